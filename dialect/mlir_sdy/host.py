@@ -15,7 +15,7 @@ import os
 import re
 import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mlir_sdy.diagnostics import Diagnostic, Severity, SourceLocation, emit
@@ -33,8 +33,10 @@ from torch_mlir.dialects import ext, func, irdl  # noqa: E402
 __all__ = [
     "COPIES_TO_LOOPS",
     "EXPAND_FOR_LLVM",
+    "TORCH_CALL",
     "TORCH_TO_STABLEHLO",
     "MissingFunctionsError",
+    "TorchImport",
     "cext",
     "current_context",
     "decompositions_of_torch",
@@ -57,6 +59,7 @@ __all__ = [
     "rewrite",
     "stablehlo",
     "stablehlo_of_torch",
+    "tensor_arguments",
 ]
 
 _DIALECTS_WITHOUT_PYTHON_MODULE = ("stablehlo", "chlo", "vhlo", "interpreter", "check", "sdy")
@@ -218,30 +221,150 @@ def decompositions_of_torch() -> dict[Any, Any]:
     return get_decomposition_table()
 
 
-def stablehlo_of_torch(graph: Any) -> str:
-    """Convert a graph of PyTorch to the text of a StableHLO module with locations.
+TORCH_CALL = "pyshardy.torch_call"
+"""The target of the custom calls for nodes that the importer passes on; see `TorchImport`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class TorchImport:
+    """A StableHLO module from graphs of PyTorch.
+
+    Attributes:
+        text: the module, with locations.
+        calls: the nodes that became custom calls of `TORCH_CALL`. The `backend_config` of a custom
+            call is the index of its node. The operands are the tensors among the arguments of the
+            node, in the order of its tree of arguments.
+    """
+
+    text: str
+    calls: Sequence[Any]
+
+
+def stablehlo_of_torch(
+    graphs: Mapping[str, Any], is_call: Callable[[Any], bool] = lambda _: False
+) -> TorchImport:
+    """Convert graphs of PyTorch to a StableHLO module.
 
     Requires PyTorch.
 
     Args:
-        graph: the `torch.fx.Graph` of an exported program, decomposed. The arguments of `@main` are
-            its placeholders, including parameters, buffers and constants.
+        graphs: a `torch.fx.Graph` for each function, functional and decomposed. The arguments of a
+            function are its placeholders, including parameters, buffers and constants.
+        is_call: whether a node of a graph becomes a custom call instead.
 
     Raises:
         ir.MLIRError: an operation has no counterpart; see `diagnostics_of`.
-        NotImplementedError: the importer doesn't support a node of the graph.
+        Exception: the importer doesn't support a node of a graph. It has no class for this, and
+            fails by assertions, too.
     """
     from torch_mlir.dialects import torch  # noqa: PLC0415
-    from torch_mlir.extras.fx_importer import FxImporter  # noqa: PLC0415
+    from torch_mlir.extras.fx_importer import FxImporter, GraphNodeImporter  # noqa: PLC0415
+
+    calls: list[Any] = []
+
+    class NodeImporter(GraphNodeImporter):
+        """The importer of nodes, with a call of an undefined function for some."""
+
+        def _import_torch_op_overload(
+            self, loc: ir.Location, node: Any, concrete_target: Any = None
+        ) -> None:
+            if concrete_target is None and is_call(node):
+                self._import_as_call(loc, node)
+            else:
+                super()._import_torch_op_overload(loc, node, concrete_target)
+
+        def _import_hop(self, loc: ir.Location, node: Any, hop: Any) -> None:
+            if is_call(node):
+                self._import_as_call(loc, node)
+            else:
+                super()._import_hop(loc, node, hop)
+
+        def _import_as_call(self, loc: ir.Location, node: Any) -> None:
+            operands = [self._import_argument(loc, one) for one in tensor_arguments(node)]
+            values: Any = node.meta["val"]
+            is_tuple = type(values) in (tuple, list)
+            listed: Sequence[Any] = values if is_tuple else [values]
+            kept = {
+                index: self._cc.value_info_to_type(value)
+                for index, value in enumerate(listed)
+                if value is not None
+            }
+            name = f"{TORCH_CALL}.{len(calls)}"
+            calls.append(node)
+            kind = ir.FunctionType.get([one.type for one in operands], [*kept.values()], self._c)
+            with loc:
+                declared = func.FuncOp(name, kind, ip=self.fx_importer._m_ip, visibility="private")
+            self.fx_importer.symbol_table.insert(declared)
+            call = ir.Operation.create(
+                "func.call",
+                results=[*kept.values()],
+                operands=operands,
+                attributes={"callee": ir.FlatSymbolRefAttr.get(name, self._c)},
+                loc=loc,
+            )
+            for result, index in zip(call.results, kept, strict=True):
+                self.bind_node_value(node, result, index)
+            if is_tuple:
+                self._multi_result_nodes.add(node)
 
     # A context of its own keeps PyTorch's dialects away from the user's.
     context = ir.Context()
     torch.register_dialect(context)
-    importer = FxImporter(context=context)
-    importer.import_stateless_graph(graph, func_name="main")
+    importer = FxImporter(context=context, graph_node_importer_cls=NodeImporter)
+    for name, graph in graphs.items():
+        importer.import_stateless_graph(graph, func_name=name)
+    module = importer.module.operation
     with context:
-        passmanager.PassManager.parse(TORCH_TO_STABLEHLO).run(importer.module.operation)
-    return importer.module.operation.get_asm(enable_debug_info=True)
+        passes = passmanager.PassManager.parse(TORCH_TO_STABLEHLO)
+        if not calls:
+            passes.run(module)
+        else:
+            # The check of the result, in the middle, refuses calls of functions.
+            before, check, after = str(passes).partition(_CHECK_OF_STABLEHLO)
+            passmanager.PassManager.parse(before.removesuffix(",") + ")").run(module)
+            _convert_torch_calls(module)
+            passmanager.PassManager.parse(f"builtin.module({check}{after}").run(module)
+    return TorchImport(module.get_asm(enable_debug_info=True), calls)
+
+
+_CHECK_OF_STABLEHLO = "torch-verify-stablehlo-backend-contract"
+
+
+def tensor_arguments(node: Any) -> list[Any]:
+    """Return the nodes among the arguments of a node of PyTorch, in the order of their tree."""
+    from torch.fx import Node  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    leaves = pytree.tree_leaves((node.args, node.kwargs))
+    return [leaf for leaf in leaves if isinstance(leaf, Node)]
+
+
+def _convert_torch_calls(module: ir.Operation) -> None:
+    """Replace the calls of the functions that `stablehlo_of_torch` declares by custom calls."""
+    functions = [*module.regions[0].blocks[0].operations]
+    for function in functions:
+        if not function.operation.regions[0].blocks:
+            function.operation.erase()
+            continue
+        for call in [*function.operation.regions[0].blocks[0].operations]:
+            operation = call.operation
+            if operation.name != "func.call":
+                continue
+            name = ir.FlatSymbolRefAttr(operation.attributes["callee"]).value
+            replaced = ir.Operation.create(
+                "stablehlo.custom_call",
+                results=[one.type for one in operation.results],
+                operands=[*operation.operands],
+                attributes={
+                    "call_target_name": ir.StringAttr.get(TORCH_CALL),
+                    "backend_config": ir.StringAttr.get(name.rpartition(".")[2]),
+                },
+                loc=operation.location,
+                ip=ir.InsertionPoint(operation),
+            )
+            for before, after in zip(operation.results, replaced.results, strict=True):
+                before.replace_all_uses_with(after)
+            operation.erase()
 
 
 def current_context() -> ir.Context:

@@ -10,16 +10,23 @@
     program = sdy.partition(traced.module)
     logits = traced.outputs(program.run(traced.inputs(tokens)))
 
-| module      | contents                                                   |
-|-------------|------------------------------------------------------------|
-| `tracing`   | tracing of modules, whose weights become arguments         |
-| `traced`    | a traced module, with its weights                          |
-| `signature` | the arguments and results of an exported program           |
-| `patterns`  | shardings of arguments by name patterns                    |
-| `frames`    | source locations                                           |
-| `scopes`    | the modules of operations, in locations                    |
-| `failures`  | errors for failures of PyTorch and its importer            |
-| `arrays`    | conversion of tensors to NumPy arrays and back             |
+| module           | contents                                               |
+|------------------|--------------------------------------------------------|
+| `tracing`        | tracing of modules, whose weights become arguments     |
+| `traced`         | a traced module, with its weights                      |
+| `signature`      | the arguments and results of an exported program       |
+| `patterns`       | shardings of arguments by name patterns                |
+| `fake_weights`   | modules whose weights have no values                   |
+| `mutations`      | operations that change tensors in place                |
+| `importing`      | conversion of graphs to StableHLO                      |
+| `decomposing`    | decomposition of the operations in graphs              |
+| `decompositions` | operations in terms of others, by families             |
+| `lowerings`      | operations in terms of StableHLO, by families          |
+| `registry`       | definitions by the names of operations                 |
+| `frames`         | source locations                                       |
+| `scopes`         | the modules of operations, in locations                |
+| `failures`       | errors for failures of PyTorch and its importer        |
+| `arrays`         | conversion of tensors to NumPy arrays and back         |
 """
 
 from pyshardy.frontends.torch.traced import TracedModule

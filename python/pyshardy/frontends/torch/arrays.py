@@ -27,9 +27,13 @@ def array_of(tensor: torch.Tensor | Any, name: str) -> Array:
         UsageError: it isn't a tensor.
     """
     import torch  # noqa: PLC0415
+    from torch._subclasses.fake_tensor import is_fake  # noqa: PLC0415
 
     if not isinstance(tensor, torch.Tensor):
         message = f"'{name}' must be a torch.Tensor, got: {type(tensor).__name__}"
+        raise UsageError(error(message))
+    if tensor.is_meta or is_fake(tensor):
+        message = f"'{name}' has no values, only a shape; give the model weights with values"
         raise UsageError(error(message))
     values = tensor.detach().cpu()
     # f32 represents all values of smaller types.

@@ -6,35 +6,24 @@
 from __future__ import annotations
 
 import traceback
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlir_sdy.assembly import parse
-from mlir_sdy.diagnostics import PassError, UsageError, error
-from mlir_sdy.dialect import Context
-from mlir_sdy.host import (
-    decompositions_of_torch,
-    diagnostics_of,
-    ir,
-    location_of,
-    stablehlo_of_torch,
-)
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
-from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import rank_of, set_argument_shardings, set_result_attributes
 from mlir_sdy.verify import verify
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.frontends.torch import failures
-from pyshardy.frontends.torch.frames import frames_outside, place_of
+from pyshardy.frontends.torch.fake_weights import weights_on_cpu
+from pyshardy.frontends.torch.frames import place_of
+from pyshardy.frontends.torch.importing import folder_of_torch, import_graph
+from pyshardy.frontends.torch.mutations import without_mutations
 from pyshardy.frontends.torch.patterns import Axes, match
-from pyshardy.frontends.torch.scopes import frame_of, name_locations
 from pyshardy.frontends.torch.signature import drop_constants, signature_of
 from pyshardy.frontends.torch.traced import TracedModule
-from pyshardy.irtools.stablehlo_builder import StablehloBuilder
-from pyshardy.irtools.stablehlo_views import ConstantView
-from pyshardy.irtools.walks import operations_named
 from pyshardy.packages import require
 
 if TYPE_CHECKING:
@@ -42,7 +31,6 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 _OWN_FOLDER = Path(__file__).parents[2]
-_DIALECTS = {"builtin", "func", "stablehlo", "chlo"}
 
 
 def trace(
@@ -80,24 +68,10 @@ def trace(
     """
     require("torch", "sdy.torch.trace", extra="torch")
     program = _exported(module, args, dict(kwargs or {}))
-    with warnings.catch_warnings():
-        # PyTorch warns about its own use of deprecated functions.
-        warnings.simplefilter("ignore", FutureWarning)
-        program = program.run_decompositions(decompositions_of_torch())
+    program = without_mutations(program)
     signature = signature_of(program)
     drop_constants(program)
-    _locate_in_source_of_user(program)
-    try:
-        text = stablehlo_of_torch(program.graph)
-    except ir.MLIRError as refusal:
-        # An operation and its users report the same error.
-        raise PassError(failures.of_importer(diagnostics_of(refusal)[0])) from None
-    except NotImplementedError as refusal:
-        raise PassError(error(f"cannot import the PyTorch program: {refusal}")) from None
-    imported = parse(text, context or Context())
-    name_locations(imported)
-    _replace_constants(imported)
-    _check_dialects(imported)
+    imported = import_graph(program.graph_module, context)
     names = signature.arguments
     entry = ir.SymbolTable(imported.operation)["main"].operation
     _name(entry, names, signature.results)
@@ -123,46 +97,11 @@ def _exported(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exp
     if not isinstance(module, torch.nn.Module):
         raise UsageError(error(f"expected a torch.nn.Module, got: {type(module).__name__}"))
     try:
-        return torch.export.export(module, args, kwargs, strict=False)
+        with weights_on_cpu(module, (args, kwargs)) as inputs:
+            return torch.export.export(module, *inputs, strict=False)
     except Exception as refusal:  # PyTorch has dozens of classes for it
-        folders = _folder_of_torch(), str(_OWN_FOLDER), str(Path(traceback.__file__).parent)
+        folders = folder_of_torch(), str(_OWN_FOLDER), str(Path(traceback.__file__).parent)
         raise UsageError(failures.of_export(refusal, place_of(refusal, folders))) from refusal
-
-
-def _locate_in_source_of_user(program: ExportedProgram) -> None:
-    folder = _folder_of_torch()
-    for node in program.graph.nodes:
-        if trace := node.meta.get("stack_trace"):
-            scope = frame_of(node.meta.get("nn_module_stack"), node.name)
-            node.meta["stack_trace"] = scope + frames_outside(trace, folder)
-
-
-def _folder_of_torch() -> str:
-    import torch  # noqa: PLC0415
-
-    return str(Path(torch.__file__).parent)
-
-
-def _check_dialects(module: ir.Module) -> None:
-    """Raise an error for operations of other dialects that the importer left."""
-    for operation in operations_in(module.operation):
-        name = operation.operation.name
-        if name.partition(".")[0] not in _DIALECTS:
-            message = (
-                f"cannot import the PyTorch program: this operation becomes '{name}', which is not "
-                "a StableHLO operation; do not extract numbers from tensors or use data-dependent "
-                "shapes"
-            )
-            raise PassError(error(message, location_of(operation.location)))
-
-
-def _replace_constants(module: ir.Module) -> None:
-    """Replace the constants of `arith` that the importer left by those of StableHLO."""
-    for constant in operations_named(["arith.constant"], module):
-        with ir.InsertionPoint(constant), constant.location:
-            replaced = StablehloBuilder().literal(ConstantView(constant).value)
-        constant.results[0].replace_all_uses_with(replaced)
-        constant.erase()
 
 
 def _name(entry: ir.Operation, arguments: Sequence[str], results: Sequence[str]) -> None:

@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Decomposition of the operations in graphs of PyTorch.
+
+`ExportedProgram.run_decompositions` traces the whole program again, operation by operation. Here a
+decomposition is traced once for each distinct form of an operation (its types, shapes and numbers)
+and copied into the graph, so that the layers of a model share it.
+"""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportPrivateUsage=false, reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import contextlib
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pyshardy.frontends.torch.registry import name_of
+
+if TYPE_CHECKING:
+    import torch
+    from torch.fx import Graph, GraphModule, Node
+
+_DROPPED = {
+    "_set_grad_enabled",
+    "aten._assert_async.default",
+    "aten._assert_async.msg",
+    "aten._assert_scalar.default",
+    "aten._assert_tensor_metadata.default",
+    "aten.sym_constrain_range.default",
+    "aten.sym_constrain_range_for_size.default",
+}
+"""Operations without results that the importer takes."""
+
+_FROM_SOURCE = ("stack_trace", "nn_module_stack", "source_fn_stack")
+
+
+@dataclass(frozen=True)
+class Subgraph:
+    """A graph that a higher-order operation takes, such as a branch of `torch.cond`."""
+
+    module: GraphModule
+
+
+@dataclass(frozen=True)
+class _Autocast:
+    """The arguments of a `torch.autocast` around operations."""
+
+    device_type: str
+    dtype: torch.dtype | None
+    enabled: bool
+
+    @contextlib.contextmanager
+    def entered(self) -> Iterator[None]:
+        import torch  # noqa: PLC0415
+
+        with torch.autocast(self.device_type, dtype=self.dtype, enabled=self.enabled):
+            yield
+
+
+@dataclass
+class Decomposer:
+    """Decomposes the operations of graphs, until none has a decomposition.
+
+    Attributes:
+        decomposition_of: returns the function that computes an operation by others, or None.
+        is_control_flow: whether a higher-order operation keeps its graphs.
+        graphs: the graphs that `is_control_flow` operations refer to, by their names.
+        constants: the tensors in graphs, by the targets of `get_attr` nodes.
+    """
+
+    decomposition_of: Callable[[Any], Callable[..., Any] | None]
+    is_control_flow: Callable[[Any], bool]
+    graphs: dict[str, Graph] = field(default_factory=dict)
+    constants: dict[str, Any] = field(default_factory=dict)
+    _traced: dict[Any, Graph | None] = field(default_factory=dict)
+    _fake_mode: Any = None
+
+    def decompose(self, module: GraphModule) -> Graph:
+        """Return the graph of a module without operations that have a decomposition."""
+        from torch.fx import Graph  # noqa: PLC0415
+
+        self._fake_mode = self._fake_mode or _fake_mode_of(module)
+        graph = Graph()
+        inputs = _placeholders(graph, [n for n in module.graph.nodes if n.op == "placeholder"])
+        graph.output(self._copy(module, graph, inputs, None, None))
+        graph.eliminate_dead_code(_is_impure)
+        return graph
+
+    def _copy(
+        self,
+        module: GraphModule,
+        graph: Graph,
+        inputs: Sequence[Any],
+        origin: Node | None,
+        autocast: _Autocast | None,
+    ) -> Any:
+        """Copy the nodes of a module to the end of a graph, decomposed, and return the outputs.
+
+        Args:
+            module: the module.
+            graph: the graph to extend.
+            inputs: the values of its placeholders.
+            origin: the operation that the module decomposes, whose locations its nodes get.
+            autocast: the `torch.autocast` around it.
+        """
+        from torch.fx import map_arg  # noqa: PLC0415
+
+        values: dict[Node, Any] = {}
+        remaining = iter(inputs)
+        for node in module.graph.nodes:
+            if node.op == "placeholder":
+                values[node] = next(remaining)
+            elif node.op == "get_attr":
+                values[node] = self._attribute(node, module, graph)
+            elif node.op == "output":
+                return map_arg(node.args[0], values.__getitem__)
+            elif name_of(node.target) not in _DROPPED:
+                args, kwargs = map_arg((node.args, node.kwargs), values.__getitem__)
+                values[node] = self._emit(node, args, kwargs, graph, origin or node, autocast)
+        return None
+
+    def _attribute(self, node: Node, module: GraphModule, graph: Graph) -> Any:
+        """Return the value of a node that gets an attribute of its module."""
+        import torch  # noqa: PLC0415
+
+        found: Any = module
+        for part in str(node.target).split("."):
+            found = getattr(found, part)
+        if isinstance(found, torch.fx.GraphModule):
+            return Subgraph(found)
+        name = f"constant_{len(self.constants)}"
+        self.constants[name] = found
+        made = graph.get_attr(name)
+        made.meta.update(node.meta)
+        return made
+
+    def _emit(
+        self,
+        node: Node,
+        args: Any,
+        kwargs: Any,
+        graph: Graph,
+        origin: Node,
+        autocast: _Autocast | None,
+    ) -> Any:
+        """Add a node with given arguments to a graph, decomposed, and return its value."""
+        from torch.fx import Node  # noqa: PLC0415
+        from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+        target = node.target
+        name = name_of(target)
+        if target is operator.getitem and not isinstance(args[0], Node):
+            return args[0][args[1]]
+        if name == "wrap_with_set_grad_enabled":
+            return self._copy(args[1].module, graph, args[2:], None, autocast)
+        if name == "wrap_with_autocast":
+            device_type, dtype, enabled, _, subgraph, *inputs = args
+            inner = _Autocast(device_type, dtype, enabled)
+            return self._copy(subgraph.module, graph, inputs, None, inner if enabled else None)
+        if self.is_control_flow(target):
+            args = pytree.tree_map(self._name, args)
+        else:
+            decomposed = self._decomposed(target, args, kwargs, autocast)
+            if decomposed is not None:
+                return _splice(decomposed, graph, _tensors(args, kwargs), origin)
+        made = graph.create_node("call_function", target, args, kwargs, name=node.name)
+        made.meta.update(node.meta)
+        _set_source(made, origin)
+        return made
+
+    def _name(self, argument: Any) -> Any:
+        """Return the name of a subgraph, which is decomposed; other arguments stay."""
+        if not isinstance(argument, Subgraph):
+            return argument
+        name = f"subgraph_{len(self.graphs)}"
+        self.graphs[name] = argument.module.graph  # reserves the name
+        self.graphs[name] = self.decompose(argument.module)
+        return name
+
+    def _decomposed(
+        self, target: Any, args: Any, kwargs: Any, autocast: _Autocast | None
+    ) -> Graph | None:
+        """Return the decomposed graph of an operation, whose placeholders are its tensors."""
+        from torch.fx import Graph  # noqa: PLC0415
+
+        function = self.decomposition_of(target)
+        if function is None and autocast is None:
+            return None
+        nodes = _tensors(args, kwargs)
+        key = _key(target, args, kwargs), autocast
+        if key not in self._traced:
+            self._traced[key] = None  # for decompositions that lead back to the operation
+            with self._fake_mode:
+                module = _trace(function or target, args, kwargs, autocast)
+            graph = Graph()
+            graph.output(self._copy(module, graph, _placeholders(graph, nodes), None, None))
+            graph.eliminate_dead_code(_is_impure)
+            self._traced[key] = graph
+        return self._traced[key]
+
+
+def _placeholders(graph: Graph, nodes: Sequence[Node]) -> list[Node]:
+    made: list[Node] = []
+    for node in nodes:
+        placeholder = graph.placeholder(node.name)
+        placeholder.meta.update(node.meta)
+        made.append(placeholder)
+    return made
+
+
+def _fake_mode_of(module: GraphModule) -> Any:
+    """Return the mode that the types of values in a graph belong to."""
+    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    for node in module.graph.nodes:
+        for value in pytree.tree_leaves(node.meta.get("val")):
+            if isinstance(value, FakeTensor):
+                return value.fake_mode
+    return FakeTensorMode(allow_non_fake_inputs=True)
+
+
+def _splice(decomposed: Graph, graph: Graph, inputs: Sequence[Node], origin: Node) -> Any:
+    """Copy a graph to the end of another, located at an operation, and return its outputs."""
+    from torch.fx import map_arg  # noqa: PLC0415
+
+    values: dict[Node, Any] = {}
+    remaining = iter(inputs)
+    for node in decomposed.nodes:
+        if node.op == "placeholder":
+            values[node] = next(remaining)
+        elif node.op == "output":
+            return map_arg(node.args[0], values.__getitem__)
+        else:
+            made = graph.node_copy(node, values.__getitem__)
+            _set_source(made, origin)
+            values[node] = made
+    return None
+
+
+def _set_source(node: Node, origin: Node) -> None:
+    for name in _FROM_SOURCE:
+        if name in origin.meta:
+            node.meta[name] = origin.meta[name]
+    node.meta["origin"] = origin.target
+
+
+def _tensors(args: Any, kwargs: Any) -> list[Node]:
+    from torch.fx import Node  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    return [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, Node)]
+
+
+def _key(target: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+    """Return a key that is equal for operations with equal decompositions."""
+    from torch.fx import Node  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    def of(leaf: Any) -> Any:
+        if isinstance(leaf, Node):
+            value = leaf.meta["val"]
+            return tuple(value.shape), value.dtype, value.stride()
+        return type(leaf), repr(leaf)  # distinguishes 0.0 and -0.0
+
+    leaves, tree = pytree.tree_flatten((args, kwargs))
+    return target, str(tree), tuple(map(of, leaves))
+
+
+def _trace(
+    function: Callable[..., Any], args: Any, kwargs: Any, autocast: _Autocast | None
+) -> GraphModule:
+    """Trace a decomposition for the types of arguments.
+
+    Operations that are composed of others stay as they are, if possible.
+    """
+    import torch  # noqa: PLC0415
+    from torch.fx import Node  # noqa: PLC0415
+    from torch.fx.experimental.proxy_tensor import make_fx  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    leaves, tree = pytree.tree_flatten((args, kwargs))
+    inputs = [leaf.meta["val"] for leaf in leaves if isinstance(leaf, Node)]
+
+    def of_tensors(*tensors: torch.Tensor) -> Any:
+        remaining = iter(tensors)
+        filled = [next(remaining) if isinstance(leaf, Node) else leaf for leaf in leaves]
+        args, kwargs = pytree.tree_unflatten(filled, tree)
+        made = function(*args, **kwargs)
+        return tuple(made) if isinstance(made, tuple) else made  # without names
+
+    with (
+        torch.no_grad(),
+        _without_mkldnn(),
+        autocast.entered() if autocast else contextlib.nullcontext(),
+    ):
+        if autocast is None:
+            module = make_fx(of_tensors, tracing_mode="fake", pre_dispatch=True)(*inputs)
+            if not any(map(is_mutation, module.graph.nodes)):
+                return module
+        functional = torch.func.functionalize(of_tensors, remove="mutations_and_views")
+        return make_fx(functional, tracing_mode="fake")(*inputs)
+
+
+@contextlib.contextmanager
+def _without_mkldnn() -> Iterator[None]:
+    """Keep PyTorch from the operations of the library oneDNN for inference on CPUs."""
+    import torch  # noqa: PLC0415
+
+    was_enabled = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(was_enabled)
+
+
+def is_mutation(node: Node) -> bool:
+    """Whether an operation changes one of its arguments."""
+    schema = getattr(node.target, "_schema", None)
+    return schema is not None and schema.is_mutable
+
+
+def _is_impure(node: Node) -> bool:
+    return node.op in ("placeholder", "output")

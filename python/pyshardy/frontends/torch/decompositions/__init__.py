@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Decompositions of PyTorch operations into those that the importer converts to StableHLO.
+
+Most come from PyTorch: the operations that it composes of others, and its table of decompositions
+to the core of ATen, without those that the importer converts in a better way. The modules here
+register more:
+
+    @decomposition("aten.roll")
+    def roll(self, shifts, dims=()): ...  # calls operations of PyTorch
+"""
+
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mlir_sdy.host import decompositions_of_torch
+from pyshardy.frontends.torch.registry import Registry, name_of
+
+_REGISTRY: Registry[Callable[..., Any]] = Registry()
+
+decomposition = _REGISTRY.register
+"""Register a decomposition: a function with the arguments of operations, given by their names."""
+
+_CONVERTED_BY_IMPORTER = frozenset(
+    {
+        "aten.all",
+        "aten.empty_like",
+        "aten.eye",
+        "aten.isclose",
+        "aten.isfinite",
+        "aten.linalg_vector_norm",
+        "aten.logaddexp",
+        "aten.logaddexp2",
+        "aten.rms_norm",
+    }
+)
+"""Operations with a decomposition that the importer converts in a better way."""
+
+
+def decomposition_of(operation: Any) -> Callable[..., Any] | None:
+    """Return the function that computes an operation by others, or None."""
+    if (own := _REGISTRY.get(operation)) is not None:
+        return own
+    if name_of(operation).rpartition(".")[0] in _CONVERTED_BY_IMPORTER:
+        return None
+    if hasattr(operation, "_can_decompose") and operation._can_decompose():
+        return functools.partial(_decompose, operation)
+    return _table().get(operation)
+
+
+@functools.cache
+def _table() -> Mapping[Any, Callable[..., Any]]:
+    return decompositions_of_torch()
+
+
+def _decompose(operation: Any, *args: Any, **kwargs: Any) -> Any:
+    """Compute an operation by those that PyTorch composes it of, on the next level."""
+    import torch  # noqa: PLC0415
+
+    # Modes for functions would see the operation itself again.
+    with torch._C.DisableTorchFunction():
+        return operation.decompose(*args, **kwargs)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Modules whose weights have no values: on the device `meta`, or under `FakeTensorMode`."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+
+@contextlib.contextmanager
+def weights_on_cpu(module: torch.nn.Module, inputs: Any) -> Iterator[Any]:
+    """Give weights on the device `meta` a CPU as their device, for export, and yield the inputs.
+
+    PyTorch refuses operations on tensors of several devices, such as `meta` and that of a tensor
+    that the code makes. The tensors stay without values.
+
+    Args:
+        module: the module, which has its own weights again after the `with` block.
+        inputs: a tree with its inputs.
+    """
+    import torch  # noqa: PLC0415
+    from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: PLC0415
+    from torch.nn.utils import stateless  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    weights = dict(
+        itertools.chain(
+            module.named_parameters(remove_duplicate=False),
+            module.named_buffers(remove_duplicate=False),
+        )
+    )
+    leaves = [leaf for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, torch.Tensor)]
+    if not any(_is_on_meta(each) for each in (*weights.values(), *leaves)):
+        yield inputs
+        return
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    made: dict[int, Any] = {}  # tied weights stay tied
+
+    def on_cpu(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        if id(value) not in made:
+            made[id(value)] = _on_cpu(value, mode)
+        return made[id(value)]
+
+    replaced = {name: on_cpu(weight) for name, weight in weights.items()}
+    with stateless._reparametrize_module(module, replaced):
+        yield pytree.tree_map(on_cpu, inputs)
+
+
+def _is_on_meta(tensor: torch.Tensor) -> bool:
+    from torch._subclasses.fake_tensor import FakeTensor  # noqa: PLC0415
+
+    return tensor.device.type == "meta" and not isinstance(tensor, FakeTensor)
+
+
+def _on_cpu(tensor: torch.Tensor, mode: Any) -> torch.Tensor:
+    import torch  # noqa: PLC0415
+
+    if not _is_on_meta(tensor):
+        return mode.from_tensor(tensor)
+    with mode:
+        made = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device="cpu")
+        if isinstance(tensor, torch.nn.Parameter):
+            return torch.nn.Parameter(made, requires_grad=tensor.requires_grad)
+    return made

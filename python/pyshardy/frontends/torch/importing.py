@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Conversion of graphs of PyTorch to StableHLO.
+
+1. Operations are decomposed (`decomposing`, with the definitions in `decompositions`).
+2. The importer of the MLIR host converts the graph.
+3. The operations that the importer passes on are lowered (`lowerings`).
+"""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mlir_sdy.assembly import parse
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.dialect import Context
+from mlir_sdy.host import diagnostics_of, ir, location_of, stablehlo_of_torch
+from mlir_sdy.traversal import operations_in
+from pyshardy.frontends.torch import failures
+from pyshardy.frontends.torch.decomposing import Decomposer
+from pyshardy.frontends.torch.decompositions import decomposition_of
+from pyshardy.frontends.torch.frames import frames_outside
+from pyshardy.frontends.torch.lowerings import has_lowering, lower_calls
+from pyshardy.frontends.torch.scopes import frame_of, name_locations
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.stablehlo_views import ConstantView
+from pyshardy.irtools.walks import operations_named
+
+if TYPE_CHECKING:
+    from torch.fx import Graph, GraphModule
+
+_DIALECTS = {"builtin", "func", "stablehlo", "chlo"}
+
+
+def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.Module:
+    """Convert a graph of PyTorch to a StableHLO module with the function `@main`.
+
+    The arguments and results of the function are those of the graph. Operations are located in the
+    user's source, and named by their modules.
+
+    Args:
+        module: a graph that changes no tensor in place and has only tensors as inputs and outputs,
+            such as that of an exported program or a joint graph of forward and backward.
+        context: a context with the dialect; a new one by default.
+
+    Raises:
+        PassError: an operation can't be expressed in StableHLO.
+    """
+    decomposer = Decomposer(_decomposition_of, has_lowering)
+    graph = decomposer.decompose(module)
+    graphs = {"main": graph, **decomposer.graphs}
+    for each in graphs.values():
+        _locate_in_source_of_user(each)
+    try:
+        found = stablehlo_of_torch(graphs, lambda node: has_lowering(node.target))
+    except ir.MLIRError as refusal:
+        # An operation and its users report the same error.
+        raise PassError(failures.of_importer(diagnostics_of(refusal)[0])) from None
+    except NotImplementedError as refusal:
+        raise PassError(error(f"cannot import the PyTorch program: {refusal}")) from None
+    imported = parse(found.text, context or Context())
+    lower_calls(imported, found.calls)
+    name_locations(imported)
+    _replace_constants(imported)
+    _check_dialects(imported)
+    return imported
+
+
+def _decomposition_of(operation: Any) -> Any:
+    return None if has_lowering(operation) else decomposition_of(operation)
+
+
+def folder_of_torch() -> str:
+    """Return the folder of PyTorch, whose frames aren't those of users."""
+    import torch  # noqa: PLC0415
+
+    return str(Path(torch.__file__).parent)
+
+
+def _locate_in_source_of_user(graph: Graph) -> None:
+    folder = folder_of_torch()
+    for node in graph.nodes:
+        if trace := node.meta.get("stack_trace"):
+            scope = frame_of(node.meta.get("nn_module_stack"), node.name)
+            node.meta["stack_trace"] = scope + frames_outside(trace, folder)
+
+
+def _check_dialects(module: ir.Module) -> None:
+    """Raise an error for operations of other dialects that the importer left."""
+    for operation in operations_in(module.operation):
+        name = operation.operation.name
+        if name.partition(".")[0] not in _DIALECTS:
+            message = (
+                f"cannot import the PyTorch program: this operation becomes '{name}', which is not "
+                "a StableHLO operation; do not extract numbers from tensors or use data-dependent "
+                "shapes"
+            )
+            raise PassError(error(message, location_of(operation.location)))
+
+
+def _replace_constants(module: ir.Module) -> None:
+    """Replace the constants of `arith` that the importer left by those of StableHLO."""
+    for constant in operations_named(["arith.constant"], module):
+        with ir.InsertionPoint(constant), constant.location:
+            replaced = StablehloBuilder().literal(ConstantView(constant).value)
+        constant.results[0].replace_all_uses_with(replaced)
+        constant.erase()

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations that change tensors in place."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyshardy.frontends.torch.registry import name_of
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+    from torch.fx import GraphModule, Node
+
+
+def without_mutations(program: ExportedProgram) -> ExportedProgram:
+    """Return a program whose operations change no tensor; changed buffers become outputs."""
+    if not any(map(_mutates, _nodes(program.graph_module))):
+        return program
+    with warnings.catch_warnings():
+        # PyTorch warns about its own use of deprecated functions.
+        warnings.simplefilter("ignore", FutureWarning)
+        return program.run_decompositions({})
+
+
+def _nodes(module: GraphModule) -> Iterator[Node]:
+    """Yield the operations of a graph and of the graphs in it."""
+    import torch  # noqa: PLC0415
+
+    for each in module.modules():
+        if isinstance(each, torch.fx.GraphModule):
+            yield from (node for node in each.graph.nodes if node.op == "call_function")
+
+
+def _mutates(node: Node) -> bool:
+    """Whether an operation changes one of its arguments."""
+    schema = getattr(node.target, "_schema", None)
+    if schema is not None and schema.is_mutable:
+        return True
+    updates = _UPDATES_STATISTICS.get(name_of(node.target))
+    return updates is not None and bool(_argument(node, updates)) and _argument(node, 3) is not None
+
+
+_UPDATES_STATISTICS = {"aten.batch_norm.default": 5, "aten.instance_norm.default": 5}
+"""Operations that update the running mean, argument 3, if the argument of this index is true.
+
+Their schemas don't declare it.
+"""
+
+
+def _argument(node: Node, index: int) -> Any:
+    return node.args[index] if index < len(node.args) else None

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Registries of definitions for operations of PyTorch.
+
+Operations have names like `aten.topk`, for all overloads, or `aten.squeeze.dims`, for one. The
+name of an overload takes precedence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar
+
+Definition = TypeVar("Definition")
+
+
+class Registry(Generic[Definition]):
+    """Definitions by the names of operations."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, Definition] = {}
+
+    def register(self, *names: str) -> Callable[[Definition], Definition]:
+        """Return a decorator that registers a definition for operations.
+
+        Raises:
+            ValueError: an operation has a definition already.
+        """
+
+        def add(definition: Definition) -> Definition:
+            for name in names:
+                if name in self._by_name:
+                    raise ValueError(f"'{name}' has a definition already")
+                self._by_name[name] = definition
+            return definition
+
+        return add
+
+    def get(self, operation: Any) -> Definition | None:
+        """Return the definition for an operation of PyTorch, or None."""
+        name = name_of(operation)
+        found = self._by_name.get(name)
+        return self._by_name.get(name.rpartition(".")[0]) if found is None else found
+
+    @property
+    def by_name(self) -> Mapping[str, Definition]:
+        """The definitions by name."""
+        return self._by_name
+
+
+def name_of(operation: Any) -> str:
+    """Return the name of an operation of PyTorch: `aten.sum.dim_IntList`, `cond`.
+
+    Args:
+        operation: a `torch._ops.OpOverload`, another operation, or a function.
+    """
+    if hasattr(operation, "overloadpacket") or hasattr(operation, "_overloadpacket"):
+        return str(operation)
+    name = getattr(operation, "name", None)
+    return str(name() if callable(name) else getattr(operation, "__name__", operation))
+
+
+def short_name(operation: Any) -> str:
+    """Return the name of an operation without `default`: `aten.relu`, `aten.sum.dim_IntList`."""
+    return name_of(operation).removesuffix(".default")
