@@ -101,6 +101,13 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     if arguments.verbose:
         tool.enable_logging()
     tool.guard(inputs, enabled=not arguments.no_guard)
+    from pyshardy.pipeline.collection import collection_paused  # noqa: PLC0415
+
+    with collection_paused():
+        return _explain(arguments, tool)
+
+
+def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
     # These load the MLIR host; --help and bad usage do without.
     from mlir_sdy.assembly import asm  # noqa: PLC0415
     from pyshardy.cli.explain_report import Report  # noqa: PLC0415

@@ -10,11 +10,11 @@ reshapes, which access none.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.tensor_types import element_bytes
+from pyshardy.irtools.tensor_types import bytes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,49 +37,91 @@ class Work:
         return Work(self.operations * count, self.nbytes * count)
 
 
-WorkFunction = Callable[[ir.Operation], Work]
+@dataclass(frozen=True, slots=True)
+class TensorSize:
+    """The size of a tensor; zeros for other values and for dynamic shapes.
+
+    Attributes:
+        elements: the number of its elements.
+        nbytes: its bytes.
+    """
+
+    elements: int
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SizedOperation:
+    """An operation with the sizes of its operands and results.
+
+    Attributes:
+        operation: the operation.
+        operands: the sizes of its operands.
+        results: the sizes of its results.
+    """
+
+    operation: ir.Operation
+    operands: Sequence[TensorSize]
+    results: Sequence[TensorSize]
+
+    @property
+    def traffic(self) -> float:
+        """The bytes of all operands and results."""
+        return float(sum(size.nbytes for size in (*self.operands, *self.results)))
+
+
+class TensorSizes:
+    """The sizes of values, computed once for each type."""
+
+    def __init__(self) -> None:
+        self._by_type: dict[ir.Type, TensorSize] = {}
+
+    def of(self, value: ir.Value) -> TensorSize:
+        """Return the size of a value."""
+        value_type = value.type
+        known = self._by_type.get(value_type)
+        if known is None:
+            known = self._by_type[value_type] = _size_of(value_type)
+        return known
+
+    def of_operation(self, operation: ir.Operation) -> SizedOperation:
+        """Return an operation with the sizes of its operands and results."""
+        of = self.of
+        operands, results = operation.operands, operation.results
+        return SizedOperation(operation, [of(v) for v in operands], [of(v) for v in results])
+
+
+def _size_of(value_type: ir.Type) -> TensorSize:
+    if not isinstance(value_type, ir.RankedTensorType) or not value_type.has_static_shape:
+        return TensorSize(0, 0)
+    elements = math.prod(value_type.shape)
+    return TensorSize(elements, elements * bytes_of(value_type.element_type))
+
+
+WorkFunction = Callable[[SizedOperation], Work]
 """Returns the work of a device for one execution of an operation, without its regions."""
 
 
-def no_work(_: ir.Operation) -> Work:
+def no_work(_: SizedOperation) -> Work:
     """Return no work."""
     return Work()
 
 
-def elementwise_work(operation: ir.Operation) -> Work:
+def elementwise_work(sized: SizedOperation) -> Work:
     """Return one arithmetic operation for each element of the results, and all memory traffic."""
-    elements = sum(map(num_elements, operation.results))
-    return Work(float(elements), _traffic(operation))
+    return Work(float(sum(size.elements for size in sized.results)), sized.traffic)
 
 
-def counted_work(num_operations: Callable[[ir.Operation], int]) -> WorkFunction:
+def counted_work(num_operations: Callable[[SizedOperation], int]) -> WorkFunction:
     """Return the function for a given number of arithmetic operations, and all memory traffic."""
-    return lambda operation: Work(float(num_operations(operation)), _traffic(operation))
+    return lambda sized: Work(float(num_operations(sized)), sized.traffic)
 
 
-def moving_work(operation: ir.Operation) -> Work:
+def moving_work(sized: SizedOperation) -> Work:
     """Return the memory traffic of an operation that moves elements."""
-    return Work(0.0, _traffic(operation))
+    return Work(0.0, sized.traffic)
 
 
-def taking_work(operation: ir.Operation) -> Work:
+def taking_work(sized: SizedOperation) -> Work:
     """Return the memory traffic of an operation that reads only the elements of its results."""
-    return Work(0.0, 2.0 * sum(map(nbytes_of, operation.results)))
-
-
-def nbytes_of(value: ir.Value) -> int:
-    """Return the bytes of a value; 0 if it isn't a tensor of static shape."""
-    return num_elements(value) * element_bytes(value.type)
-
-
-def num_elements(value: ir.Value) -> int:
-    """Return the number of elements of a value; 0 if it isn't a tensor of static shape."""
-    value_type = value.type
-    if not isinstance(value_type, ir.RankedTensorType) or not value_type.has_static_shape:
-        return 0
-    return math.prod(value_type.shape)
-
-
-def _traffic(operation: ir.Operation) -> float:
-    """Return the bytes of all operands and results."""
-    return float(sum(map(nbytes_of, [*operation.operands, *operation.results])))
+    return Work(0.0, 2.0 * sum(size.nbytes for size in sized.results))

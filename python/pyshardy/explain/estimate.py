@@ -19,16 +19,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from mlir_sdy.traversal import SCALAR_BODIES, operations_in
 from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.hardware import Hardware, warn_of_unknown_axes
 from pyshardy.cost.op_work import Work
 from pyshardy.display import Displayed, Table, counted, seconds_text
-from pyshardy.explain.memory import memory_of
+from pyshardy.explain.resource_use import ResourceUse, resource_use_of
 from pyshardy.local_program.communication import Collective
-from pyshardy.local_program.segments import COLLECTIVES
 from pyshardy.local_program.trip_counts import Repetitions
-from pyshardy.partition.op_facts.work import work_of
 from pyshardy.program import PartitionedProgram
 
 
@@ -108,15 +105,19 @@ class Estimate(Displayed):
         return [Table(title, ("", "on each device"), self.rows(), num_numeric=1)]
 
 
-def estimate(program: PartitionedProgram, hardware: Hardware) -> Estimate:
+def estimate(
+    program: PartitionedProgram, hardware: Hardware, use: ResourceUse | None = None
+) -> Estimate:
     """Estimate a run of a partitioned program.
 
     Args:
         program: the program.
         hardware: the hardware.
+        use: its `resource_use_of`, if it is known already.
     """
+    use = use or resource_use_of(program.module)
     warn_of_unknown_axes(hardware, program.mesh.axis_names)
-    work, compute = _computation(program, hardware)
+    work, compute = _computation(program, use, hardware)
     seconds_by_axes: defaultdict[str, float] = defaultdict(float)
     bytes_by_axes: defaultdict[str, int] = defaultdict(int)
     seconds_by_kind: defaultdict[str, float] = defaultdict(float)
@@ -127,7 +128,7 @@ def estimate(program: PartitionedProgram, hardware: Hardware) -> Estimate:
         seconds_by_axes[axes] += seconds
         seconds_by_kind[collective.kind] += seconds
         bytes_by_axes[axes] += collective.nbytes_total
-    memory = memory_of(program.module)
+    peak = use.memory.peak
     return Estimate(
         hardware.name,
         work.operations,
@@ -138,9 +139,9 @@ def estimate(program: PartitionedProgram, hardware: Hardware) -> Estimate:
         dict(seconds_by_axes),
         dict(bytes_by_axes),
         dict(seconds_by_kind),
-        memory.arguments,
-        memory.peak,
-        memory.peak <= hardware.bytes_of_memory,
+        use.memory.arguments,
+        peak,
+        peak <= hardware.bytes_of_memory,
     )
 
 
@@ -152,16 +153,12 @@ def seconds_of(collective: Collective, hardware: Hardware) -> float:
     ).seconds
 
 
-def _computation(program: PartitionedProgram, hardware: Hardware) -> tuple[Work, float]:
+def _computation(
+    program: PartitionedProgram, use: ResourceUse, hardware: Hardware
+) -> tuple[Work, float]:
     repetitions = Repetitions(program.module)
     total, seconds = Work(), 0.0
-    for view in operations_in(program.module.operation, leaving_out=SCALAR_BODIES):
-        operation = view.operation
-        if operation.name in COLLECTIVES:
-            continue
-        once = work_of(operation)
-        if once == Work():
-            continue
+    for operation, once in use.work.items():
         times = repetitions.of(operation)
         work = once.times(1 if times is None else times)
         total += work

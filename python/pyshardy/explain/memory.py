@@ -13,11 +13,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from pyshardy.cost.op_work import nbytes_of
+from mlir_sdy.traversal import may_have_regions
+from pyshardy.cost.op_work import TensorSizes
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
@@ -30,6 +32,7 @@ _FUSED = ELEMENTWISE_OPERATIONS | {
     "stablehlo.constant",
     "stablehlo.iota",
 }
+_FUSES = _FUSED | {"stablehlo.reduce", "stablehlo.select"}
 _CALL = "func.call"
 
 
@@ -39,44 +42,60 @@ class Memory:
 
     Attributes:
         arguments: the bytes of the arguments.
-        peak: the peak memory in bytes, including arguments.
-        at: the operation during which the peak occurs; None without operations that need memory.
+        during: the bytes during each operation of `@main`, including arguments.
     """
 
     arguments: int
-    peak: int
-    at: ir.Operation | None
+    during: tuple[tuple[ir.Operation, int], ...]
+
+    @property
+    def peak(self) -> int:
+        """The peak memory in bytes, including arguments."""
+        return max((nbytes for _, nbytes in self.during), default=self.arguments)
+
+    @property
+    def at(self) -> ir.Operation | None:
+        """The first operation during which the peak occurs; None if no operation needs memory."""
+        peak = self.peak
+        if peak == self.arguments:
+            return None
+        return next(operation for operation, nbytes in self.during if nbytes == peak)
 
 
-def memory_of(module: ir.Module) -> Memory:
+def memory_of(module: ir.Module, sizes: TensorSizes | None = None) -> Memory:
     """Return the memory that a local program needs on a device.
 
     Args:
         module: the program, entered at `@main`.
+        sizes: the sizes of values that are known already.
     """
-    liveness = _Liveness(module)
-    main = liveness.functions[ENTRY]
-    arguments = sum(map(nbytes_of, main.regions[0].blocks[0].arguments))
-    peak, at = liveness.of_block(main.regions[0].blocks[0])
-    return Memory(arguments, arguments + peak, at)
-
-
-def memory_during(module: ir.Module) -> list[tuple[ir.Operation, int]]:
-    """Return the memory of a device during each operation of `@main`, with the arguments.
-
-    Args:
-        module: the program, entered at `@main`.
-    """
-    liveness = _Liveness(module)
+    liveness = _Liveness(module, sizes or TensorSizes())
     block = liveness.functions[ENTRY].regions[0].blocks[0]
-    arguments = sum(map(nbytes_of, block.arguments))
-    return [(operation, arguments + needed) for operation, needed in liveness.during(block)]
+    arguments = sum(liveness.sizes.of(value).nbytes for value in block.arguments)
+    during = liveness.during(block)
+    return Memory(arguments, tuple((each, arguments + needed) for each, needed in during))
+
+
+@dataclass(slots=True)
+class _Uses:
+    """The uses of a value in its block; a use in a region of an operation is one of its own.
+
+    Attributes:
+        last: the number of the last operation that uses it.
+        direct: the number of uses as an operand.
+        nested: whether an operation in a region uses it.
+    """
+
+    last: int = 0
+    direct: int = 0
+    nested: bool = False
 
 
 class _Liveness:
     """Computes the peak memory of blocks without their arguments."""
 
-    def __init__(self, module: ir.Module):
+    def __init__(self, module: ir.Module, sizes: TensorSizes):
+        self.sizes = sizes
         self.functions = {
             symbol_name(view.operation): view.operation
             for view in module.body.operations
@@ -84,74 +103,65 @@ class _Liveness:
         }
         self._of_functions: dict[str, int] = {}
 
-    def of_block(self, block: ir.Block) -> tuple[int, ir.Operation | None]:
-        """Return the peak memory in bytes, and the operation at which it occurs."""
-        peak, at = 0, None
-        for operation, needed in self.during(block):
-            if needed > peak:
-                peak, at = needed, operation
-        return peak, at
-
     def during(self, block: ir.Block) -> Iterator[tuple[ir.Operation, int]]:
         """Yield the operations of a block with the memory in bytes while each of them runs."""
         operations = [view.operation for view in block.operations]
+        names = [operation.name for operation in operations]
+        results: list[list[ir.Value]] = [list(operation.results) for operation in operations]
         roots: dict[ir.Value, ir.Value] = {}
-        last_use: dict[ir.Value, int] = {}
-        for number, operation in enumerate(operations):
-            for operand in _used_by(operation):
-                last_use[roots.get(operand, operand)] = number
-            if operation.name in _SAME_MEMORY and len(operation.operands):
-                for operand, result in zip(operation.operands, operation.results, strict=False):
+        uses: defaultdict[ir.Value, _Uses] = defaultdict(_Uses)
+        for number, (operation, name) in enumerate(zip(operations, names, strict=True)):
+            operands: list[ir.Value] = list(operation.operands)
+            for operand in operands:
+                uses[operand].direct += 1
+                uses[roots.get(operand, operand)].last = number
+            if may_have_regions(name):
+                for value in _used_inside(operation):
+                    uses[value].nested = True
+                    uses[roots.get(value, value)].last = number
+            if name in _SAME_MEMORY:
+                for operand, result in zip(operands, results[number], strict=False):
                     roots[result] = roots.get(operand, operand)
-        freed: dict[int, int] = {}
+        freed: defaultdict[int, int] = defaultdict(int)
         held = 0
-        for number, operation in enumerate(operations):
-            made = 0
-            for result in operation.results:
-                if result in roots or _is_fused(operation, result):
+        for number, (operation, name) in enumerate(zip(operations, names, strict=True)):
+            for result in results[number]:
+                if result in roots:
                     continue
-                nbytes = nbytes_of(result)
-                made += nbytes
-                end = last_use.get(result, number)
-                freed[end] = freed.get(end, 0) + nbytes
-            held += made
-            yield operation, held + self._inside(operation)
-            held -= freed.get(number, 0)
+                used = uses.get(result)
+                if name in _FUSED and used is not None and used.direct == 1 and not used.nested:
+                    user = next(iter(result.uses)).owner.operation.name
+                    if user in _FUSES:
+                        continue
+                nbytes = self.sizes.of(result).nbytes
+                held += nbytes
+                freed[number if used is None else used.last] += nbytes
+            inside = self._inside(operation, name) if may_have_regions(name) else 0
+            yield operation, held + inside
+            held -= freed[number]
 
-    def _inside(self, operation: ir.Operation) -> int:
-        if operation.name == _CALL:
+    def _inside(self, operation: ir.Operation, name: str) -> int:
+        if name == _CALL:
             return self._of_function(callee_of(operation))
-        regions = (block for region in operation.regions for block in region.blocks)
-        return max((self.of_block(block)[0] for block in regions), default=0)
+        blocks = (block for region in operation.regions for block in region.blocks)
+        return max(map(self._of_block, blocks), default=0)
+
+    def _of_block(self, block: ir.Block) -> int:
+        return max((needed for _, needed in self.during(block)), default=0)
 
     def _of_function(self, name: str) -> int:
         if name not in self._of_functions:
             self._of_functions[name] = 0  # a recursive function is counted once
             block = self.functions[name].regions[0].blocks[0]
-            self._of_functions[name] = self.of_block(block)[0]
+            self._of_functions[name] = self._of_block(block)
         return self._of_functions[name]
 
 
-def _used_by(operation: ir.Operation) -> list[ir.Value]:
-    """Return the operands of an operation and of all operations in its regions."""
-    used = list(operation.operands)
+def _used_inside(operation: ir.Operation) -> Iterator[ir.Value]:
+    """Yield the operands of all operations in the regions of an operation."""
     for region in operation.regions:
         for block in region.blocks:
             for view in block.operations:
-                used += _used_by(view.operation)
-    return used
-
-
-def _is_fused(operation: ir.Operation, result: ir.Value) -> bool:
-    """Whether the operation is fused into the only use of its result."""
-    if operation.name not in _FUSED:
-        return False
-    uses = list(result.uses)
-    return (
-        len(uses) == 1
-        and uses[0].owner.operation.block == operation.block
-        and (
-            uses[0].owner.operation.name in _FUSED
-            or uses[0].owner.operation.name in ("stablehlo.reduce", "stablehlo.select")
-        )
-    )
+                yield from view.operation.operands
+                if may_have_regions(view.operation.name):
+                    yield from _used_inside(view.operation)

@@ -18,6 +18,7 @@ from pyshardy.explain.collective_list import CollectiveList
 from pyshardy.explain.collectives import explain_collectives
 from pyshardy.explain.estimate import Estimate, estimate
 from pyshardy.explain.moves import MoveRecorder
+from pyshardy.explain.resource_use import ResourceUse, resource_use_of
 from pyshardy.irtools.named_values import NamedValues
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.program import PartitionedProgram, partition
@@ -68,7 +69,12 @@ class ExplainedProgram(Displayed):
     @cached_property
     def cost(self) -> Estimate:
         """The estimated time, operations, bytes and memory of a run on each device."""
-        return estimate(self.program, self.hardware)
+        return estimate(self.program, self.hardware, self.resource_use)
+
+    @cached_property
+    def resource_use(self) -> ResourceUse:
+        """The work and memory of the partitioned program."""
+        return resource_use_of(self.program.module)
 
     def value(self, value: ir.Value | str) -> ValueExplanation:
         """Explain the sharding of a value and its refused axes.

@@ -19,7 +19,6 @@ from typing import Any
 
 from mlir_sdy.host import ir, location_of
 from pyshardy.explain.estimate import seconds_of
-from pyshardy.explain.memory import memory_during
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.loops import trip_count
@@ -27,7 +26,6 @@ from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.segments import CALLS, COLLECTIVES, CONTROL_FLOW
-from pyshardy.partition.op_facts.work import work_of
 
 _WHILE = "stablehlo.while"
 _MOST_CALLS = 100
@@ -89,7 +87,7 @@ class _Clock:
     def __init__(self, explained: ExplainedProgram):
         module = explained.program.module
         hardware = explained.hardware
-        self._module = module
+        self._use = explained.resource_use
         self._hardware = hardware
         self._functions = {symbol_name(each): each for each in functions_of(module)}
         self._collectives = {
@@ -110,7 +108,7 @@ class _Clock:
         main = self._functions[ENTRY].regions[0].blocks[0]
         self._run_block(main, 1, 0)
         memory = [
-            (self._starts[operation], nbytes) for operation, nbytes in memory_during(self._module)
+            (self._starts[operation], nbytes) for operation, nbytes in self._use.memory.during
         ]
         return Timeline(tuple(self._events), tuple(memory), self._now)
 
@@ -126,7 +124,7 @@ class _Clock:
             elif name in CONTROL_FLOW:
                 self._run_regions(operation, times, depth)
             else:
-                self._run_operation(operation, times)
+                self._run_operation(operation, name, times)
 
     def _run_regions(self, operation: ir.Operation, times: int, depth: int) -> None:
         known = trip_count(operation) if operation.name == _WHILE else None
@@ -143,15 +141,16 @@ class _Clock:
             event = Event(name, start, seconds, times * trips, 0.0, None, True, operation)
             self._events.insert(at, event)
 
-    def _run_operation(self, operation: ir.Operation, times: int) -> None:
-        number, once = self._collectives.get(operation, (None, 0.0))
-        flops = 0.0
-        if number is None:
-            work = work_of(operation)
+    def _run_operation(self, operation: ir.Operation, name: str, times: int) -> None:
+        work = self._use.work.get(operation)
+        number, flops = None, 0.0
+        if work is not None:
             once = self._hardware.work_seconds(work.operations, work.nbytes)
             flops = work.operations * times
+        else:
+            number, once = self._collectives.get(operation, (None, 0.0))
         if once > 0.0:
-            name = operation.name.removeprefix("stablehlo.")
+            name = name.removeprefix("stablehlo.")
             seconds = once * times
             event = Event(name, self._now, seconds, times, flops, number, False, operation)
             self._events.append(event)

@@ -37,9 +37,16 @@ class Repetitions:
             for call in _calls_in(function):
                 self._calls.setdefault(callee_of(call), []).append(call)
         self._of_functions: dict[str, int | None] = {}
+        self._of_blocks: dict[ir.Block, int | None] = {}
 
     def of(self, operation: ir.Operation) -> int | None:
         """Return the number of executions of an operation; None if unknown."""
+        block = operation.block
+        if block not in self._of_blocks:
+            self._of_blocks[block] = self._in_block_of(operation)
+        return self._of_blocks[block]
+
+    def _in_block_of(self, operation: ir.Operation) -> int | None:
         count: int | None = 1
         inner = operation
         while (parent := inner.parent) is not None and parent.name != "func.func":

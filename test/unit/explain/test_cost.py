@@ -7,7 +7,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError
 from pyshardy.api import propagate
 from pyshardy.cost.hardware import Hardware, Link, load_hardware, presets
-from pyshardy.cost.op_work import Work
+from pyshardy.cost.op_work import TensorSizes, Work
 from pyshardy.explain.cost_difference import compare
 from pyshardy.explain.estimate import estimate, seconds_of
 from pyshardy.explain.memory import memory_of
@@ -74,7 +74,8 @@ def function(context, arguments: str, body: str, result: str):
 )
 def test_work(context, arguments, text, result, work):
     _, operations = function(context, arguments, f"%r = {text}\nreturn %r : {result}", result)
-    assert work_of(operations[0]) == work
+    operation = operations[0].operation
+    assert work_of(operation.name, TensorSizes().of_operation(operation)) == work
 
 
 # --- Memory ---------------------------------------------------------------------------------

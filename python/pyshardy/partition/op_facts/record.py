@@ -18,7 +18,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, ReductionOp, TensorSharding
 
 if TYPE_CHECKING:
-    from pyshardy.cost.op_work import Work
+    from pyshardy.cost.op_work import WorkFunction
     from pyshardy.irtools.stablehlo_views import FieldValues
     from pyshardy.irtools.tensor_types import Shape
     from pyshardy.partition.halo.form import ExchangeForm
@@ -173,7 +173,7 @@ class PartitionRecord:
     keeps_padding: Callable[[ir.Operation, Mapping[str, Mesh]], bool] | None = None
     resized_at_end: Callable[[ir.Operation], list[bool]] | None = None
     # Cost
-    work: Callable[[ir.Operation], Work] | None = None
+    work: WorkFunction | None = None
 
 
 _EMPTY = PartitionRecord()

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
-from mlir_sdy.host import ir
-from pyshardy.cost.op_work import Work, elementwise_work
+from pyshardy.cost.op_work import SizedOperation, Work, elementwise_work
 from pyshardy.partition.op_facts.record import record_of
 
 
-def work_of(operation: ir.Operation) -> Work:
-    """Return the work of a device for one execution of an operation, without its regions."""
-    work = record_of(operation.name).work
+def work_of(name: str, operation: SizedOperation) -> Work:
+    """Return the work of a device for one execution of an operation, without its regions.
+
+    Args:
+        name: the name of the operation.
+        operation: the operation.
+    """
+    work = record_of(name).work
     return elementwise_work(operation) if work is None else work(operation)

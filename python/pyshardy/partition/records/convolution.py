@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
-from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_views import ConvolutionView, FieldValues
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.attributes import paddings, per_dim
@@ -171,13 +171,13 @@ def fit_convolution(operation: ir.Operation) -> None:
             count.set_on(operation, size // size_of_group)
 
 
-def _num_operations(operation: ir.Operation) -> int:
+def _num_operations(sized: SizedOperation) -> int:
     """Return 2 for each element of the result and of the kernel, per feature."""
-    numbers = ConvolutionView(operation).dimension_numbers
-    kernel = shape_of(operation.operands[1].type)
+    numbers = ConvolutionView(sized.operation).dimension_numbers
+    kernel = shape_of(sized.operation.operands[1].type)
     features_dim = numbers.kernel_output_feature_dimension
     num_features = max(kernel[features_dim], 1)
-    return 2 * num_elements(operation.results[0]) * (math.prod(kernel) // num_features)
+    return 2 * sized.results[0].elements * (math.prod(kernel) // num_features)
 
 
 # --- Record -------------------------------------------------------------------------------------

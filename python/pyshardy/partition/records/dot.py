@@ -7,7 +7,7 @@ import math
 from dataclasses import replace
 
 from mlir_sdy.host import ir
-from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_views import DotView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.conversions import retype_only
@@ -21,12 +21,12 @@ def zeros_for_all_operands(operation: ir.Operation) -> dict[int, Neutral]:
     return dict.fromkeys(range(len(operation.operands)), 0)
 
 
-def _num_operations(operation: ir.Operation) -> int:
+def _num_operations(sized: SizedOperation) -> int:
     """Return 2 for each element of the result and of the contracted dimensions."""
-    numbers = DotView(operation).dot_dimension_numbers
-    shape = shape_of(operation.operands[0].type)
+    numbers = DotView(sized.operation).dot_dimension_numbers
+    shape = shape_of(sized.operation.operands[0].type)
     dims: list[int] = list(numbers.lhs_contracting_dimensions)
-    return 2 * math.prod(shape[dim] for dim in dims) * num_elements(operation.results[0])
+    return 2 * math.prod(shape[dim] for dim in dims) * sized.results[0].elements
 
 
 _CONTRACTION = PartitionRecord(

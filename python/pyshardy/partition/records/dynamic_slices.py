@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
-from pyshardy.cost.op_work import Work, nbytes_of, taking_work
+from pyshardy.cost.op_work import SizedOperation, Work, taking_work
 from pyshardy.irtools.stablehlo_views import DynamicSliceView
 from pyshardy.irtools.tensor_types import Shape, shape_of
 from pyshardy.partition.local.arithmetic import neutral, value_where
@@ -257,9 +257,9 @@ def _clamp_update(operation: ir.Operation, sizes: Shape, builder: PaddingBuilder
     clamp_starts(operation, 2, sizes, operation.operands[1], builder)
 
 
-def _work_of_update(operation: ir.Operation) -> Work:
+def _work_of_update(sized: SizedOperation) -> Work:
     """Return the memory traffic of the elements that are overwritten."""
-    return Work(0.0, 2.0 * nbytes_of(operation.operands[1]))
+    return Work(0.0, 2.0 * sized.operands[1].nbytes)
 
 
 # --- Record -------------------------------------------------------------------------------------

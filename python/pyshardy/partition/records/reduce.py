@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import ReductionOp, TensorSharding
-from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_views import ReduceView
 from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.partition.local.arithmetic import is_first, neutral, value_where
@@ -152,9 +152,9 @@ def _padding_values(operation: ir.Operation) -> dict[int, Neutral] | None:
     return values
 
 
-def _num_operations(operation: ir.Operation) -> int:
+def _num_operations(sized: SizedOperation) -> int:
     """Return 1 for each element that is combined."""
-    return sum(map(num_elements, list(operation.operands)[: len(operation.results)]))
+    return sum(size.elements for size in sized.operands[: len(sized.results)])
 
 
 # --- Record -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
-from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_views import FieldValues, WindowsView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.attributes import paddings, per_dim
@@ -111,10 +111,10 @@ def _merge_slice(operation: ir.Operation, sliced_off: SlicedOff) -> FieldValues 
 # --- Work ---------------------------------------------------------------------------------------
 
 
-def _num_operations(operation: ir.Operation) -> int:
+def _num_operations(sized: SizedOperation) -> int:
     """Return 1 for each element of the results and of a window."""
-    window = math.prod(WindowsView(operation).window_dimensions)
-    return window * sum(map(num_elements, operation.results))
+    window = math.prod(WindowsView(sized.operation).window_dimensions)
+    return window * sum(size.elements for size in sized.results)
 
 
 # --- Record -------------------------------------------------------------------------------------

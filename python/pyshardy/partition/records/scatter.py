@@ -10,7 +10,7 @@ from typing import Any
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, OpShardingRule, TensorSharding
-from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_views import ScatterView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.arithmetic import is_first, value_where
@@ -198,9 +198,9 @@ def _padding_values(operation: ir.Operation) -> dict[int, Neutral] | None:
     return values
 
 
-def _num_operations(operation: ir.Operation) -> int:
+def _num_operations(sized: SizedOperation) -> int:
     """Return 1 for each element of an update."""
-    return num_elements(operation.operands[-1])
+    return sized.operands[-1].elements
 
 
 # --- Record -------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
-from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_views import CompareView, FieldValues, WindowsView
 from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.attributes import paddings
@@ -293,9 +293,9 @@ def _comparison(select: ir.Block) -> str:
     return CompareView(compare).comparison_direction
 
 
-def _num_operations(operation: ir.Operation) -> int:
+def _num_operations(sized: SizedOperation) -> int:
     """Return 2 for each element of the operand."""
-    return 2 * num_elements(operation.operands[_OPERAND])
+    return 2 * sized.operands[_OPERAND].elements
 
 
 RECORDS = {

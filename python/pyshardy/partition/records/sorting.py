@@ -7,7 +7,7 @@ import math
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
-from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_builder import i64_attribute
 from pyshardy.irtools.stablehlo_views import SortView, TopKView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of
@@ -102,12 +102,12 @@ def _least_number(operation: ir.Operation) -> dict[int, Neutral] | None:
     return None if least is None else {0: least}
 
 
-def _num_operations_of_sort(operation: ir.Operation) -> int:
+def _num_operations_of_sort(sized: SizedOperation) -> int:
     """Return n log n for each sorted dimension of n elements."""
-    shape = shape_of(operation.operands[0].type)
-    dim = SortView(operation).dimension
+    shape = shape_of(sized.operation.operands[0].type)
+    dim = SortView(sized.operation).dimension
     length = max(shape[dim], 2) if shape else 2
-    return int(sum(map(num_elements, operation.operands)) * math.log2(length))
+    return int(sum(size.elements for size in sized.operands) * math.log2(length))
 
 
 RECORDS = {
