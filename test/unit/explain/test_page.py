@@ -22,6 +22,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+EXAMPLES = CORPUS.parents[2] / "examples"
 HOSTILE = "</script><b id='injected'>"
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
@@ -78,6 +79,48 @@ def training(open_page):
     plan = explained_file("transformer_train_sgd")
     other = explained_file("transformer_train_sgd", title="other.mlir")
     return open_page(render_page(plan, "transformer_train_sgd.mlir", other))
+
+
+def test_two_plans_side_by_side(open_page):
+    """Both graphs show the same operations at the same places, each with its plan's shardings."""
+    plan, other = (
+        explain_program(parse((EXAMPLES / f"{name}.mlir").read_text(), Context()), title=name)
+        for name in ("transformer_block", "transformer_block_fsdp")
+    )
+    page = open_page(render_page(plan, "transformer_block", other))
+    first, second = (page.locator("svg.canvas").nth(index) for index in range(2))
+    assert page.locator("figcaption").all_inner_texts() == [plan.title, other.title]
+    page.click("#open-all")
+    assert first.locator(".node").count() == second.locator(".node").count() > 50
+    weight = 'g[aria-label^="%arg1 "]'
+    assert "sharded: whole, model" in first.locator(weight).get_attribute("aria-label")
+    assert "sharded: data, model" in second.locator(weight).get_attribute("aria-label")
+    assert first.locator(".moves").count() == 2
+    assert second.locator(".moves").count() > 2
+    second.locator(weight).press("Enter")
+    assert first.locator(".chosen").count() == second.locator(".chosen").count() == 1
+    assert "other plan" in page.locator("#details").inner_text()
+    width = first.bounding_box()["width"]
+    page.click("#beside")
+    assert not second.is_visible()
+    assert first.bounding_box()["width"] > 1.9 * width
+    assert page.problems == []
+
+
+def test_the_minimap_shows_and_moves_the_view(open_page):
+    page = open_page(render_page(explained_file("transformer_train_sgd"), "training"))
+    minimap = page.locator("#minimap")
+    page.click("#fit")
+    assert not minimap.is_visible()
+    page.click("#open-all")
+    for _ in range(12):
+        page.click("#zoom-in")
+    assert minimap.is_visible()
+    frame = page.locator("#minimap .frame")
+    before = frame.get_attribute("y")
+    minimap.click(position={"x": 80, "y": 110})
+    assert float(frame.get_attribute("y")) > float(before)
+    assert page.problems == []
 
 
 def test_it_loads_by_itself(page):

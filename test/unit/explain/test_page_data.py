@@ -283,6 +283,32 @@ def test_another_plan():
     assert len(plan.shardings) == 2  # the argument and the result
 
 
+def test_collectives_of_another_plan():
+    """The graph shows each of them at an operation, as it does those of this plan."""
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<8x4xf32>, %w: tensor<4x4xf32> {SHARDED}) -> tensor<8x4xf32> {
+      %0 = stablehlo.tanh %a : tensor<8x4xf32>
+      %1 = stablehlo.dot_general %0, %w, contracting_dims = [1] x [0]
+        : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+      %2 = stablehlo.negate %1 : tensor<8x4xf32>
+      return %2 : tensor<8x4xf32>
+    }"""
+    replicated, contracted = "[{}, {}]", '[{"x"}, {}]'
+    first, other = (
+        explain_program(
+            parse(
+                text.replace("SHARDED", f"sdy.sharding = #sdy.sharding<@mesh, {each}>"), Context()
+            )
+        )
+        for each in (replicated, contracted)
+    )
+    data = page_data(first, "first", other)
+    (dot,) = [node.number for node in data.nodes if node.name == "stablehlo.dot_general"]
+    assert data.collectives == ()
+    assert data.other.collectives_at == {dot: len(other.collectives)} == {dot: 1}
+
+
 def test_packed():
     def unpacked(value):
         if isinstance(value, list):

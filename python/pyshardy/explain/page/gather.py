@@ -12,6 +12,7 @@ from pyshardy.drawing import draw
 from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.collectives import CollectiveExplanation, Decision
 from pyshardy.explain.estimate import seconds_of
+from pyshardy.explain.page.collective_nodes import HIDDEN, NOT_DRAWN, is_drawn, node_of
 from pyshardy.explain.page.costs import costs_of
 from pyshardy.explain.page.data import (
     CollectiveData,
@@ -35,11 +36,9 @@ from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.propagation.engine import Change
 from pyshardy.propagation.explanation import dim_of, gain_of
 from pyshardy.propagation.flows import Flow
-from pyshardy.propagation.program import DATA_FLOW_EDGE, SHARDING_GROUP, TERMINATORS
+from pyshardy.propagation.program import DATA_FLOW_EDGE
 from pyshardy.propagation.record import PropagationStep
 
-_HIDDEN = frozenset({"func.func", "sdy.mesh", DATA_FLOW_EDGE, SHARDING_GROUP})
-_NOT_DRAWN = _HIDDEN | TERMINATORS
 _CONSTANTS = frozenset({"stablehlo.constant", "sdy.constant", "stablehlo.iota"})
 _OF_CONSTANTS = frozenset({"stablehlo.broadcast_in_dim", "stablehlo.convert", "stablehlo.reshape"})
 """Operations that are constants if their operands are."""
@@ -160,7 +159,7 @@ class _Gatherer:
             if collective.node is not None:
                 of_nodes[collective.node].append(number)
         for number, name in enumerate(program.names):
-            if name not in _HIDDEN:
+            if name not in HIDDEN:
                 yield NodeData(
                     number,
                     name,
@@ -236,8 +235,7 @@ class _Gatherer:
 
     def _collective(self, explanation: CollectiveExplanation) -> CollectiveData:
         one, made = explanation.collective, explanation.made
-        ends = [*(() if made is None else (made,)), *explanation.wanted]
-        node = next((each.operation for each in ends if self._is_shown(each.operation)), None)
+        node = node_of(explanation, self._program)
         times = 1 if one.repetitions is None else one.repetitions
         decisions = [] if made is None else [self._decision("definition", made)]
         decisions += [self._decision("use", each) for each in explanation.wanted]
@@ -266,7 +264,7 @@ class _Gatherer:
         )
 
     def _is_shown(self, operation: int | None) -> bool:
-        return operation is not None and self._program.names[operation] not in _NOT_DRAWN
+        return is_drawn(operation, self._program)
 
     def _pictures(self, values: Sequence[ValueData]) -> dict[str, str]:
         """Return a drawing for each sharding and shape, up to a maximum number."""
@@ -305,7 +303,7 @@ class _Gatherer:
             number
             for number in program.inside(operation)
             if program.parents[number] == operation
-            and program.names[number] not in _NOT_DRAWN
+            and program.names[number] not in NOT_DRAWN
             and number not in folded
         ]
         inside: dict[int, Group] = {}

@@ -22,6 +22,7 @@ _SCRIPTS = (
     "layout",
     "graph",
     "view",
+    "minimap",
     "details",
     "tables",
     "collectives",
@@ -54,7 +55,8 @@ def render_page(
         UsageError: the other plan is for another program.
     """
     with collection_paused():
-        data = packed(page_data(explained, title, other, xla))
+        data = page_data(explained, title, other, xla)
+        text = packed(data)
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -63,8 +65,10 @@ def render_page(
         style="\n".join(_asset(f"{name}.css") for name in _STYLES),
         dagre=_asset("dagre.min.js"),
         scripts="\n".join(_asset(f"{name}.js") for name in _SCRIPTS),
-        data=data,
-        has_other=other is not None,
+        data=text,
+        has_other=data.other is not None,
+        side_by_side=data.other is not None and data.other.is_aligned,
+        other_title="" if data.other is None else data.other.title,
     )
 
 

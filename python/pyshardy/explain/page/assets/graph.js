@@ -1,8 +1,27 @@
 // The graph as SVG. A step of the replay changes colors only; opening a group draws it anew.
-const canvas = document.getElementById("canvas");
-const content = drawn("g");
-canvas.append(content);
-const drawing = { edges: [], nodes: new Map(), groups: new Map(), count: 0 };
+//
+// Each pane draws the same operations at the same places: the first one with the shardings and
+// collectives of this plan, the second one with those of the plan that it is compared with.
+const plans = [
+  {
+    shardingOf,
+    countCollectives: (number) => nodeOf(number).collectives.length,
+    isRefused: (number) => nodeOf(number).refused.length > 0,
+  },
+  {
+    shardingOf: (value) => value in data.other.shardings ? data.shardings[data.other.shardings[value]] : finalSharding(value),
+    countCollectives: (number) => data.other.collectives_at[number] ?? 0,
+    isRefused: () => false,
+  },
+];
+const panes = [...document.querySelectorAll("svg.canvas")].map((canvas, index) => {
+  const content = drawn("g", { id: `content-${index}` });
+  const moved = drawn("g");
+  moved.append(content);
+  canvas.append(moved);
+  return { canvas, moved, content, plan: plans[index], edges: [], nodes: new Map(), groups: new Map() };
+});
+const [{ canvas, content }] = panes;
 
 function clip(text, width) {
   const most = Math.floor((width - 16) / 6.9);
@@ -11,34 +30,36 @@ function clip(text, width) {
 
 function draw() {
   const focused = document.activeElement?.dataset?.member;
-  content.replaceChildren();
-  Object.assign(drawing, { edges: [], nodes: new Map(), groups: new Map() });
+  const home = panes.find((pane) => pane.content.contains(document.activeElement));
   const box = boxOf(world);
   Object.assign(box, { x: 0, y: 0 });
-  content.append(drawBox(box));
   world.box = box;
+  for (const pane of panes) {
+    Object.assign(pane, { edges: [], nodes: new Map(), groups: new Map() });
+    pane.content.replaceChildren(drawBox(pane, box));
+  }
   paint();
   markChosen();
-  if (focused) content.querySelector(`[data-member="${focused}"]`)?.focus({ preventScroll: true });
+  if (focused) home?.content.querySelector(`[data-member="${focused}"]`)?.focus({ preventScroll: true });
 }
 
-function drawBox(box) {
+function drawBox(pane, box) {
   const place = drawn("g", { transform: `translate(${box.x},${box.y})` });
-  if (typeof box.member === "number") return drawNode(place, box);
+  if (typeof box.member === "number") return drawNode(pane, place, box);
   const group = box.member;
-  drawing.groups.set(group.id, place);
+  pane.groups.set(group.id, place);
   place.dataset.member = `group ${group.id}`;
   if (group !== world) {
     const count = `${group.operations.length} ${group.of ?? "operations"}`;
     const copies = group.copies > 1 ? `, ${group.copies} equal parts` : "";
     Object.entries({
       tabindex: 0, role: "button", "aria-expanded": Boolean(box.isOpen),
-      "aria-label": `group ${group.label}, ${count}${copies}${markedText(group.operations)}`,
+      "aria-label": `group ${group.label}, ${count}${copies}${markedText(pane, group.operations)}`,
     }).forEach(([name, value]) => place.setAttribute(name, value));
   }
   place.setAttribute("class", group === world ? "world" : box.isOpen ? "open" : "group");
-  if (box.isOpen) drawOpen(place, box);
-  else drawClosed(place, box);
+  if (box.isOpen) drawOpen(pane, place, box);
+  else drawClosed(pane, place, box);
   return place;
 }
 
@@ -48,7 +69,7 @@ function toggle(group) {
   tell("open");
 }
 
-function drawClosed(place, box) {
+function drawClosed(pane, place, box) {
   const { member: group, width, height } = box;
   if (group.copies > 1) {
     for (const shift of [6, 3]) place.append(drawn("rect", { class: "box", x: shift, y: shift, width, height, rx: 9 }));
@@ -59,11 +80,11 @@ function drawClosed(place, box) {
   const room = width - (group.copies > 1 ? 44 : 0);
   place.append(text(clip(group.label, room), 12, 19), text(count, 12, 35, "sub"), drawn("title", {}, group.label));
   if (group.copies > 1) place.append(text(`×${group.copies}`, width - 12, 20, "copies"));
-  addMarks(place, width, group.operations);
+  addMarks(pane, place, width, group.operations);
   press(place, () => toggle(group));
 }
 
-function drawOpen(place, box) {
+function drawOpen(pane, place, box) {
   const { member: group, width, height } = box;
   if (group !== world) {
     place.append(drawn("rect", { class: "box", width, height, rx: 9 }));
@@ -73,11 +94,11 @@ function drawOpen(place, box) {
     bar.addEventListener("click", (event) => { event.stopPropagation(); toggle(group); });
     pressKey(place, () => toggle(group));
   }
-  for (const edge of box.edges) place.append(...drawEdge(edge));
-  for (const inner of box.boxes) place.append(drawBox(inner));
+  for (const edge of box.edges) place.append(...drawEdge(pane, edge));
+  for (const inner of box.boxes) place.append(drawBox(pane, inner));
 }
 
-function drawNode(place, box) {
+function drawNode(pane, place, box) {
   const node = nodeOf(box.member);
   const value = data.values[node.results[0]];
   place.setAttribute("class", "node");
@@ -91,28 +112,27 @@ function drawNode(place, box) {
   );
   const swatches = drawn("g", { "aria-hidden": true });
   place.append(swatches);
-  addMarks(place, box.width, [box.member]);
-  drawing.nodes.set(box.member, { place, swatches, width: box.width });
+  addMarks(pane, place, box.width, [box.member]);
+  pane.nodes.set(box.member, { place, swatches, width: box.width });
   press(place, () => choose(box.member < 0 ? { value: -box.member } : { node: box.member }));
   return place;
 }
 
 // Badges: a circle with the number of collectives, a diamond with that of conflicts, a square with
 // that of values that the other plan shards differently.
-function marksOf(operations) {
-  const nodes = operations.map(nodeOf);
+function marksOf({ plan }, operations) {
   const differs = data.other?.shardings ?? {};
   return [
-    { kind: "moves", count: nodes.reduce((sum, node) => sum + node.collectives.length, 0), what: "collectives" },
-    { kind: "refuses", count: nodes.filter((node) => node.refused.length).length, what: "operations with refused axes" },
-    { kind: "differs", count: nodes.filter((node) => node.results.some((result) => result in differs)).length, what: "sharded differently in the other plan" },
+    { kind: "moves", count: operations.reduce((sum, each) => sum + plan.countCollectives(each), 0), what: "collectives" },
+    { kind: "refuses", count: operations.filter(plan.isRefused).length, what: "operations with refused axes" },
+    { kind: "differs", count: operations.filter((each) => nodeOf(each).results.some((result) => result in differs)).length, what: "sharded differently in the other plan" },
   ].filter(({ count }) => count);
 }
-function markedText(operations) {
-  return marksOf(operations).map(({ count, what }) => `, ${count} ${what}`).join("");
+function markedText(pane, operations) {
+  return marksOf(pane, operations).map(({ count, what }) => `, ${count} ${what}`).join("");
 }
-function addMarks(place, width, operations) {
-  marksOf(operations).forEach(({ kind, count, what }, index) => {
+function addMarks(pane, place, width, operations) {
+  marksOf(pane, operations).forEach(({ kind, count, what }, index) => {
     const x = width - 8 - 23 * index;
     const shape = kind === "moves"
       ? drawn("circle", { class: `mark ${kind}`, cx: x, cy: 2, r: 9 })
@@ -133,12 +153,12 @@ function pathOf(points) {
   return `${path}L${last}`;
 }
 
-function drawEdge(edge) {
+function drawEdge(pane, edge) {
   const path = pathOf(edge.points);
   const lines = [drawn("path", { class: "edge", d: path }), drawn("path", { class: "edge second", d: path })];
   const names = edge.values.slice(0, 6).map((each) => `${data.values[each].name}: ${data.values[each].type}`).join("\n");
   lines[0].append(drawn("title", {}, names));
-  drawing.edges.push({ edge, lines });
+  pane.edges.push({ edge, lines });
   return lines;
 }
 
@@ -157,20 +177,22 @@ function pressKey(target, act) {
 }
 
 // The colors of all that is drawn, at the present step.
-function paint() {
-  for (const { edge, lines: [first, second] } of drawing.edges) {
-    const axes = [...new Set(edge.values.flatMap((value) => shardingOf(value).dims.flat()).map(nameOfAxis))];
+function paint() { panes.forEach(paintPane); }
+function paintPane(pane) {
+  const { plan } = pane;
+  for (const { edge, lines: [first, second] } of pane.edges) {
+    const axes = [...new Set(edge.values.flatMap((value) => plan.shardingOf(value).dims.flat()).map(nameOfAxis))];
     first.setAttribute("style", axes.length ? `stroke:${hueOf(axes[0])}` : "");
     first.classList.toggle("sharded", axes.length > 0);
     second.classList.toggle("sharded", axes.length > 1);
     second.setAttribute("style", axes.length > 1 ? `stroke:${hueOf(axes[1])}` : "visibility:hidden");
   }
-  for (const [number, { place, swatches, width }] of drawing.nodes) {
+  for (const [number, { place, swatches, width }] of pane.nodes) {
     const result = nodeOf(number).results[0];
     const value = data.values[result];
-    const shown = value ? told(shardingOf(result), value.shape.length) : "";
-    place.setAttribute("aria-label", `${labelOf(number)} ${value?.type ?? ""}${shown ? `, sharded: ${shown}` : ""}${markedText([number])}`);
-    if (value) swatches.replaceChildren(...swatchesOf(value, shardingOf(result), width));
+    const shown = value ? told(plan.shardingOf(result), value.shape.length) : "";
+    place.setAttribute("aria-label", `${labelOf(number)} ${value?.type ?? ""}${shown ? `, sharded: ${shown}` : ""}${markedText(pane, [number])}`);
+    if (value) swatches.replaceChildren(...swatchesOf(value, plan.shardingOf(result), width));
   }
 }
 
@@ -190,17 +212,19 @@ function swatchesOf(value, sharding, width) {
   });
 }
 
-// What is drawn of an operation: itself, or the closed group that it is in.
-function drawnOf(number) {
-  if (drawing.nodes.has(number)) return drawing.nodes.get(number).place;
+// What a pane draws of an operation: itself, or the closed group that it is in.
+function drawnOf(number, pane = panes[0]) {
+  if (pane.nodes.has(number)) return pane.nodes.get(number).place;
   for (let group = parents.get(number); group; group = group.parent) {
-    if (drawing.groups.has(group.id)) return drawing.groups.get(group.id);
+    if (pane.groups.has(group.id)) return pane.groups.get(group.id);
   }
   return null;
 }
 
 function markOnly(kind, number) {
-  content.querySelectorAll(`.${kind}`).forEach((each) => each.classList.remove(kind));
-  if (number !== null && number !== undefined) drawnOf(number)?.classList.add(kind);
+  for (const pane of panes) {
+    pane.content.querySelectorAll(`.${kind}`).forEach((each) => each.classList.remove(kind));
+    if (number !== null && number !== undefined) drawnOf(number, pane)?.classList.add(kind);
+  }
 }
 function markChosen() { markOnly("chosen", chosenNode()); }

@@ -71,6 +71,8 @@ for (const [id, act] of Object.entries({
   "save-svg": () => download("graph.svg", "image/svg+xml", svgText()),
 })) document.getElementById(id).addEventListener("click", act);
 
+document.getElementById("beside")?.addEventListener("click", ({ currentTarget }) => showBeside(currentTarget.getAttribute("aria-pressed") !== "true"));
+
 fillValues();
 fillCollectives();
 fillCosts();

@@ -2,14 +2,19 @@
 const view = { x: 0, y: 0, scale: 1 };
 const MOST_OPEN = 800;
 
-function applyView() { content.setAttribute("transform", `translate(${view.x},${view.y}) scale(${view.scale})`); }
+function applyView() {
+  const transform = `translate(${view.x},${view.y}) scale(${view.scale})`;
+  panes.forEach((pane) => pane.moved.setAttribute("transform", transform));
+  frameMinimap();
+}
 
 function fit() {
   const { width, height } = canvas.getBoundingClientRect();
   const { box } = world;
   view.scale = Math.max(0.02, Math.min(1, (width - 32) / box.width, (height - 60) / box.height));
   view.x = (width - box.width * view.scale) / 2;
-  view.y = Math.max(8, Math.min(16, (height - box.height * view.scale) / 2));
+  const top = panes.length > 1 ? 32 : 8; // below the captions
+  view.y = Math.max(top, Math.min(2 * top, (height - box.height * view.scale) / 2));
   applyView();
 }
 
@@ -57,38 +62,54 @@ function openAll() {
 // Paper has another size than the window: all of the graph is printed.
 window.addEventListener("beforeprint", () => {
   const { box } = world;
-  canvas.setAttribute("viewBox", `-8 -8 ${box.width + 24} ${box.height + 24}`);
-  content.removeAttribute("transform");
+  for (const pane of panes) {
+    pane.canvas.setAttribute("viewBox", `-8 -8 ${box.width + 24} ${box.height + 24}`);
+    pane.moved.removeAttribute("transform");
+  }
 });
 window.addEventListener("afterprint", () => {
-  canvas.removeAttribute("viewBox");
+  panes.forEach((pane) => pane.canvas.removeAttribute("viewBox"));
   applyView();
 });
 
-canvas.addEventListener("wheel", (event) => {
+function scroll(event) {
   event.preventDefault();
-  const { x, y } = canvas.getBoundingClientRect();
+  const { x, y } = event.currentTarget.getBoundingClientRect();
   if (event.ctrlKey || event.metaKey) zoom(Math.exp(-event.deltaY / 200), event.clientX - x, event.clientY - y);
   else {
     view.x -= event.deltaX;
     view.y -= event.deltaY;
     applyView();
   }
-}, { passive: false });
-canvas.addEventListener("pointerdown", (event) => {
+}
+function drag(event) {
   if (event.target.closest(".node, .group, .bar")) return;
+  const surface = event.currentTarget;
   const from = { x: event.clientX - view.x, y: event.clientY - view.y };
-  canvas.classList.add("dragged");
+  surface.classList.add("dragged");
   const move = (next) => {
     view.x = next.clientX - from.x;
     view.y = next.clientY - from.y;
     applyView();
   };
   const end = () => {
-    canvas.removeEventListener("pointermove", move);
-    canvas.classList.remove("dragged");
+    surface.removeEventListener("pointermove", move);
+    surface.classList.remove("dragged");
   };
-  canvas.setPointerCapture(event.pointerId);
-  canvas.addEventListener("pointermove", move);
-  canvas.addEventListener("pointerup", end, { once: true });
-});
+  surface.setPointerCapture(event.pointerId);
+  surface.addEventListener("pointermove", move);
+  surface.addEventListener("pointerup", end, { once: true });
+}
+for (const pane of panes) {
+  pane.canvas.addEventListener("wheel", scroll, { passive: false });
+  pane.canvas.addEventListener("pointerdown", drag);
+}
+
+// The second pane is beside the first one, or hidden.
+function showBeside(isShown) {
+  const button = document.getElementById("beside");
+  if (!button) return;
+  button.setAttribute("aria-pressed", isShown);
+  document.getElementById("panes").classList.toggle("single", !isShown);
+  fit();
+}
