@@ -81,6 +81,15 @@ CASES = {
         lambda: (torch.randn(4, 6, 16),),
         {"linear1.weight": COLUMNS, "linear2.weight": ROWS, "src": ("data", None, None)},
     ),
+    "equal operands": (  # which come from one decomposition
+        lambda: function(
+            lambda x: nn.functional.scaled_dot_product_attention(
+                *(part.unflatten(2, (2, -1)).transpose(1, 2) for part in x.chunk(3, 2))
+            )
+        ),
+        lambda: (torch.randn(4, 5, 24),),
+        {"args_0": ("data", None, None)},
+    ),
     "attention": (Attention, lambda: (torch.randn(2, 5, 16),), {"query.weight": COLUMNS}),
     "lstm": (
         lambda: nn.LSTM(8, 8, batch_first=True),

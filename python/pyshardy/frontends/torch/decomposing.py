@@ -283,12 +283,12 @@ def _trace(
     from torch.utils import _pytree as pytree  # noqa: PLC0415
 
     leaves, tree = pytree.tree_flatten((args, kwargs))
-    inputs = [leaf.meta["val"] for leaf in leaves if isinstance(leaf, Node)]
+    inputs = _distinct([leaf.meta["val"] for leaf in leaves if isinstance(leaf, Node)])
 
     def of_tensors(*tensors: torch.Tensor) -> Any:
         remaining = iter(tensors)
         filled = [next(remaining) if isinstance(leaf, Node) else leaf for leaf in leaves]
-        args, kwargs = pytree.tree_unflatten(filled, tree)
+        args, kwargs = _with_mutable_lists(pytree.tree_unflatten(filled, tree))
         made = function(*args, **kwargs)
         return tuple(made) if isinstance(made, tuple) else made  # without names
 
@@ -316,6 +316,36 @@ def _without_mkldnn() -> Iterator[None]:
         yield
     finally:
         torch._C._set_mkldnn_enabled(was_enabled)
+
+
+def _distinct(values: Sequence[Any]) -> list[Any]:
+    """Replace repeated objects by others of their type.
+
+    Tracing tells tensors apart by their identity, and nodes that come from one form share theirs.
+    """
+    import torch  # noqa: PLC0415
+
+    seen: set[int] = set()
+    made: list[Any] = []
+    for value in values:
+        if id(value) in seen and isinstance(value, torch.Tensor):
+            with getattr(value, "fake_mode", contextlib.nullcontext()):
+                made.append(torch.empty_strided(value.shape, value.stride(), dtype=value.dtype))
+        else:
+            made.append(value)
+        seen.add(id(value))
+    return made
+
+
+def _with_mutable_lists(tree: Any) -> Any:
+    """Return a tree of arguments with plain lists, which decompositions may change."""
+    if isinstance(tree, tuple):
+        return tuple(map(_with_mutable_lists, tree))
+    if isinstance(tree, list):
+        return [*map(_with_mutable_lists, tree)]
+    if isinstance(tree, dict):
+        return {name: _with_mutable_lists(value) for name, value in tree.items()}
+    return tree
 
 
 def is_mutation(node: Node) -> bool:
