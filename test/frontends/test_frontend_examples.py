@@ -12,18 +12,22 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDE = ROOT / "docs" / "guide" / "frontends.md"
+GUIDES = [ROOT / "docs" / "guide" / f"{name}.md" for name in ("frontends", "pytorch_training")]
 _SHOWN = re.compile(
     r"`examples/(?P<name>\w+\.py)`[^`]*(?:`[^`\n]+`[^`]*)*"
     r"```text\n(?P<output>.*?)```",
     re.DOTALL,
 )
-EXAMPLES = {match["name"]: match["output"] for match in _SHOWN.finditer(GUIDE.read_text())}
+EXAMPLES = {
+    match["name"]: match["output"]
+    for guide in GUIDES
+    for match in _SHOWN.finditer(guide.read_text())
+}
 TIMEOUT = 240
 
 
 def test_all_examples_are_shown():
-    patterns = ("jax_*.py", "torch_*.py", "files_*.py", "two_processes.py")
+    patterns = ("jax_*.py", "torch_*.py", "train_*.py", "files_*.py", "two_processes.py")
     there = {path.name for pattern in patterns for path in (ROOT / "examples").glob(pattern)}
     assert set(EXAMPLES) == there
 

@@ -21,6 +21,8 @@ from mlir_sdy.host import inner_locations, ir
 
 FORWARD, BACKWARD = "forward", "backward"
 
+_DERIVATIVES = ("transpose", "jvp")
+
 _CALL = re.compile(r"([\w.<>-]+)\((.*)\)")
 
 
@@ -39,10 +41,9 @@ def scopes_of_path(path: str) -> tuple[str, ...]:
     `attention`.
     """
     parts = _split(path)[:-1]
-    if len(parts) > 1 and _CALL.fullmatch(parts[0]):
+    first = _CALL.fullmatch(parts[0]) if parts else None
+    if first is not None and first[1] not in _DERIVATIVES:
         parts = parts[1:]
-    elif parts and _CALL.fullmatch(parts[0]):
-        parts = []
     direction, scopes = None, list[str]()
     for part in parts:
         inner = part

@@ -16,6 +16,7 @@
 | `traced`         | a traced module, with its weights                      |
 | `signature`      | the arguments and results of an exported program       |
 | `patterns`       | shardings of arguments by name patterns                |
+| `training`       | training steps as one program                          |
 | `fake_weights`   | modules whose weights have no values                   |
 | `mutations`      | operations that change tensors in place                |
 | `importing`      | conversion of graphs to StableHLO                      |
@@ -31,8 +32,10 @@
 
 from pyshardy.frontends.torch.traced import TracedModule
 from pyshardy.frontends.torch.tracing import trace
+from pyshardy.frontends.torch.training.traced import TracedTraining
+from pyshardy.frontends.torch.training.tracing import trace_training
 
-__all__ = ["TracedModule", "trace"]
+__all__ = ["TracedModule", "TracedTraining", "trace", "trace_training"]
 
 
 def __dir__() -> list[str]:

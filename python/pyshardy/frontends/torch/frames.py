@@ -9,7 +9,7 @@ import traceback
 from mlir_sdy.diagnostics import SourceLocation
 
 _FRAME = re.compile(
-    r'^ *File "(?P<file>[^"]*)", line \d+, in .*(?:\n(?! *File ").*)*', re.MULTILINE
+    r'^ *File "(?P<file>[^"]*)", line (?P<line>\d+), in .*(?:\n(?! *File ").*)*', re.MULTILINE
 )
 
 
@@ -34,3 +34,9 @@ def place_of(failure: BaseException, folders: tuple[str, ...]) -> SourceLocation
         if not frame.filename.startswith(folders) and frame.lineno is not None:
             return SourceLocation(frame.filename, frame.lineno, 0)
     return None
+
+
+def place_in(stack_trace: str) -> SourceLocation | None:
+    """Return the innermost frame of a stack trace."""
+    frames = [*_FRAME.finditer(stack_trace)]
+    return SourceLocation(frames[-1]["file"], int(frames[-1]["line"]), 0) if frames else None

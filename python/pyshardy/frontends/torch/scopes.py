@@ -28,7 +28,7 @@ def frame_of(module_stack: Mapping[str, tuple[str, Any]] | None, operation: str)
     path = [*module_stack.values()][-1][0] if module_stack else ""
     if not path:
         return ""
-    scopes = re.sub(r"\.(?!\d+(?:\.|\Z))", "/", path)  # the number of a layer stays at its list
+    scopes = re.sub(r"\.(?!\d+(?:[.)]|\Z))", "/", path)  # the number of a layer stays at its list
     return f'  File "{_PREFIX}{scopes}/{operation}", line 1, in forward\n    \n'
 
 

@@ -38,7 +38,8 @@ class Signature:
             the code, and inputs as in `forward`.
         state: the arguments that aren't inputs.
         inputs: for each leaf of the tree of inputs the name of its argument.
-        results: the names of its results: `output`, `output 1`, and updated buffers by their paths.
+        results: the names of its results: `output`, `output 1`, and updated buffers by their paths;
+            of a joint graph of forward and backward also `loss`, and `gradient.<argument>`.
         outputs: for each leaf of the tree of outputs the index of its result.
     """
 
@@ -71,12 +72,18 @@ def signature_of(program: ExportedProgram) -> Signature:
         arguments.append(spec.target)
         tensors: Mapping[str, Any] = {**program.constants, **program.state_dict}
         state[spec.target] = tensors[spec.target]
+    gradients = (OutputKind.GRADIENT_TO_PARAMETER, OutputKind.GRADIENT_TO_USER_INPUT)
     values = {node.name: node.meta.get("val") for node in program.graph.nodes}
     results: list[str] = []
     outputs: list[Result | Constant] = []
     for spec in program.graph_signature.output_specs:
         if isinstance(spec.arg, ConstantArgument):
             outputs.append(Constant(spec.arg.value))
+        elif spec.kind is OutputKind.LOSS_OUTPUT:
+            outputs.append(Result(len(results), values[spec.arg.name].dtype))
+            results.append("loss")
+        elif spec.kind in gradients:
+            results.append(f"gradient.{spec.target}")
         elif spec.kind is OutputKind.USER_OUTPUT:
             count = sum(isinstance(output, Result) for output in outputs)
             outputs.append(Result(len(results), values[spec.arg.name].dtype))

@@ -67,14 +67,14 @@ def trace(
         VerificationError: a sharding is invalid on the mesh.
     """
     require("torch", "sdy.torch.trace", extra="torch")
-    program = _exported(module, args, dict(kwargs or {}))
+    program = exported(module, args, dict(kwargs or {}))
     program = without_mutations(program)
     signature = signature_of(program)
     drop_constants(program)
     imported = import_graph(program.graph_module, context)
     names = signature.arguments
     entry = ir.SymbolTable(imported.operation)["main"].operation
-    _name(entry, names, signature.results)
+    name_values(entry, names, signature.results)
     values = entry.regions[0].blocks[0].arguments
     ranks = {name: rank_of(value.type) for name, value in zip(names, values, strict=True)}
     matched = match(shardings or {}, ranks)
@@ -87,7 +87,12 @@ def trace(
     return TracedModule(imported, signature, tree.in_spec, tree.out_spec)
 
 
-def _exported(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ExportedProgram:
+def exported(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ExportedProgram:
+    """Return a module as PyTorch exports it for inputs, or an exported program as it is.
+
+    Raises:
+        UsageError: PyTorch can't export it.
+    """
     import torch  # noqa: PLC0415
 
     if isinstance(module, torch.export.ExportedProgram):
@@ -104,7 +109,8 @@ def _exported(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exp
         raise UsageError(failures.of_export(refusal, place_of(refusal, folders))) from refusal
 
 
-def _name(entry: ir.Operation, arguments: Sequence[str], results: Sequence[str]) -> None:
+def name_values(entry: ir.Operation, arguments: Sequence[str], results: Sequence[str]) -> None:
+    """Name the arguments and results of a function."""
     context = entry.context
     for value, name in zip(entry.regions[0].blocks[0].arguments, arguments, strict=True):
         value.set_location(ir.Location.name(name, value.location, context))

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A model with its loss, exported as one graph."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.frontends.torch.signature import Signature, drop_constants, signature_of
+from pyshardy.frontends.torch.tracing import exported
+from pyshardy.frontends.torch.training.scopes import source_of
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+Loss = Callable[..., Any]
+"""Returns a scalar from the output of a model and the targets."""
+
+
+@dataclass(frozen=True)
+class Forward:
+    """A model with its loss.
+
+    Attributes:
+        program: the graph, which may change buffers in place, and whose result is the loss.
+        signature: its arguments: parameters and buffers by their paths in the model, those of the
+            loss behind `loss.`, constants, inputs, and targets.
+        parameters: the parameters by the names of their arguments.
+        targets: the names of the targets.
+        in_tree: the tree of the inputs and targets; see `flat_inputs`.
+    """
+
+    program: ExportedProgram
+    signature: Signature
+    parameters: Mapping[str, torch.nn.Parameter]
+    targets: tuple[str, ...]
+    in_tree: Any
+
+
+def forward_of(
+    model: torch.nn.Module,
+    loss: Loss | None,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    targets: Sequence[Any],
+) -> Forward:
+    """Export a model with its loss.
+
+    Args:
+        model: the model.
+        loss: the loss; by default, the model returns it, alone or as `loss`.
+        args: the positional inputs of the model.
+        kwargs: its keyword inputs.
+        targets: the arguments of the loss after the output of the model.
+
+    Raises:
+        UsageError: PyTorch can't export the model, or the loss isn't a scalar.
+    """
+    from torch.export.graph_signature import InputKind  # noqa: PLC0415
+
+    names = _names_of_targets(model, loss, len(targets))
+    module = _with_loss(model, loss, names)
+    program = exported(module, args, {**kwargs, **dict(zip(names, targets, strict=True))})
+    _check_loss(program)
+    _merge_tied(program)
+    signature = signature_of(program)
+    parameters = {
+        spec.target: module.get_parameter(spec.target)
+        for spec in program.graph_signature.input_specs
+        if spec.kind is InputKind.PARAMETER and spec.target is not None
+    }
+    drop_constants(program)
+    # The paths begin at the module around the model.
+    loss_prefix = "loss_function" if hasattr(model, "loss") else "loss"
+    new = {name: _renamed(name, loss_prefix) for name in signature.state}
+    renamed = Signature(
+        tuple(new.get(name, name) for name in signature.arguments),
+        {new[name]: tensor for name, tensor in signature.state.items()},
+        signature.inputs,
+        signature.results,
+        signature.outputs,
+    )
+    by_name = {new[name]: parameter for name, parameter in parameters.items()}
+    return Forward(program, renamed, by_name, names, program.call_spec.in_spec)
+
+
+def _merge_tied(program: ExportedProgram) -> None:
+    """Give tensors with several paths in a model one argument, of the first path."""
+    specs = program.graph_signature.input_specs
+    placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    tensors: Mapping[str, Any] = {**program.constants, **program.state_dict}
+    first: dict[int, Any] = {}
+    for spec in [*specs]:
+        if spec.target is None:
+            continue
+        kept = first.setdefault(id(tensors[spec.target]), spec)
+        if kept is not spec:
+            placeholders[spec.arg.name].replace_all_uses_with(placeholders[kept.arg.name])
+            program.graph.erase_node(placeholders[spec.arg.name])
+            specs.remove(spec)
+
+
+def _renamed(path: str, loss_prefix: str) -> str:
+    first, _, rest = path.partition(".")
+    return {"model": rest, "loss": f"{loss_prefix}.{rest}"}.get(first, path) if rest else path
+
+
+def _names_of_targets(model: torch.nn.Module, loss: Loss | None, count: int) -> tuple[str, ...]:
+    """Return the names of the targets: those of the parameters of the loss function."""
+    taken = {*inspect.signature(model.forward).parameters}
+    names: list[str] = []
+    try:
+        function = getattr(loss, "forward", loss)
+        parameters = [*inspect.signature(function).parameters.values()] if function else []
+    except (TypeError, ValueError):  # a function that is written in C
+        parameters = []
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    given = [each.name for each in parameters[1:] if each.kind in positional][:count]
+    given += [f"target_{index}" for index in range(len(given), count)]
+    for name in given:
+        while name in taken:
+            name += "_target"  # noqa: PLW2901
+        taken.add(name)
+        names.append(name)
+    return tuple(names)
+
+
+def _with_loss(
+    model: torch.nn.Module, loss: Loss | None, targets: Sequence[str]
+) -> torch.nn.Module:
+    """Return a module with the inputs of a model and the targets, whose output is the loss."""
+    import torch  # noqa: PLC0415
+
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        given = [kwargs.pop(name) for name in targets]
+        output = model(*args, **kwargs)
+        return _loss_in(output) if loss is None else loss(output, *given)
+
+    # `torch.export` names the inputs by the parameters of the function.
+    signature = inspect.signature(model.forward)
+    parameters = [*signature.parameters.values()]
+    rest = inspect.Parameter.VAR_KEYWORD
+    position = next((i for i, each in enumerate(parameters) if each.kind is rest), len(parameters))
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters[position:position] = [inspect.Parameter(name, keyword) for name in targets]
+    forward.__dict__["__signature__"] = signature.replace(parameters=parameters)
+
+    whole = torch.nn.Module()
+    whole.model = model
+    if isinstance(loss, torch.nn.Module):
+        whole.loss = loss
+    whole.forward = forward
+    return whole
+
+
+def _loss_in(output: Any) -> Any:
+    """Return the loss in the output of a model that computes it."""
+    if isinstance(output, Mapping):
+        return output.get("loss", output)
+    found = getattr(output, "loss", None)
+    return output if found is None else found
+
+
+def _check_loss(program: ExportedProgram) -> None:
+    """Raise an error unless the only output is a floating-point scalar."""
+    from torch.export.graph_signature import OutputKind  # noqa: PLC0415
+
+    specs = program.graph_signature.output_specs
+    outputs = [spec for spec in specs if spec.kind is OutputKind.USER_OUTPUT]
+    by_name = {node.name: node for node in program.graph.nodes}
+    message = "the loss must be a tensor with one floating-point number"
+    node = by_name.get(getattr(outputs[0].arg, "name", "")) if outputs else None
+    if len(outputs) != 1 or node is None:
+        found = f"{len(outputs)} values" if len(outputs) != 1 else type(outputs[0].arg).__name__
+        hint = "pass 'loss', a function of the model's output and the targets"
+        raise UsageError(error(f"{message}, got: {found}; {hint}"))
+    value = node.meta["val"]
+    if value.ndim or not value.dtype.is_floating_point:
+        found = f"{str(value.dtype).removeprefix('torch.')} of shape {tuple(value.shape)}"
+        hint = "; return its mean or sum" if value.dtype.is_floating_point else ""
+        raise UsageError(error(f"{message}, got: {found}{hint}", source_of(node)))

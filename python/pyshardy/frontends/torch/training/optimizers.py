@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Optimizers of PyTorch as functions of parameters, gradients and state.
+
+The step is that of the optimizer's class, traced on stand-ins for the tensors, so all parameter
+groups and hyperparameters count. Here are the initial states of the classes, which PyTorch creates
+at the first step. An optimizer that has made a step has its state already, whatever its class.
+"""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    import torch
+    from torch.optim import Optimizer
+
+STEP, RATE = "step", "lr"
+
+Group = Mapping[str, Any]
+"""The hyperparameters of a parameter group."""
+
+Initial = Callable[["torch.Tensor", Group], "torch.Tensor"]
+"""Returns the initial value of a tensor of the state, for a parameter."""
+
+
+def _zeros(parameter: torch.Tensor, _: Group) -> torch.Tensor:
+    import torch  # noqa: PLC0415
+
+    return torch.zeros_like(parameter, memory_format=torch.preserve_format)
+
+
+def _scalar(value: float) -> Initial:
+    def of(_: torch.Tensor, _group: Group) -> torch.Tensor:
+        import torch  # noqa: PLC0415
+
+        is_double = torch.get_default_dtype() is torch.float64
+        dtype = torch.float64 if is_double else torch.float32
+        return torch.tensor(float(value), dtype=dtype)
+
+    return of
+
+
+def _rate_scalar(parameter: torch.Tensor, group: Group) -> torch.Tensor:
+    return _scalar(float(group[RATE]))(parameter, group)
+
+
+def _rates(parameter: torch.Tensor, group: Group) -> torch.Tensor:
+    import torch  # noqa: PLC0415
+
+    return torch.full_like(parameter, float(group[RATE]))
+
+
+def _adam(group: Group) -> dict[str, Initial]:
+    state = {STEP: _scalar(0), "exp_avg": _zeros, "exp_avg_sq": _zeros}
+    return {**state, "max_exp_avg_sq": _zeros} if group.get("amsgrad") else state
+
+
+def _sgd(group: Group) -> dict[str, Initial]:
+    if group["momentum"] and group["dampening"]:
+        message = (
+            "'SGD' with dampening begins with the first gradient as its momentum, unlike later "
+            "steps; make the first step in PyTorch, or set dampening=0"
+        )
+        raise UsageError(error(message))
+    return {"momentum_buffer": _zeros} if group["momentum"] else {}
+
+
+def _rmsprop(group: Group) -> dict[str, Initial]:
+    optional = {"momentum_buffer": group["momentum"], "grad_avg": group["centered"]}
+    kept: dict[str, Initial] = {name: _zeros for name, wanted in optional.items() if wanted}
+    return {STEP: _scalar(0), "square_avg": _zeros, **kept}
+
+
+_INITIAL: dict[str, Callable[[Group], dict[str, Initial]]] = {
+    "Adadelta": lambda _: {STEP: _scalar(0), "square_avg": _zeros, "acc_delta": _zeros},
+    "Adagrad": lambda _: {},  # its constructor creates it
+    "Adam": _adam,
+    "AdamW": _adam,
+    "Adamax": lambda _: {STEP: _scalar(0), "exp_avg": _zeros, "exp_inf": _zeros},
+    "ASGD": lambda _: {STEP: _scalar(0), "eta": _rate_scalar, "mu": _scalar(1), "ax": _zeros},
+    "Muon": lambda _: {"momentum_buffer": _zeros},
+    "NAdam": lambda group: {**_adam(group), "mu_product": _scalar(1)},
+    "RAdam": _adam,
+    "RMSprop": _rmsprop,
+    "Rprop": lambda _: {STEP: _scalar(0), "prev": _zeros, "step_size": _rates},
+    "SGD": _sgd,
+}
+"""The initial state of each class of `torch.optim` for the hyperparameters of a group."""
+
+
+def supported() -> list[str]:
+    """Return the names of the supported classes that this PyTorch has."""
+    import torch  # noqa: PLC0415
+
+    return [name for name in _INITIAL if hasattr(torch.optim, name)]
+
+
+def optimizer_of(written: Any, parameters: Sequence[torch.nn.Parameter]) -> Optimizer:
+    """Return an optimizer that is given as such, or by its class or its name.
+
+    Args:
+        written: an instance; or a class of `torch.optim` or its name in any case, which gets the
+            default hyperparameters.
+        parameters: the parameters for a new optimizer.
+
+    Raises:
+        UsageError: there is no such optimizer, or its step can't be traced.
+    """
+    import torch  # noqa: PLC0415
+
+    names = supported()
+    if isinstance(written, str):
+        by_lower = {name.lower(): name for name in names}
+        if written.lower() not in by_lower:
+            hint = did_you_mean(written.lower(), by_lower)
+            raise UsageError(error(f"no optimizer '{written}'{hint}; {_choice(names)}"))
+        written = getattr(torch.optim, by_lower[written.lower()])
+    if isinstance(written, type) and issubclass(written, torch.optim.Optimizer):
+        kind: Any = written
+        written = kind(parameters)
+    if not isinstance(written, torch.optim.Optimizer):
+        got = type(written).__name__
+        raise UsageError(error(f"expected an optimizer of PyTorch or its name, got: {got}"))
+    if not written.state and _declared(written) is None:
+        name = type(written).__name__
+        message = (
+            f"the initial state of the optimizer '{name}' is unknown; make its first step in "
+            f"PyTorch, or use another optimizer; {_choice(names)}"
+        )
+        raise UsageError(error(message))
+    return written
+
+
+def _choice(names: Sequence[str]) -> str:
+    return f"the supported optimizers are: '{', '.join(names)}'".replace(", ", "', '")
+
+
+def _declared(optimizer: Optimizer) -> Callable[[Group], dict[str, Initial]] | None:
+    """Return the initial state of an optimizer by its class or the nearest base class."""
+    import torch  # noqa: PLC0415
+
+    for kind in type(optimizer).__mro__:
+        if getattr(torch.optim, kind.__name__, None) is kind and kind.__name__ in _INITIAL:
+            return _INITIAL[kind.__name__]
+    return None
+
+
+def state_of(
+    optimizer: Optimizer, parameter: torch.nn.Parameter, group: Group
+) -> dict[str, torch.Tensor]:
+    """Return the tensors of the state for a parameter: the current ones, or the initial ones."""
+    import torch  # noqa: PLC0415
+
+    current = optimizer.state.get(parameter)
+    if current:
+        return {
+            name: value if isinstance(value, torch.Tensor) else torch.tensor(float(value))
+            for name, value in current.items()
+            if isinstance(value, torch.Tensor | int | float)
+        }
+    declared = _declared(optimizer)
+    initial = {} if declared is None else declared(group)
+    with torch.no_grad():
+        return {name: value(parameter, group) for name, value in initial.items()}
+
+
+def make_step(
+    optimizer: Optimizer,
+    stand_ins: Mapping[torch.nn.Parameter, torch.Tensor],
+    states: Mapping[torch.nn.Parameter, dict[str, torch.Tensor]],
+    rates: Sequence[torch.Tensor],
+    before: Callable[[list[torch.Tensor]], object] | None = None,
+) -> None:
+    """Make a step of an optimizer on stand-ins, which change in place.
+
+    The optimizer and its parameters stay as they are.
+
+    Args:
+        optimizer: the optimizer.
+        stand_ins: a tensor for each parameter, with its gradient; parameters without one are
+            ignored.
+        states: the state for each of these parameters.
+        rates: the learning rate of each group.
+        before: a function of the parameters that is called first, such as one that clips gradients.
+    """
+    import torch  # noqa: PLC0415
+
+    copy = object.__new__(type(optimizer))
+    copy.__dict__.update(optimizer.__dict__)
+    copy.param_groups = [
+        {
+            **group,
+            **{name: value for name, value in _TRACEABLE.items() if name in group},
+            "params": [stand_ins[each] for each in group["params"] if each in stand_ins],
+            RATE: rate,
+        }
+        for group, rate in zip(optimizer.param_groups, rates, strict=True)
+    ]
+    copy.state = defaultdict(dict)
+    for parameter, state in states.items():
+        copy.state[stand_ins[parameter]] = state
+    with torch.no_grad(), _scalars_as_tensors():
+        if before is not None:
+            before([*stand_ins.values()])
+        type(copy).step(copy)
+
+
+_TRACEABLE = {"foreach": False, "fused": False, "differentiable": False, "capturable": True}
+"""The hyperparameters that choose an implementation without numbers taken out of tensors."""
+
+
+def _scalars_as_tensors() -> Any:
+    """Return a context in which factors of operations may be tensors.
+
+    A learning rate that is a tensor becomes the `alpha` of `add_` or the `value` of `addcdiv_`,
+    which take numbers.
+    """
+    from torch import Tensor  # noqa: PLC0415
+    from torch.overrides import TorchFunctionMode  # noqa: PLC0415
+
+    class Mode(TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, _types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            named = dict(kwargs or {})
+            for name in ("alpha", "value"):
+                if len(args) > 1 and isinstance(named.get(name), Tensor):
+                    factor = named.pop(name)
+                    args = (args[0], args[1] * factor, *args[2:])
+            return func(*args, **named)
+
+    return Mode()

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Training steps of PyTorch compute what eager PyTorch computes."""
+
+import copy
+import inspect
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import pyshardy as sdy
+from mlir_sdy.diagnostics import UsageError, collect
+from mlir_sdy.values import argument_shardings, result_shardings
+from pyshardy.explain.page.scopes import scopes_of
+from pyshardy.program import run_unpartitioned
+
+MESH = sdy.Mesh.of({"data": 2, "model": 2})
+X, Y = torch.randn(6, 4), torch.randn(6, 2)
+mse = nn.functional.mse_loss
+
+
+def linear():
+    torch.manual_seed(0)
+    return nn.Linear(4, 2)
+
+
+def entry_of(traced):
+    operations = traced.module.body.operations
+    return next(view for view in operations if view.operation.name == "func.func")
+
+
+def trained_eagerly(model, optimizer, steps, loss=mse, inputs=X, targets=Y, before=None):
+    """The losses; the model and its optimizer change."""
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        value = loss(model(inputs), targets)
+        value.backward()
+        if before is not None:
+            before([*model.parameters()])
+        optimizer.step()
+        losses.append(value.item())
+    return losses
+
+
+def check_state(model, eager, tolerance=1e-5):
+    for name, tensor in eager.state_dict().items():
+        torch.testing.assert_close(
+            model.state_dict()[name], tensor, rtol=tolerance, atol=tolerance, msg=name
+        )
+
+
+GROUPS = "two groups"
+OPTIMIZERS = {
+    "Adadelta": {"weight_decay": 0.1},
+    "Adagrad": {"lr_decay": 0.1, "initial_accumulator_value": 0.1},
+    "Adam": {"amsgrad": True, "weight_decay": 0.1, "maximize": True},
+    "AdamW": {"weight_decay": 0.1, "betas": (0.8, 0.9)},
+    "Adamax": {"weight_decay": 0.1},
+    "ASGD": {"t0": 1, "lr": 0.1},
+    "NAdam": {"decoupled_weight_decay": True, "weight_decay": 0.1},
+    "RAdam": {"weight_decay": 0.1},
+    "RMSprop": {"centered": True, "momentum": 0.9},
+    "Rprop": {"lr": 0.05},
+    "SGD": {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1},
+    GROUPS: {},
+}
+
+
+def optimizer_of(name, model):
+    if name == GROUPS:
+        groups = [{"params": [model.weight], "weight_decay": 0.2}, {"params": [model.bias]}]
+        groups[1]["lr"] = 0.5
+        return torch.optim.SGD(groups, lr=0.1)
+    return getattr(torch.optim, name)(model.parameters(), **OPTIMIZERS[name])
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_optimizers(name):
+    """Of the second step, so that the state counts and is loaded."""
+    model, eager = linear(), linear()
+    optimizer, eager_optimizer = optimizer_of(name, model), optimizer_of(name, eager)
+    expected = trained_eagerly(eager, eager_optimizer, 3)
+    traced = sdy.torch.trace_training(model, mse, X, Y, optimizer=optimizer)
+    for loss in expected:
+        results = run_unpartitioned(traced.module, traced.inputs(X, Y))
+        assert traced.loss(results) == pytest.approx(loss, rel=1e-5)
+        traced.load(results)
+    check_state(model, eager)
+    states = (optimizer.state_dict()["state"], eager_optimizer.state_dict()["state"])
+    for ours, theirs in zip(*(each.values() for each in states), strict=True):
+        assert ours.keys() == theirs.keys()
+        for key, value in theirs.items():
+            np.testing.assert_allclose(ours[key], value, rtol=1e-4, atol=1e-5, err_msg=key)
+
+
+class Net(nn.Module):
+    """With all that is special: tied, frozen and unused weights, and statistics."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(8, 4)
+        self.norm = nn.BatchNorm1d(4)
+        self.frozen = nn.Parameter(torch.randn(4), requires_grad=False)
+        self.unused = nn.Parameter(torch.ones(3))
+        self.head = nn.Linear(4, 8, bias=False)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, tokens):
+        x = self.norm(self.embedding(tokens).transpose(1, 2)).transpose(1, 2)
+        with torch.no_grad():
+            scale = x.abs().max() + 1
+        return self.head(torch.tanh(x * self.frozen / scale)).flatten(0, 1)
+
+
+def cross_entropy(scores, labels):
+    return nn.functional.cross_entropy(scores, labels.flatten())
+
+
+def clipped(parameters):
+    nn.utils.clip_grad_norm_(parameters, 0.1)
+
+
+@pytest.fixture(scope="module")
+def net():
+    """A model, its traced step, the warnings, and the partitioned step."""
+    torch.manual_seed(0)
+    model, tokens = Net(), torch.randint(8, (4, 6))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    with collect() as warnings:
+        traced = sdy.torch.trace_training(
+            model,
+            cross_entropy,
+            tokens,
+            tokens,
+            optimizer=optimizer,
+            before_step=clipped,
+            mesh=MESH,
+            shardings={
+                "embedding.weight": ("model", None),
+                "tokens": ("data", None),
+                "norm.*s": (None,),
+                "optimizer.norm.weight.*": ("data",),
+            },
+        )
+    shardings = argument_shardings(entry_of(traced)), result_shardings(entry_of(traced))
+    sdy.propagate(traced.module)
+    return model, tokens, traced, [each.message for each in warnings], shardings
+
+
+def test_arguments_and_results(net):
+    _, _, traced, warnings, _ = net
+    assert traced.arguments == (
+        "frozen",
+        "unused",
+        "embedding.weight",
+        "norm.weight",
+        "norm.bias",
+        "norm.running_mean",
+        "norm.running_var",
+        "norm.num_batches_tracked",
+        "optimizer.embedding.weight.momentum_buffer",
+        "optimizer.norm.weight.momentum_buffer",
+        "optimizer.norm.bias.momentum_buffer",
+        "optimizer.lr",
+        "tokens",
+        "labels",
+    )
+    kept = {"frozen", "unused", "optimizer.lr", "tokens", "labels"}
+    assert traced.results[0] == "loss"
+    assert {*traced.results[1:]} == {*traced.arguments} - kept
+    (warning,) = warnings
+    assert warning.endswith("which stay unchanged: 'unused'")
+
+
+def test_state_is_sharded_like_its_parameter(net):
+    _, _, traced, _, (of_arguments, of_results) = net
+    arguments = dict(zip(traced.arguments, of_arguments, strict=True))
+    results = dict(zip(traced.results, of_results, strict=True))
+    rows = sdy.sharding('<@mesh, [{"model"}, {}]>')
+    for found in (arguments, results):
+        assert found["embedding.weight"] == rows
+        assert found["optimizer.embedding.weight.momentum_buffer"] == rows
+        overridden = found["optimizer.norm.weight.momentum_buffer"]
+        assert overridden == sdy.sharding('<@mesh, [{"data"}]>')
+    assert arguments["labels"] is None
+
+
+@pytest.mark.parametrize("backend", ["xla", "jit"])
+def test_steps_of_partitioned_programs(net, backend):
+    original, tokens, traced, *_ = net
+    eager = copy.deepcopy(original)
+    optimizer = torch.optim.SGD(eager.parameters(), lr=0.1, momentum=0.9)
+    losses = trained_eagerly(eager, optimizer, 2, cross_entropy, tokens, tokens, clipped)
+    program = sdy.partition(traced.module)
+    donated = {port.name: port.donated_to for port in program.inputs}
+    assert donated["embedding.weight"] == traced.results.index("embedding.weight")
+    results = program.run_sharded(traced.inputs(tokens, tokens), backend)
+    found = [traced.loss(results)]
+    again = traced.new_state(results) | traced.batch(tokens, tokens)
+    results = program.run_sharded(again, backend)
+    found.append(traced.loss(results))
+    np.testing.assert_allclose(found, losses, rtol=1e-5)
+    expected = eager.state_dict()
+    for name, array in traced.new_state(results).items():
+        if name in expected:
+            np.testing.assert_allclose(array, expected[name], rtol=1e-5, atol=1e-6, err_msg=name)
+
+
+def test_locations_and_scopes(net):
+    _, _, traced, *_ = net
+    body = entry_of(traced).regions[0].blocks[0].operations
+    scopes = {scopes_of(op.location)[:2] for op in body}
+    assert {("forward", "norm"), ("backward", "norm"), ("backward",), ("optimizer",)} <= scopes
+    text = sdy.asm(traced.module)
+    assert "training/step.py" not in text
+    line = inspect.getsourcelines(Net.forward)[1] + 4
+    assert f'{__file__}":{line}' in text
+
+
+def test_dropout_takes_its_mask_from_the_seed():
+    model = nn.Sequential(nn.Linear(4, 64), nn.Dropout(0.25), nn.Linear(64, 2))
+    for parameter in model.parameters():
+        nn.init.ones_(parameter)
+    traced = sdy.torch.trace_training(
+        model, lambda y: y.sum(), X, optimizer="sgd", mesh=MESH, shardings={"input": ("data", None)}
+    )
+    sdy.propagate(traced.module)
+    program = sdy.partition(traced.module)
+    once, twice, other = (program.run(traced.inputs(X, seed=seed), "jit") for seed in (1, 1, 2))
+    unpartitioned = run_unpartitioned(traced.module, traced.inputs(X, seed=1), "jit")
+    for ours, same, whole in zip(once, twice, unpartitioned, strict=True):
+        np.testing.assert_array_equal(ours, same)
+        np.testing.assert_allclose(ours, whole, rtol=1e-5)
+    assert traced.loss(once) != traced.loss(other)
+    # The gradient of a weight of the last layer is the sum of what dropout lets through.
+    with torch.no_grad():
+        hidden = model[0](X)
+    changed = 1 - once[traced.results.index("2.weight")][0]
+    kept = changed / (1e-3 / 0.75)
+    assert 0.6 < kept.mean() / hidden[:, 0].sum() < 0.9
+
+
+def test_losses_of_models_and_modules():
+    class WithLoss(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = linear()
+
+        def forward(self, x, labels=None):
+            y = self.layer(x)
+            return {"loss": mse(y, labels), "output": y}
+
+    traced = sdy.torch.trace_training(
+        WithLoss(), None, {"x": X, "labels": Y}, optimizer=torch.optim.SGD
+    )
+    results = run_unpartitioned(traced.module, traced.inputs({"x": X, "labels": Y}))
+    expected = mse(linear()(X), Y).item()
+    assert traced.loss(results) == pytest.approx(expected, rel=1e-5)
+    weighted = nn.BCEWithLogitsLoss(pos_weight=torch.tensor([1.0, 2.0]))
+    traced = sdy.torch.trace_training(linear(), weighted, X, Y, optimizer="SGD")
+    assert "loss.pos_weight" in traced.arguments
+    results = run_unpartitioned(traced.module, traced.inputs(X, Y))
+    assert traced.loss(results) == pytest.approx(weighted(linear()(X), Y).item(), rel=1e-5)
+
+
+def test_weights_without_values():
+    with torch.device("meta"):
+        model = nn.Linear(4096, 16384)
+    x = torch.empty(8, 4096, device="meta")
+    traced = sdy.torch.trace_training(model, lambda y: y.mean(), x, optimizer="adam")
+    assert "optimizer.weight.exp_avg" in traced.arguments
+
+
+def test_joint_graphs_of_torch_export():
+    experimental = pytest.importorskip("torch.export.experimental")
+
+    class Joint(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = linear()
+
+        def forward(self, x):
+            return (self.layer(x).square().mean(),)
+
+    model = Joint()
+    exported = torch.export.export(model, (X,), strict=False)
+    traced = sdy.torch.trace(experimental._export_forward_backward(exported))
+    assert traced.results == ("loss", "gradient.layer.weight", "gradient.layer.bias")
+    arrays = run_unpartitioned(traced.module, traced.inputs(X))
+    (loss,) = model(X)
+    loss.backward()
+    torch.testing.assert_close(traced.outputs(arrays)[0], loss.detach())
+    np.testing.assert_allclose(arrays[1], model.layer.weight.grad, rtol=1e-5)
+
+
+# --- Errors -------------------------------------------------------------------------------------
+
+
+class Unknown(torch.optim.Optimizer):
+    def __init__(self, parameters):
+        super().__init__(parameters, {"lr": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"loss": None}, r"the loss must be .* got: float32 of shape \(6, 2\); return its mean"),
+        ({"loss": lambda y, _: y.argmax()}, r"the loss must be .* got: int64 of shape \(\)"),
+        ({"loss": lambda y, _: (y, y)}, r"the loss must be .* got: 2 values; pass 'loss'"),
+        ({"loss": lambda y, _: y.detach().sum()}, "the loss depends on no parameter"),
+        ({"loss": 3}, "expected a loss function, got: int"),
+        ({"model": mse}, "expected a torch.nn.Module, got: function"),
+        ({"optimizer": "adamv"}, "no optimizer 'adamv'; did you mean 'adam.*'SGD'"),
+        ({"optimizer": 3}, "expected an optimizer of PyTorch or its name, got: int"),
+        ({"optimizer": Unknown}, "the initial state of the optimizer 'Unknown' is unknown"),
+        ({"optimizer": torch.optim.SGD(linear().parameters())}, "trains none of the model's"),
+        ({"shardings": {"optimizer.wieght.*": ()}}, "did you mean"),
+    ],
+)
+def test_wrong_requests(changed, message):
+    given = {"model": linear(), "loss": mse, "inputs": X, "targets": Y, "optimizer": "adam"}
+    if changed.get("loss", ...) is None:
+        given["targets"] = ()
+    with pytest.raises(UsageError, match=message):
+        sdy.torch.trace_training(**given | changed)
+
+
+def test_wrong_optimizers_and_batches():
+    model = linear()
+    dampened = torch.optim.SGD(model.parameters(), momentum=0.9, dampening=0.1)
+    with pytest.raises(UsageError, match="'SGD' with dampening begins with the first gradient"):
+        sdy.torch.trace_training(model, mse, X, Y, optimizer=dampened)
+    trained_eagerly(model, dampened, 1)
+    eager = copy.deepcopy(model)
+    eager_optimizer = torch.optim.SGD(eager.parameters(), momentum=0.9, dampening=0.1)
+    eager_optimizer.load_state_dict(copy.deepcopy(dampened.state_dict()))
+    traced = sdy.torch.trace_training(model, mse, X, Y, optimizer=dampened)
+    traced.load(run_unpartitioned(traced.module, traced.inputs(X, Y)))
+    trained_eagerly(eager, eager_optimizer, 1)
+    check_state(model, eager)
+    with pytest.raises(UsageError, match="expected 1 targets, got 0"):
+        traced.inputs(X)
+    with pytest.raises(UsageError, match="traced for other inputs"):
+        traced.inputs((X, X), Y)
+    both = torch.optim.SGD([*model.parameters(), *linear().parameters()])
+    with pytest.raises(UsageError, match="2 parameters of the optimizer aren't"):
+        sdy.torch.trace_training(model, mse, X, Y, optimizer=both)
+    model.requires_grad_(False)
+    with pytest.raises(UsageError, match="no parameters with requires_grad"):
+        sdy.torch.trace_training(model, mse, X, Y)
