@@ -36,6 +36,15 @@ def use_sdy_constants(root: ir.Module | ir.Operation | ir.OpView) -> None:
         constant.erase()
 
 
+def splat_of(value: ir.Value) -> ir.Attribute | None:
+    """Return the element of a `stablehlo.constant` whose elements are equal, else None."""
+    if isinstance(value, ir.BlockArgument) or value.owner.operation.name != "stablehlo.constant":
+        return None
+    literal = ConstantView(value.owner.operation).value
+    is_splat = isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
+    return literal.get_splat_value() if is_splat else None
+
+
 def known_integers(value: ir.Value) -> Integers | None:
     """Return the integers in a tensor computed from constants; None if they aren't known.
 

@@ -221,6 +221,65 @@ PASSES: dict[str, PassDecl] = {
             ),
         release="0.10.2",
     ),
+    "sdy-unmerge-batch-dimensions": PassDecl(
+        argument="sdy-unmerge-batch-dimensions",
+        class_name="UnmergeBatchDimensionsPass",
+        anchor="func.func",
+        summary="Restores dimensions that reshapes merge around matrix products",
+        description=(
+                "PyTorch merges the batch and the heads of attention for a batched product, and the batch and the\n"
+                "sequence for a linear layer, and splits them again afterwards. A merged dimension can't be\n"
+                "sharded by one mesh axis along the batch and by another along the heads. This pass removes such\n"
+                "reshapes and computes with the dimensions that they merge.\n"
+                "\n"
+                "A dimension of a value is split where this is available and wanted:\n"
+                "\n"
+                "1. A split is available in the result of a `stablehlo.reshape` that merged dimensions, and of a\n"
+                "   constant. It is available in the result of another operation if it is in each operand that\n"
+                "   has the dimension; a dimension that a broadcast adds can be split anywhere.\n"
+                "2. A split is wanted of the operand of a `stablehlo.reshape` that splits the dimension again,\n"
+                "   and along contracted and reduced dimensions. It is wanted of the operands of another\n"
+                "   operation if it is of one of its results.\n"
+                "3. Splits pass through `stablehlo.dot_general`, `transpose`, `broadcast_in_dim`, `reduce`,\n"
+                "   `concatenate`, `slice`, `pad`, `reverse` and `iota` along dimensions that these don't change,\n"
+                "   and through elementwise operations.\n"
+                "4. Operations with a sharding or a sharding rule are not changed, nor are constraints.\n"
+                "   Dimensions that an argument or another operation merged are not split.\n"
+                "\n"
+                "No reshape that splits a dimension is added, and no computation is repeated: a value that is\n"
+                "also used merged is merged after its definition.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.reshape %q : (tensor<8x4x6x16xf32>) -> tensor<32x6x16xf32>\n"
+                "%1 = stablehlo.reshape %k : (tensor<8x4x6x16xf32>) -> tensor<32x6x16xf32>\n"
+                "%2 = stablehlo.dot_general %0, %1, batching_dims = [0] x [0], contracting_dims = [2] x [2]\n"
+                "%3 = stablehlo.reshape %2 : (tensor<32x6x6xf32>) -> tensor<8x4x6x6xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1],\n"
+                "    contracting_dims = [3] x [3]\n"
+                "```\n"
+                "\n"
+                "Then the pass removes batch dimensions of a `stablehlo.dot_general` along which the values of an\n"
+                "operand are equal, such as those of a weight that is broadcast to the batch. They become free\n"
+                "dimensions of the other operand.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.broadcast_in_dim %w, dims = [1, 2] : (tensor<16x5xf32>) -> tensor<8x16x5xf32>\n"
+                "%1 = stablehlo.dot_general %x, %0, batching_dims = [0] x [0], contracting_dims = [2] x [1]\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0]\n"
+                "```"
+            ),
+        release="pyshardy",
+    ),
     "sdy-manual-axes-cleanup": PassDecl(
         argument="sdy-manual-axes-cleanup",
         class_name="ManualAxesCleanupPass",

@@ -19,6 +19,8 @@ class ImportOptions:
             constraints and sharding groups are then imported before calls instead of after them
         enable_explicit_gather_scatter_batching: whether to make the batch dimensions of gathers
             and scatters explicit
+        unmerge_batch_dimensions: whether to restore dimensions that reshapes merge around matrix
+            products, as PyTorch does
         dump_directory: directory to which the module is saved at some stages; empty to save nothing
         debug_sharding_origins: whether to record for each axis the sharding that it comes from
         debug_propagation_edge_sharding: whether to record the steps of propagation
@@ -26,6 +28,7 @@ class ImportOptions:
 
     dedup_functions_fully: bool = False
     enable_explicit_gather_scatter_batching: bool = option(False, release="pyshardy")
+    unmerge_batch_dimensions: bool = option(False, release="pyshardy")
     dump_directory: str = option("", release="pyshardy")
     debug_sharding_origins: bool = option(False, release="pyshardy")
     debug_propagation_edge_sharding: bool = option(False, release="pyshardy")
@@ -52,6 +55,7 @@ def import_pipeline(
         "sdy-propagate-sharding-from-func-to-call",
         "sdy-constant-or-scalar-splitter",
         *(["sdy-explicit-gather-scatter-batching"] if batching else []),
+        *(["sdy-unmerge-batch-dimensions"] if options.unmerge_batch_dimensions else []),
         "symbol-dce",
         "sdy-manual-axes-cleanup",
         *Dumps(options.dump_directory, first_dump).save("before_propagation"),

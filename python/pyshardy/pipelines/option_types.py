@@ -16,6 +16,8 @@ class PropagationOptions(TypedDict, total=False):
     """
     enable_explicit_gather_scatter_batching: bool
     """Whether to make the batch dimensions of gathers and scatters explicit."""
+    unmerge_batch_dimensions: bool
+    """Whether to restore dimensions that reshapes merge around matrix products, as PyTorch does."""
     dump_directory: str
     """Directory to which the module is saved at some stages; empty to save nothing."""
     debug_sharding_origins: bool

@@ -16,3 +16,4 @@ from pyshardy.passes.importing.pre_order_funcs import pre_order_funcs as pre_ord
 from pyshardy.passes.importing.propagate_sharding_from_func_to_call import propagate_sharding_from_func_to_call as propagate_sharding_from_func_to_call
 from pyshardy.passes.importing.remove_size_one_axes import remove_size_one_axes as remove_size_one_axes
 from pyshardy.passes.importing.sharding_group_import import sharding_group_import as sharding_group_import
+from pyshardy.passes.importing.unmerge_batch_dimensions import unmerge_batch_dimensions as unmerge_batch_dimensions
