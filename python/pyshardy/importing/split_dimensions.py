@@ -133,6 +133,7 @@ class _Rewriter:
             new = self._reshaped(source, parts_of(self._shape(result), of_result))
         if any(of_result):
             self._split[result] = new
+            operation.operands[0] = new  # for the uses that aren't rewritten
         else:
             operation.results[0].replace_all_uses_with(new)
         self._replaced.append(operation)
