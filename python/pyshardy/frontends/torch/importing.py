@@ -4,6 +4,8 @@
 1. Operations are decomposed (`decomposing`, with the definitions in `decompositions`).
 2. The importer of the MLIR host converts the graph.
 3. The operations that the importer passes on are lowered (`lowerings`).
+4. Dimensions that PyTorch merges around matrix products are restored (the pass
+   `sdy-unmerge-batch-dimensions`).
 """
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -24,9 +26,11 @@ from pyshardy.frontends.torch.decompositions import decomposition_of
 from pyshardy.frontends.torch.frames import frames_outside
 from pyshardy.frontends.torch.lowerings import has_lowering, lower_calls
 from pyshardy.frontends.torch.scopes import frame_of, name_locations
+from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.irtools.walks import operations_named
+from pyshardy.passes.importing import unmerge_batch_dimensions
 
 if TYPE_CHECKING:
     from torch.fx import Graph, GraphModule
@@ -65,6 +69,8 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
     name_locations(imported)
     _replace_constants(imported)
     _check_dialects(imported)
+    for function in functions_of(imported):
+        unmerge_batch_dimensions(function)
     return imported
 
 
