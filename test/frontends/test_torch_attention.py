@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Attention as PyTorch models have it is sharded by data and by model at once.
+
+A layer of Llama sends one all-reduce after attention and one after the MLP, as with the plan of
+Megatron-LM, although PyTorch merges batch and heads.
+"""
+
+import pytest
+import torch
+from torch import nn
+
+import pyshardy as sdy
+
+MESH = sdy.Mesh.of({"data": 4, "model": 2})
+BATCH, SEQUENCE, WIDTH, HEADS, VOCABULARY = 8, 6, 32, 8, 24
+COLUMNS, ROWS = ("model", None), (None, "model")
+SHARDINGS = {
+    "*.[qkv]_proj.weight": COLUMNS,
+    "*.gate_proj.weight": COLUMNS,
+    "*.up_proj.weight": COLUMNS,
+    "*.o_proj.weight": ROWS,
+    "*.down_proj.weight": ROWS,
+    "tokens": ("data", None),
+}
+
+
+def rotate_half(x):
+    half = x.shape[-1] // 2
+    return torch.cat((-x[..., half:], x[..., :half]), dim=-1)
+
+
+def repeat_kv(x, count):
+    """Repeat each head of keys or values for the queries of its group."""
+    batch, heads, length, width = x.shape
+    expanded = x[:, :, None, :, :].expand(batch, heads, count, length, width)
+    return expanded.reshape(batch, heads * count, length, width)
+
+
+def eager(q, k, v, mask, groups):
+    k, v = repeat_kv(k, groups), repeat_kv(v, groups)
+    scores = torch.matmul(q, k.transpose(2, 3)) * q.shape[-1] ** -0.5 + mask
+    weights = nn.functional.softmax(scores, dim=-1, dtype=torch.float32).to(q.dtype)
+    return torch.matmul(weights, v)
+
+
+def repeated(q, k, v, mask, groups):
+    k, v = repeat_kv(k, groups), repeat_kv(v, groups)
+    return nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+def causal(q, k, v, mask, groups):
+    del mask
+    k, v = repeat_kv(k, groups), repeat_kv(v, groups)
+    return nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def grouped(q, k, v, mask, groups):
+    return nn.functional.scaled_dot_product_attention(
+        q, k, v, attn_mask=mask, enable_gqa=groups > 1
+    )
+
+
+def merged(q, k, v, mask, groups):
+    """Batch and heads merged by the model itself, up to the softmax."""
+    batch, heads, length, width = q.shape
+    q, k, v = (
+        each.reshape(batch * heads, length, width)
+        for each in (q, repeat_kv(k, groups), repeat_kv(v, groups))
+    )
+    bias = mask.expand(batch, heads, length, length).reshape(batch * heads, length, length)
+    weights = nn.functional.softmax(
+        torch.baddbmm(bias, q, k.transpose(1, 2), alpha=width**-0.5), dim=-1
+    )
+    return torch.bmm(weights, v).view(batch, heads, length, width)
+
+
+class Norm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(WIDTH))
+
+    def forward(self, x):
+        return self.weight * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6))
+
+
+class Attention(nn.Module):
+    def __init__(self, attend, kv_heads):
+        super().__init__()
+        self.attend, self.groups = attend, HEADS // kv_heads
+        kv_width = WIDTH // self.groups
+        self.q_proj = nn.Linear(WIDTH, WIDTH, bias=False)
+        self.k_proj = nn.Linear(WIDTH, kv_width, bias=False)
+        self.v_proj = nn.Linear(WIDTH, kv_width, bias=False)
+        self.o_proj = nn.Linear(WIDTH, WIDTH, bias=False)
+
+    def forward(self, x, cos, sin, mask):
+        shape = (*x.shape[:2], -1, WIDTH // HEADS)
+        q, k, v = (
+            layer(x).view(shape).transpose(1, 2)
+            for layer in (self.q_proj, self.k_proj, self.v_proj)
+        )
+        q, k = (each * cos + rotate_half(each) * sin for each in (q, k))
+        attended = self.attend(q, k, v, mask, self.groups)
+        return self.o_proj(attended.transpose(1, 2).reshape(*x.shape[:2], -1))
+
+
+class Layer(nn.Module):
+    def __init__(self, attend, kv_heads):
+        super().__init__()
+        self.norms = nn.ModuleList((Norm(), Norm()))
+        self.attention = Attention(attend, kv_heads)
+        self.gate_proj = nn.Linear(WIDTH, 2 * WIDTH, bias=False)
+        self.up_proj = nn.Linear(WIDTH, 2 * WIDTH, bias=False)
+        self.down_proj = nn.Linear(2 * WIDTH, WIDTH, bias=False)
+
+    def forward(self, x, *positions):
+        x = x + self.attention(self.norms[0](x), *positions)
+        y = self.norms[1](x)
+        return x + self.down_proj(nn.functional.silu(self.gate_proj(y)) * self.up_proj(y))
+
+
+class Llama(nn.Module):
+    def __init__(self, attend, kv_heads, layers):
+        super().__init__()
+        self.embedding = nn.Embedding(VOCABULARY, WIDTH)
+        self.layers = nn.ModuleList(Layer(attend, kv_heads) for _ in range(layers))
+        self.head = nn.Linear(WIDTH, VOCABULARY, bias=False)
+
+    def forward(self, tokens):
+        half = WIDTH // HEADS // 2
+        frequencies = 100.0 ** (-torch.arange(half, dtype=torch.float32) / half)
+        angles = torch.outer(torch.arange(SEQUENCE, dtype=torch.float32), frequencies)
+        angles = torch.cat((angles, angles), dim=-1)
+        mask = torch.triu(torch.full((SEQUENCE, SEQUENCE), -1e9), diagonal=1)[None, None]
+        x = self.embedding(tokens)
+        for layer in self.layers:
+            x = layer(x, angles.cos(), angles.sin(), mask)
+        return self.head(x)
+
+
+TOKENS = torch.arange(BATCH * SEQUENCE).reshape(BATCH, SEQUENCE) % VOCABULARY
+TWO_ALL_REDUCES = [("all_reduce", ("model",))] * 2
+
+
+def trace(model):
+    return sdy.torch.trace(model, TOKENS, mesh=MESH, shardings=SHARDINGS)
+
+
+def partitioned(traced):
+    sdy.propagate(traced.module)
+    return sdy.partition(traced.module)
+
+
+def sent_by(program):
+    return [(one.kind, one.axes) for one in program.collectives]
+
+
+@pytest.mark.parametrize(
+    ("attend", "kv_heads"), [(repeated, 4), (causal, 8), (grouped, 4), (merged, 4)]
+)
+def test_a_layer_sends_two_all_reduces(attend, kv_heads):
+    traced = trace(Llama(attend, kv_heads, layers=1))
+    assert sent_by(partitioned(traced)) == TWO_ALL_REDUCES
+
+
+def test_layers_compute_the_same():
+    model = Llama(eager, kv_heads=2, layers=2)
+    traced = trace(model)
+    program = partitioned(traced)
+    assert sent_by(program) == TWO_ALL_REDUCES * 2
+    logits = traced.outputs(program.run(traced.inputs(TOKENS), backend="xla"))
+    torch.testing.assert_close(logits, model(TOKENS), rtol=1e-4, atol=1e-5)
+
+
+def test_weights_of_batched_products_are_not_broadcast():
+    class Product(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.randn(8, 6))
+
+        def forward(self, x):
+            return torch.matmul(x.transpose(1, 2), self.weight)
+
+    model, x = Product(), torch.randn(4, 8, 2, 3, 8).transpose(1, 4)
+    traced = sdy.torch.trace(model, x, mesh=MESH, shardings={"x": ("data", *[None] * 4)})
+    text = sdy.asm(traced.module)
+    assert "stablehlo.broadcast_in_dim" not in text
+    assert "batching_dims" not in text
+    outputs = traced.outputs(partitioned(traced).run(traced.inputs(x)))
+    torch.testing.assert_close(outputs, model(x))
