@@ -20,6 +20,9 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.mlir"))
 LIT_TESTS = ROOT / "test" / "lit" / "passes" / "importing"
 
+OWN_PASSES = ("flatten_tuples", "unmerge_batch_dimensions")
+"""The passes that C++ Shardy doesn't have."""
+
 FUNCTION_PASSES = {"sdy-explicit-gather-scatter-batching"}
 
 BEHIND_IMPORT = (
@@ -97,8 +100,8 @@ def lit_cases():
         text = path.read_text()
         if "C++ Shardy" in text or "-verify-diagnostics" in text or "dump-directory" in text:
             continue
-        if path.stem.startswith("flatten_tuples"):
-            continue  # a pass of ours
+        if path.stem.startswith(OWN_PASSES):
+            continue
         passes = re.findall(r" -(sdy-[\w-]+|symbol-dce)", text.partition("\n")[0])
         pipeline = ",".join(f"func.func({p})" if p in FUNCTION_PASSES else p for p in passes)
         for index, chunk in enumerate(text.split("// -----")):
