@@ -1090,6 +1090,33 @@ def Sdy_PropagatePastCallsPass : Sdy_ModulePass<"sdy-propagate-past-calls", Sdy_
   let options = [Sdy_Hardware];
 }
 
+def Sdy_MarkContractsPass : Sdy_ModulePass<"sdy-mark-contracts", Sdy_Own> {
+  let summary = "Marks the operations that contracts limit the communication of";
+  let description = [{
+    A function or an operation with regions may have an attribute `sdy.contract`, a dictionary with
+    limits for the collectives that the operations inside need:
+
+    ```mlir
+    %0 = stablehlo.while(%i = %a) : tensor<8xf32>
+        attributes {sdy.contract = {at_most = {all_gather = 0}, limits = ["at most 8MB along data"\]}}
+    ```
+
+    The entries are the arguments of `pyshardy.Contract.of`. The pass moves the contracts to the
+    module, and marks the operations inside by their locations. `sdy-check-contracts` checks them.
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
+def Sdy_CheckContractsPass : Sdy_ModulePass<"sdy-check-contracts", Sdy_Own> {
+  let summary = "Fails if the collectives of a local program violate contracts";
+  let description = [{
+    Checks the contracts that `sdy-mark-contracts` moved to the module, and removes the marks. A
+    collective counts for a contract if it completes the results of a marked operation, or if a
+    marked operation uses its result, even if the partitioner moved it out of a loop.
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
 def Sdy_CollectivesToReshardsPass : Sdy_FuncPass<"sdy-collectives-to-reshards", Sdy_Own> {
   let summary = "Converts collectives to reshards if the sharding of their operand may change";
   let description = [{

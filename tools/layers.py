@@ -28,6 +28,7 @@ LAYERS = [
     ["pyshardy.pipeline"],
     ["pyshardy.rules", "pyshardy.cost"],
     ["pyshardy.local_program"],
+    ["pyshardy.contracts"],
     ["pyshardy.propagation", "pyshardy.backends"],
     ["pyshardy.importing"],
     ["pyshardy.partition"],
@@ -41,6 +42,8 @@ LAYERS = [
     ["pyshardy.api"],
     ["pyshardy.explain"],
     ["pyshardy"],  # the public interface
+    ["pyshardy.testing"],
+    ["pyshardy.pytest_plugin"],
     ["pyshardy.cli"],
     ["pyshardy.lsp"],
     ["pyshardy.__main__"],

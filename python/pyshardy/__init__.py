@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from pyshardy import shard as shard
     from pyshardy.api import asm, parse, propagate, sharding, values, write
     from pyshardy.backends import CompileOptions, Registration, register_backend
+    from pyshardy.contracts.contract import Contract, ContractViolation
     from pyshardy.cost.hardware import Hardware, Link, load_hardware
     from pyshardy.drawing import Drawing, draw, draw_mesh
-    from pyshardy.explain.contract import Contract, ContractViolation
     from pyshardy.explain.entry import explain
     from pyshardy.explain.program_explanation import ProgramExplanation
     from pyshardy.frontends import jax as jax
@@ -129,7 +129,7 @@ _HOMES = {
     "mlir_sdy.values": ("get_sharding", "set_sharding"),
     "mlir_sdy.verify": ("verify",),
     "pyshardy.api": ("asm", "parse", "propagate", "sharding", "values", "write"),
-    "pyshardy.explain.contract": ("Contract", "ContractViolation"),
+    "pyshardy.contracts.contract": ("Contract", "ContractViolation"),
     "pyshardy.explain.entry": ("explain",),
     "pyshardy.explain.program_explanation": ("ProgramExplanation",),
     "pyshardy.guard.crash": ("HostCrashError",),

@@ -40,6 +40,7 @@ from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.pipeline import Instrumentation, pipeline_of, run_pipeline, use
 from pyshardy.program_interface import (
+    LIFT_MESHES,
     InterfaceRecorder,
     Port,
     argument_names,
@@ -441,6 +442,21 @@ def compile_unpartitioned(
         ]
 
     return run
+
+
+def mesh_of_program(module: ir.Module) -> Mesh:
+    """Return the mesh that `partition` partitions a program for.
+
+    Args:
+        module: the program, which isn't changed.
+
+    Raises:
+        UsageError: the program has no mesh or no entry.
+    """
+    copy = _entered_at_main(module)
+    interface = InterfaceRecorder()
+    run_pipeline(copy, pipeline_of(use(LIFT_MESHES)), instrumentation=[interface])
+    return interface.mesh
 
 
 def _entered_at_main(module: ir.Module) -> ir.Module:

@@ -21,7 +21,9 @@ from pyshardy.local_program.values import spec_of
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 from pyshardy.pipeline import Instrumentation, Step
 
-_LIFT_MESHES = "sdy-lift-inlined-meshes"
+LIFT_MESHES = "sdy-lift-inlined-meshes"
+"""The pass after which all meshes are symbols."""
+
 _TRIM_SHARDINGS = "sdy-update-non-divisible-input-output-shardings"
 
 
@@ -79,7 +81,7 @@ class InterfaceRecorder(Instrumentation):
 
     def after_pass(self, step: Step, module: ir.Module) -> None:
         """Record meshes once they are symbols, and shardings once they divide their tensors."""
-        if step.argument == _LIFT_MESHES:
+        if step.argument == LIFT_MESHES:
             entry = main_of(module)
             self.meshes = meshes_of(module)
             self.mesh = _mesh_of(module, entry)

@@ -8,10 +8,11 @@
     sdy-explain program.mlir --diff=other.mlir --html=report.html
     sdy-explain program.mlir --trace=trace.json
     sdy-explain program.mlir --against-xla
+    sdy-explain program.mlir --check=contract.toml
 
 Propagates and partitions the program, but does not run it.
 
-Exit status: 0 when all went well, else 1.
+Exit status: 0 when all went well, else 1, also if the program violates a contract.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import UsageError, emit, error
 from pyshardy.cli.progress import activity
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
@@ -87,6 +88,14 @@ def parser() -> Parser:
         help="compare the collectives with those of XLA's partitioner (needs the extra jax)",
     )
     made.add_argument(
+        "--check",
+        action="append",
+        default=[],
+        metavar="FILE.toml|LIMITS",
+        help="check that the program is within the limits of a contract: a TOML file, or a text "
+        "such as 'no all_gather along data; at most 1GiB of memory'; may be repeated",
+    )
+    made.add_argument(
         "--model-explorer", metavar="FILE", help="write a graph for the viewer Model Explorer"
     )
     made.add_argument("--json", action="store_true", help="print the output as JSON")
@@ -140,15 +149,17 @@ def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
         _write(arguments.trace, _trace(explained))
     if arguments.model_explorer:
         _write(arguments.model_explorer, _graph(explained, title))
+    status = _check(arguments.check, explained) if arguments.check else 0
     asks = arguments.value or arguments.collectives or arguments.json or other or xla
-    if (arguments.html or arguments.trace or arguments.model_explorer) and not asks:
-        return 0
+    made = arguments.html or arguments.trace or arguments.model_explorer or arguments.check
+    if made and not asks:
+        return status
     difference = None if other is None else compare(explained.program, other.program, hardware)
     cost = explained.cost
     if arguments.json:
         answers = {"values": explanations, "cost": cost, "difference": difference}
         _print_json(explained, answers if xla is None else {**answers, "against_xla": xla.kinds})
-        return 0
+        return status
     report = Report(explained, title)
     for word, found in explanations.items():
         report.print_values(word, found)
@@ -161,7 +172,19 @@ def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
     elif not explanations and not arguments.collectives and xla is None:
         report.print_program()
         report.print_cost(cost)
-    return 0
+    return status
+
+
+def _check(contracts: Sequence[str], explained: ExplainedProgram) -> int:
+    """Report the limits that the program exceeds, and return the exit status."""
+    from pyshardy.contracts.files import read_contract  # noqa: PLC0415
+    from pyshardy.explain.program_explanation import ProgramExplanation  # noqa: PLC0415
+
+    measured = ProgramExplanation.of(explained).measured
+    found = [each for text in contracts for each in read_contract(text).violations(measured)]
+    for violation in found:
+        emit(violation.diagnostic)
+    return 1 if found else 0
 
 
 def _shown(file: str) -> str:

@@ -84,18 +84,17 @@ def explain(
             program has no mesh or no entry; the module of a partitioned program has changed.
         PipelineError: propagation or partitioning fails.
     """
-    callable_arguments = _Arguments(
-        args,
-        mesh=mesh,
-        in_shardings=in_shardings,
-        out_shardings=out_shardings,
-        kwargs=kwargs,
-        static_argnames=static_argnames,
-    )
+    keywords: dict[str, Any] = {
+        "mesh": mesh,
+        "in_shardings": in_shardings,
+        "out_shardings": out_shardings,
+        "kwargs": kwargs,
+        "static_argnames": static_argnames,
+    }
     if isinstance(program, PartitionedProgram):
-        callable_arguments.check_none()
+        _Arguments(args, **keywords).check_none()
         return _explain_partitioned(program, hardware, options)
-    module, title = _module_of(program, callable_arguments)
+    module, title = module_of(program, *args, **keywords)
     explained = explain_program(
         module, hardware=plan_hardware, cost_hardware=hardware, title=title, options=options
     )
@@ -118,15 +117,25 @@ class _Arguments:
             raise UsageError(error(f"{message} {names}"))
 
 
-def _module_of(program: Any, arguments: _Arguments) -> tuple[ir.Module, str]:
-    """Return a module that may be changed, and a title."""
+def module_of(program: Any, *args: Any, **keywords: Any) -> tuple[ir.Module, str]:
+    """Return the annotated module of a program, which may be changed, and a title.
+
+    Args:
+        program: a program that `explain` takes, except a partitioned one.
+        args: the positional arguments of a function or a module of PyTorch.
+        keywords: `mesh`, `in_shardings`, `out_shardings`, `kwargs` and `static_argnames`.
+
+    Raises:
+        UsageError: the arguments don't fit the program.
+    """
+    arguments = _Arguments(args, **keywords)
     jax_stages = _loaded("jax.stages")
     torch = _loaded("torch")
     if torch is not None and isinstance(program, torch.nn.Module):
         from pyshardy.frontends.torch import trace  # noqa: PLC0415 (loads PyTorch)
 
-        shardings = arguments.keywords["in_shardings"]
-        others = {name: arguments.keywords[name] for name in ("mesh", "kwargs")}
+        shardings = arguments.keywords.get("in_shardings")
+        others = {name: arguments.keywords.get(name) for name in ("mesh", "kwargs")}
         traced = trace(program, *arguments.args, shardings=shardings, **others)
         return traced.module, type(program).__name__
     is_traced = jax_stages and isinstance(program, jax_stages.Traced | jax_stages.Lowered)
@@ -169,7 +178,7 @@ def _explain_partitioned(
     partition_options = dict(program.origin.options)
     plan_hardware = partition_options.pop("hardware", DEFAULT_HARDWARE)
     explained = explain_program(
-        _module_of(program.origin.module, _Arguments(()))[0],
+        module_of(program.origin.module)[0],
         hardware=str(plan_hardware),
         cost_hardware=hardware,
         options=options,

@@ -6,15 +6,18 @@ from __future__ import annotations
 import html
 import os
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.api import asm
+from pyshardy.contracts.contract import Contract
+from pyshardy.contracts.measured import MeasuredProgram
 from pyshardy.display import beginning_of
 from pyshardy.explain.collectives import CollectiveExplanation
-from pyshardy.explain.contract import Contract, ContractViolation
 from pyshardy.explain.page.render import render_page
-from pyshardy.explain.page.scopes import BACKWARD, FORWARD, scopes_of
+from pyshardy.explain.page.scopes import path_of, scope_names
+from pyshardy.explain.placed import placed
 from pyshardy.explain.program import ExplainedProgram
 
 
@@ -40,7 +43,7 @@ class ProgramExplanation(ExplainedProgram):
             explanation.check("no all_gather along data; at most 8MB; at most 1GiB of memory")
 
         Args:
-            contract: the limits, as a value or a text: see `pyshardy.explain.contract`.
+            contract: the limits, as a value or a text: see `pyshardy.contracts.contract`.
 
         Raises:
             ContractViolation: the program exceeds limits; the text lists the collectives with
@@ -49,11 +52,14 @@ class ProgramExplanation(ExplainedProgram):
         """
         if isinstance(contract, str):
             contract = Contract.parse(contract)
-        contract.check_axes(self.program.mesh.axis_names)
-        peak = 0 if contract.max_memory is None else self.cost.peak_bytes
-        violations = contract.violations(self.collectives, peak, self._scopes)
-        if violations:
-            raise ContractViolation(violations)
+        contract.check(self.measured)
+
+    @cached_property
+    def measured(self) -> MeasuredProgram:
+        """The collectives and the memory, as contracts check them."""
+        collectives = tuple(placed(each, self._scopes(each)) for each in self.collectives)
+        axes = tuple(self.program.mesh.axis_names)
+        return MeasuredProgram(axes, collectives, self.resource_use.memory.peak)
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write the HTML report of the program to a file.
@@ -75,13 +81,8 @@ class ProgramExplanation(ExplainedProgram):
         return f"{super()._repr_html_()}<details>{title}<pre>{shown}</pre></details>"
 
     def _scopes(self, explanation: CollectiveExplanation) -> list[str]:
-        """Return the scopes of the operations that a collective belongs to.
-
-        Those of forward and backward passes are also there without the pass: `backward/layer_3/mlp`
-        and `layer_3/mlp`.
-        """
+        """Return the names of the scopes of the operations that a collective belongs to."""
         decisions = [*filter(None, (explanation.made,)), *explanation.wanted]
         numbers = (each.operation for each in decisions if each.operation is not None)
-        paths = [scopes_of(self.record.location(number)) for number in numbers]
-        paths += [path[1:] for path in paths if path[:1] in ((FORWARD,), (BACKWARD,))]
-        return list(map("/".join, paths))
+        paths = (path_of(self.record.location(number)) for number in numbers)
+        return [scope for path in paths if path is not None for scope in scope_names(path)]

@@ -52,6 +52,25 @@ def read_tags(location: ir.Location, kind: str) -> tuple[list[int], ir.Location]
         (location,) = inner
 
 
+def without_tags(location: ir.Location, kind: str) -> ir.Location:
+    """Return a location without the marks of a kind, also inside of fused locations."""
+    name, inner = inner_locations(location)
+    found = None if name is None else _TAG.fullmatch(name)
+    if found is not None and found[1] == kind:
+        return without_tags(inner[0], kind)
+    if not inner:
+        return location
+    parts = [without_tags(each, kind) for each in inner]
+    if all(new == old for new, old in zip(parts, inner, strict=True)):
+        return location
+    context = location.context
+    if name is not None:
+        return ir.Location.name(name, childLoc=parts[0], context=context)
+    if isinstance(location, ir.CallSiteLoc):
+        return ir.Location.callsite(parts[0], parts[1:], context=context)
+    return ir.Location.fused(parts, context=context)
+
+
 def _marks(location: ir.Location) -> Iterator[re.Match[str]]:
     name, inner = inner_locations(location)
     if name is not None and (found := _TAG.fullmatch(name)) is not None:

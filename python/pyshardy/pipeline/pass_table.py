@@ -1422,6 +1422,37 @@ PASSES: dict[str, PassDecl] = {
         ),
         release="pyshardy",
     ),
+    "sdy-mark-contracts": PassDecl(
+        argument="sdy-mark-contracts",
+        class_name="MarkContractsPass",
+        anchor="builtin.module",
+        summary="Marks the operations that contracts limit the communication of",
+        description=(
+                "A function or an operation with regions may have an attribute `sdy.contract`, a dictionary with\n"
+                "limits for the collectives that the operations inside need:\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.while(%i = %a) : tensor<8xf32>\n"
+                "    attributes {sdy.contract = {at_most = {all_gather = 0}, limits = [\"at most 8MB along data\"\\]}}\n"
+                "```\n"
+                "\n"
+                "The entries are the arguments of `pyshardy.Contract.of`. The pass moves the contracts to the\n"
+                "module, and marks the operations inside by their locations. `sdy-check-contracts` checks them."
+            ),
+        release="pyshardy",
+    ),
+    "sdy-check-contracts": PassDecl(
+        argument="sdy-check-contracts",
+        class_name="CheckContractsPass",
+        anchor="builtin.module",
+        summary="Fails if the collectives of a local program violate contracts",
+        description=(
+                "Checks the contracts that `sdy-mark-contracts` moved to the module, and removes the marks. A\n"
+                "collective counts for a contract if it completes the results of a marked operation, or if a\n"
+                "marked operation uses its result, even if the partitioner moved it out of a loop."
+            ),
+        release="pyshardy",
+    ),
     "sdy-collectives-to-reshards": PassDecl(
         argument="sdy-collectives-to-reshards",
         class_name="CollectivesToReshardsPass",

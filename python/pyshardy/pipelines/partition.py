@@ -59,6 +59,7 @@ def partition_pipeline(
     cost = {"hardware": options.hardware}
     combining = options.combine_multi_dimension_reduce_scatter
     return pipeline_of(
+        "sdy-mark-contracts",
         "sdy-lift-inlined-meshes",
         "sdy-call-sharded-composites",
         use("sdy-export-named-computations", keep_calls=True),
@@ -103,5 +104,6 @@ def partition_pipeline(
             **cost,
         ),
         *([on_functions("sdy-combine-collectives")] if options.combine_collectives else []),
+        "sdy-check-contracts",
         "sdy-drop-sharding-and-mesh",
     )

@@ -26,10 +26,39 @@ ENTRY %main (x: bf16[2,8]) -> bf16[8,8] {
 
 def test_collectives_of_hlo():
     assert collectives_of(HLO, 4) == [
-        HloCollective("all-reduce", 2, 32.0, 3, ""),
-        HloCollective("collective-permute", 2, 16.0, 1, ""),
-        HloCollective("all-gather", 4, 96.0, 1, ""),
+        HloCollective("all-reduce", 2, 32.0, 3, "", ((0, 1), (2, 3))),
+        HloCollective("collective-permute", 2, 16.0, 1, "", (), ((0, 1), (1, 0))),
+        HloCollective("all-gather", 4, 96.0, 1, "", ((0, 1, 2, 3),)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "groups"),
+    [
+        ("{}", [(0, 1, 2, 3)]),
+        ("{{0,2},{1,3}}", [(0, 2), (1, 3)]),
+        ("[2,2]<=[4]", [(0, 1), (2, 3)]),
+        ("[2,2]<=[2,2]T(1,0)", [(0, 2), (1, 3)]),
+        ("mesh['x'=2,'y'=2] {'x'}", [(0, 2), (1, 3)]),
+        ("mesh['x'=4] {'x':(2)2}", [(0, 1), (2, 3)]),
+    ],
+)
+def test_forms_of_replica_groups(text, groups):
+    listed = HLO.replace("{{0,1},{2,3}}", text)
+    assert collectives_of(listed, 4)[0].groups == tuple(groups)
+
+
+def test_places_of_hlo():
+    """An operation refers to tables of stack frames, locations and files."""
+    tables = (
+        'HloModule m\n\nFileNames\n1 "model.py"\n2 "other.py"\n\nFunctionNames\n1 "f"\n\n'
+        "FileLocations\n1 {file_name_id=2 function_name_id=1 line=7}\n"
+        "2 {file_name_id=1 function_name_id=1 line=12 column=3}\n\n"
+        "StackFrames\n1 {file_location_id=1 parent_frame_id=1}\n2 {file_location_id=2}\n"
+    )
+    metadata = 'dimensions={0}, metadata={op_name="jit(f)/mlp/dot" stack_frame_id=2}'
+    *_, gathered = collectives_of(tables + HLO.replace("dimensions={0}", metadata), 4)
+    assert (gathered.source, gathered.place) == ("jit(f)/mlp/dot", "model.py:12")
 
 
 def test_both_sides():

@@ -97,6 +97,11 @@ class XlaProgram:
         """The text of the optimised program."""
         return self._ask({"do": "hlo", "number": self._number})
 
+    @property
+    def peak_bytes(self) -> int:
+        """The bytes of arguments, results and temporary values on a device."""
+        return self._ask({"do": "peak_bytes", "number": self._number})
+
     def run(self, inputs: Sequence[Arrays]) -> list[list[Array]]:
         """Run the program on all devices; see `SpmdProgram.run`."""
         columns = self.run_columns(list(zip(*inputs, strict=True)))

@@ -128,6 +128,13 @@ def hlo(number: int) -> str:
     return _COMPILED[number].executable.hlo_modules()[0].to_string()
 
 
+def peak_bytes(number: int) -> int:
+    """The bytes of arguments, results and temporary values on a device."""
+    stats = _COMPILED[number].executable.get_compiled_memory_stats()
+    held = stats.argument_size_in_bytes + stats.output_size_in_bytes - stats.alias_size_in_bytes
+    return held + stats.temp_size_in_bytes
+
+
 def run(number: int, arguments: list[Any], elements: list[str], dropped: list[int]) -> list[int]:
     """Run a program, and leave its results on the devices.
 
@@ -214,7 +221,14 @@ def _dtype_name(element: str) -> str:
     return f"float{bits}_e{layout.lower()}"
 
 
-_ACTIONS = {"compile": compile, "hlo": hlo, "run": run, "fetch": fetch, "time": measure}
+_ACTIONS = {
+    "compile": compile,
+    "hlo": hlo,
+    "peak_bytes": peak_bytes,
+    "run": run,
+    "fetch": fetch,
+    "time": measure,
+}
 
 
 def answer(request: dict[str, Any]) -> Any:

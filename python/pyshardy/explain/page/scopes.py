@@ -28,10 +28,8 @@ _CALL = re.compile(r"([\w.<>-]+)\((.*)\)")
 
 def scopes_of(location: ir.Location) -> tuple[str, ...]:
     """Return the scopes of a location, outer ones first."""
-    for name in _names(location):
-        if "/" in name:
-            return scopes_of_path(name)
-    return ()
+    path = path_of(location)
+    return () if path is None else scopes_of_path(path)
 
 
 def scopes_of_path(path: str) -> tuple[str, ...]:
@@ -55,6 +53,22 @@ def scopes_of_path(path: str) -> tuple[str, ...]:
             inner = call[2]
         scopes += [each for each in _split(inner) if each]
     return tuple(scopes if direction is None else [direction, *scopes])
+
+
+def scope_names(path: str) -> list[str]:
+    """Return the names of the scopes of a path, as contracts match them.
+
+    Those of forward and backward passes are also there without the pass: of
+    `transpose(jvp(layer_3))/mlp/dot_general` they are `backward/layer_3/mlp` and `layer_3/mlp`.
+    """
+    scopes = scopes_of_path(path)
+    alternatives = [scopes, scopes[1:]] if scopes[:1] in ((FORWARD,), (BACKWARD,)) else [scopes]
+    return ["/".join(each) for each in alternatives if each]
+
+
+def path_of(location: ir.Location) -> str | None:
+    """Return the path in a location; None if it has none."""
+    return next((name for name in _names(location) if "/" in name), None)
 
 
 def _split(path: str) -> list[str]:

@@ -37,6 +37,7 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
+from pyshardy.contracts.attributes import CONTRACT, FUNCTION_CONTRACT
 from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
 from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, ORIGINAL_FUNCTION_NAME
 from pyshardy.irtools.stablehlo_views import symbol_name
@@ -46,7 +47,7 @@ from pyshardy.irtools.walks import operations_named
 _THREAD = "execution_thread"
 _NAMELESS = "computation"  # symbols need a name
 _OWN = frozenset({"name", "in_shardings", "out_shardings", OPERAND_SIZES, RESULT_SIZES})
-_OF_THE_FUNCTION = frozenset({_THREAD, FUNCTION_NO_INLINE})
+_OF_THE_FUNCTION = frozenset({_THREAD, FUNCTION_NO_INLINE, FUNCTION_CONTRACT})
 
 
 def export_named_computations(module: ir.Module, *, keep_calls: bool = False) -> None:
@@ -58,8 +59,8 @@ def export_named_computations(module: ir.Module, *, keep_calls: bool = False) ->
     2. A private function of its name, with a suffix if it is taken, gets its body and the shardings
        of its arguments; edges on arguments are erased.
     3. A call replaces it, with the shardings of its results; edges on results are erased.
-    4. `execution_thread` is moved to the function, and `sdy.func_no_inline` as `no_inline`; any
-       other attribute is moved to the call.
+    4. `execution_thread` is moved to the function, `sdy.func_no_inline` as `no_inline`, and
+       `sdy.func_contract` as `sdy.contract`; any other attribute is moved to the call.
 
     Two computations `f` become `@f` and `@f_0`, both with the original name `f`.
 
@@ -113,6 +114,8 @@ def _function_of(
         set_discardable(function, _THREAD, get_discardable(computation, _THREAD))
     if has_discardable(computation, FUNCTION_NO_INLINE):
         set_discardable(function, NO_INLINE, get_discardable(computation, FUNCTION_NO_INLINE))
+    if has_discardable(computation, FUNCTION_CONTRACT):
+        set_discardable(function, CONTRACT, get_discardable(computation, FUNCTION_CONTRACT))
     if shardings:
         set_argument_shardings(function, dict(enumerate(shardings)), cache)
     terminator = body.operations[len(body.operations) - 1].operation

@@ -26,6 +26,7 @@ from mlir_sdy.diagnostics import PassError, emit, error, warning
 from mlir_sdy.discardable import get_discardable, has_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.values import SHARDING, argument_shardings
+from pyshardy.contracts.attributes import CONTRACT, FUNCTION_CONTRACT
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, original_name
 from pyshardy.irtools.sharding_lists import complete_list
@@ -48,8 +49,8 @@ def import_func_calls(
     1. The computation has the original name of the function. Its inputs are sharded as the
        function's arguments, its outputs as the call; the shardings of the function's results are
        ignored.
-    2. It has the attributes of the call. From the function it has `execution_thread`, and
-       `no_inline` as `sdy.func_no_inline`.
+    2. It has the attributes of the call. From the function it has `execution_thread`, `no_inline`
+       as `sdy.func_no_inline`, and `sdy.contract` as `sdy.func_contract`.
     3. If a function is called from several places, each gets a copy of the body.
     4. Functions that are called are erased; others are kept, and so are declarations and their
        calls.
@@ -99,6 +100,8 @@ class _Importer:
             set_discardable(computation, _EXECUTION_THREAD, thread)
         if has_discardable(function, NO_INLINE):
             set_discardable(computation, FUNCTION_NO_INLINE, get_discardable(function, NO_INLINE))
+        if has_discardable(function, CONTRACT):
+            set_discardable(computation, FUNCTION_CONTRACT, get_discardable(function, CONTRACT))
         for name, attribute in call.attributes.items():
             if name not in _OF_THE_CALL:
                 set_discardable(computation, name, attribute)

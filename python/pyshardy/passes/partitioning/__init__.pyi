@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 from pyshardy.passes.partitioning.call_sharded_composites import call_sharded_composites as call_sharded_composites
+from pyshardy.passes.partitioning.check_contracts import check_contracts as check_contracts
 from pyshardy.passes.partitioning.collectives_to_reshards import collectives_to_reshards as collectives_to_reshards
 from pyshardy.passes.partitioning.combine_collectives import combine_collectives as combine_collectives
 from pyshardy.passes.partitioning.convert_global_to_local import convert_global_to_local as convert_global_to_local
 from pyshardy.passes.partitioning.hoist_reshards import hoist_reshards as hoist_reshards
 from pyshardy.passes.partitioning.inline_small_functions import inline_small_functions as inline_small_functions
 from pyshardy.passes.partitioning.insert_explicit_reshards import insert_explicit_reshards as insert_explicit_reshards
+from pyshardy.passes.partitioning.mark_contracts import mark_contracts as mark_contracts
 from pyshardy.passes.partitioning.optimize_collectives import optimize_collectives as optimize_collectives
 from pyshardy.passes.partitioning.optimize_reshards import optimize_reshards as optimize_reshards
 from pyshardy.passes.partitioning.pad_for_divisibility import pad_for_divisibility as pad_for_divisibility

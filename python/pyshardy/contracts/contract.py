@@ -21,14 +21,13 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import Diagnostic, UsageError, error, note
 from mlir_sdy.suggest import did_you_mean
+from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective
 from pyshardy.display import DisplayedText, counted
-from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.local_program.segments import COLLECTIVES
 
 KINDS = tuple(sorted(name.removeprefix("stablehlo.") for name in COLLECTIVES))
@@ -36,6 +35,7 @@ KINDS = tuple(sorted(name.removeprefix("stablehlo.") for name in COLLECTIVES))
 
 _ALL_KINDS = ("collective", "collectives")
 _MEMORY = "memory"
+_MOST_NOTES = 10
 _UNITS = {
     **dict.fromkeys(("", "byte", "bytes", "B"), 1),
     **{f"{prefix}B": 1000**power for power, prefix in enumerate("kMGT", 1)},
@@ -79,19 +79,27 @@ class Limit:
         axis = "" if self.axis is None else f" along {self.axis}"
         return subject + axis + ("" if self.scope is None else f" in {self.scope}")
 
-    def applies_to(self, explanation: CollectiveExplanation, places: Iterable[str]) -> bool:
-        """Whether a collective counts for the limit.
-
-        Args:
-            explanation: the collective.
-            places: the scopes, source lines and values of the collective.
-        """
-        one = explanation.collective
+    def applies_to(self, collective: PlacedCollective) -> bool:
+        """Whether a collective counts for the limit."""
         return (
-            self.kind in (None, one.kind)
-            and (self.axis is None or one.axes is None or self.axis in map(_axis_name, one.axes))
-            and (self.scope is None or any(fnmatch.fnmatchcase(p, self.scope) for p in places))
+            self.kind in (None, collective.kind)
+            and (self.axis is None or collective.axes is None or self.axis in collective.axes)
+            and (
+                self.scope is None
+                or any(fnmatch.fnmatchcase(each, self.scope) for each in collective.places)
+            )
         )
+
+    def check_axis(self, axes: Sequence[str]) -> None:
+        """Check that the mesh has the axis of the limit.
+
+        Raises:
+            UsageError: there is no such axis.
+        """
+        if self.axis is not None and self.axis not in axes:
+            known = ", ".join(f"'{axis}'" for axis in axes)
+            hint = did_you_mean(self.axis, axes) or f"; the mesh has the axes {known}"
+            raise UsageError(error(f"'{self}': the mesh has no axis '{self.axis}'{hint}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +114,21 @@ class Violation(DisplayedText):
 
     limit: str
     found: str
-    collectives: tuple[CollectiveExplanation, ...] = ()
+    collectives: tuple[PlacedCollective, ...] = ()
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """An error at the first collective, with a note for each one."""
+        notes = [note(each.text, each.place) for each in self.collectives[:_MOST_NOTES]]
+        if len(self.collectives) > _MOST_NOTES:
+            notes.append(note(f"and {len(self.collectives) - _MOST_NOTES:,} others"))
+        place = next((each.place for each in self.collectives), None)
+        return error(f"the contract '{self.limit}' is violated: found {self.found}", place, notes)
 
     def __str__(self) -> str:
         lines = [f"{self.limit}: found {self.found}"]
         for each in self.collectives:
-            lines.extend(f"  {line}" for line in str(each).splitlines())
+            lines.extend(f"  {line}" for line in each.text.splitlines())
         return "\n".join(lines)
 
 
@@ -150,6 +167,7 @@ class Contract:
         no_axes: Mapping[str, Sequence[str]] | None = None,
         max_bytes: int | str | None = None,
         max_memory: int | str | None = None,
+        limits: Sequence[str] = (),
     ) -> Contract:
         """Return the contract of the most common limits.
 
@@ -158,19 +176,22 @@ class Contract:
             no_axes: for each axis the kinds of collectives that must not be along it.
             max_bytes: the bytes that a device sends in a run: a number, or `"8MB"`.
             max_memory: the peak memory of a device.
+            limits: other limits, as texts.
 
         Raises:
-            UsageError: there is no such kind, or a size is invalid.
+            UsageError: there is no such kind, or a size or a text is invalid.
         """
-        limits = [Limit(count, kind=_kind(kind)) for kind, count in (at_most or {}).items()]
-        limits += [
+        others = cls.parse("\n".join(limits)) if limits else cls()
+        found = [Limit(count, kind=_kind(kind)) for kind, count in (at_most or {}).items()]
+        found += [
             Limit(0, kind=_kind(kind), axis=axis)
             for axis, kinds in (no_axes or {}).items()
             for kind in kinds
         ]
         if max_bytes is not None:
-            limits.append(Limit(nbytes=_size(max_bytes)))
-        return cls(tuple(limits), None if max_memory is None else _size(max_memory))
+            found.append(Limit(nbytes=_size(max_bytes)))
+        memory = others.max_memory if max_memory is None else _size(max_memory)
+        return cls((*found, *others.limits), memory)
 
     @classmethod
     def parse(cls, text: str) -> Contract:
@@ -210,69 +231,53 @@ class Contract:
             raise UsageError(error("the contract has no limits"))
         return cls(tuple(limits), memory)
 
+    def merged(self, other: Contract) -> Contract:
+        """Return the limits of both contracts."""
+        given = [each for each in (self.max_memory, other.max_memory) if each is not None]
+        return Contract((*self.limits, *other.limits), min(given, default=None))
+
     def __str__(self) -> str:
         memory = [] if self.max_memory is None else [_memory_limit(self.max_memory)]
         return "\n".join([*map(str, self.limits), *memory])
 
-    def violations(
-        self,
-        collectives: Iterable[CollectiveExplanation],
-        peak_memory: int,
-        scopes: Callable[[CollectiveExplanation], Iterable[str]],
-    ) -> list[Violation]:
+    def violations(self, program: MeasuredProgram) -> list[Violation]:
         """Return the limits that a program exceeds.
 
-        Args:
-            collectives: the collectives of the program.
-            peak_memory: its peak memory on a device in bytes.
-            scopes: a function that returns the scopes that a collective belongs to.
+        Raises:
+            UsageError: a limit names an axis that the mesh lacks, so that it would always hold.
         """
-        placed = [(each, [*scopes(each), *_places(each)]) for each in collectives]
+        for limit in self.limits:
+            limit.check_axis(program.axes)
         found: list[Violation] = []
         for limit in self.limits:
-            counting = tuple(each for each, places in placed if limit.applies_to(each, places))
+            counting = tuple(each for each in program.collectives if limit.applies_to(each))
             sent = sum(each.nbytes_total for each in counting)
             too_many = limit.count is not None and len(counting) > limit.count
             if too_many or (limit.nbytes is not None and sent > limit.nbytes):
                 text = f"{counted(len(counting), 'collective')}, {counted(sent, 'byte')} sent"
                 found.append(Violation(str(limit), text, counting))
-        if self.max_memory is not None and peak_memory > self.max_memory:
+        if self.max_memory is not None and program.peak_bytes > self.max_memory:
             limit = _memory_limit(self.max_memory)
-            found.append(Violation(limit, counted(peak_memory, "byte")))
+            found.append(Violation(limit, counted(program.peak_bytes, "byte")))
         return found
 
-    def check_axes(self, axes: Sequence[str]) -> None:
-        """Check that all axes of the limits exist, since a limit of another axis always holds.
+    def check(self, program: MeasuredProgram) -> None:
+        """Check that a program is within the limits.
 
         Raises:
-            UsageError: there is no such axis.
+            ContractViolation: it exceeds limits; the text lists the collectives with their source
+                lines and reasons.
+            UsageError: a limit names an axis that the mesh lacks.
         """
-        for limit in self.limits:
-            if limit.axis is not None and limit.axis not in axes:
-                known = ", ".join(f"'{axis}'" for axis in axes)
-                hint = did_you_mean(limit.axis, axes) or f"; the mesh has the axes {known}"
-                raise UsageError(error(f"'{limit}': the mesh has no axis '{limit.axis}'{hint}"))
-
-
-def _places(explanation: CollectiveExplanation) -> list[str]:
-    """Return the source lines and the values of a collective."""
-    decisions = [*filter(None, (explanation.made,)), *explanation.wanted]
-    places = [each.what for each in decisions]
-    for location in (explanation.collective.location, *(each.location for each in decisions)):
-        if location is not None:
-            for file in (location.filename, PurePath(location.filename).name):
-                places += [file, f"{file}:{location.line}"]
-    return places
-
-
-def _axis_name(text: str) -> str:
-    """Return the name of an axis or a sub-axis."""
-    return text.split('"')[1] if '"' in text else text
+        violations = self.violations(program)
+        if violations:
+            raise ContractViolation(violations)
 
 
 def _kind(name: str) -> str:
+    name = name.replace("-", "_")
     if name not in KINDS:
-        hint = did_you_mean(name, KINDS) or f"; the kinds are {', '.join(KINDS)}"
+        hint = did_you_mean(name, (*KINDS, *_ALL_KINDS)) or f"; the kinds are {', '.join(KINDS)}"
         raise UsageError(error(f"no collective '{name}'{hint}"))
     return name
 

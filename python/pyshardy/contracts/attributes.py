@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Contracts in programs: the attribute `sdy.contract`.
+
+    func.func @main(...) attributes {sdy.contract = {at_most = {all_gather = 0}}} {
+
+It is a dictionary whose entries are those of a contract in a TOML file, on a function or an
+operation with regions.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from mlir_sdy.diagnostics import PassError, UsageError, error
+from mlir_sdy.host import ir, location_of
+from pyshardy.contracts.contract import Contract
+from pyshardy.contracts.entries import contract_of
+
+CONTRACT = "sdy.contract"
+"""The attribute of functions and operations with regions."""
+
+FUNCTION_CONTRACT = "sdy.func_contract"
+"""The contract of a function, on the named computation that stands for a call of it."""
+
+CONTRACTS = "sdy.contracts"
+"""The attribute of a module with all contracts, while it is partitioned."""
+
+
+def contract_of_attribute(
+    attribute: ir.Attribute, operation: ir.Operation, axes: Sequence[str] = ()
+) -> Contract:
+    """Return the contract of an attribute.
+
+    Args:
+        attribute: the attribute.
+        operation: the operation that has it, for error messages.
+        axes: the names of the axes that it may limit; none if they are unknown.
+
+    Raises:
+        PassError: the attribute is invalid.
+    """
+    place = location_of(operation.location)
+    if not isinstance(attribute, ir.DictAttr):
+        message = f"'{CONTRACT}' is a dictionary such as {{at_most = {{all_gather = 0}}}}"
+        raise PassError(error(f"{message}, got: {attribute}", place))
+    try:
+        contract = contract_of(_plain(attribute), lambda _: place)
+        for limit in contract.limits if axes else ():
+            limit.check_axis(axes)
+    except UsageError as refusal:
+        found = (replace(each, location=place) for each in refusal.diagnostics)
+        raise PassError(*found) from None
+    if contract.max_memory is not None:
+        advice = "check the memory by 'sdy-explain --check' or 'pyshardy.testing'"
+        raise PassError(error(f"'{CONTRACT}' cannot limit memory: {advice}", place))
+    return contract
+
+
+@functools.singledispatch
+def _plain(attribute: Any) -> Any:
+    """Return an attribute as a plain value; other attributes as their text."""
+    return str(attribute)
+
+
+@_plain.register
+def _(attribute: ir.DictAttr) -> dict[str, Any]:
+    return {named.name: _plain(named.attr) for named in attribute}
+
+
+@_plain.register
+def _(attribute: ir.ArrayAttr) -> list[Any]:
+    return [_plain(each) for each in attribute]
+
+
+@_plain.register
+def _(attribute: ir.IntegerAttr) -> int:
+    return attribute.value
+
+
+@_plain.register
+def _(attribute: ir.StringAttr) -> str:
+    return attribute.value

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Measurements of the communication of functions, modules and files, and their contracts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
+from pyshardy.api import asm
+from pyshardy.contracts.contract import Contract
+from pyshardy.contracts.files import read_contract
+from pyshardy.contracts.measured import MeasuredProgram
+from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware
+from pyshardy.explain.entry import LoweredByJax, explain, module_of
+from pyshardy.explain.xla_measure import measure_by_xla
+from pyshardy.program import PartitionedProgram, mesh_of_program
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from typing_extensions import Unpack
+
+    from mlir_sdy.model import Mesh
+    from pyshardy.frontends.jax.mesh_type import MeshOfJax
+    from pyshardy.frontends.torch import TracedModule
+    from pyshardy.pipelines.option_types import PropagationOptions
+
+    Program: TypeAlias = (
+        ir.Module
+        | PartitionedProgram
+        | TracedModule
+        | LoweredByJax
+        | Callable[..., Any]
+        | str
+        | os.PathLike[str]
+    )
+    Partitioner: TypeAlias = Literal["pyshardy", "xla"]
+
+
+def measure_communication(
+    program: Program,
+    *args: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    static_argnames: str | Sequence[str] = (),
+    mesh: Mesh | MeshOfJax | None = None,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
+    hardware: Hardware | str = DEFAULT_HARDWARE,
+    backend: Partitioner = "pyshardy",
+    **options: Unpack[PropagationOptions],
+) -> MeasuredProgram:
+    """Return the collectives and the memory of a program.
+
+    Args:
+        program: a function of JAX, a module of PyTorch, or any other program that `sdy.explain`
+            takes, with the same arguments.
+        args: the arguments of a function, or the inputs of a module of PyTorch.
+        kwargs: their keyword arguments.
+        static_argnames: the names of arguments of a function that aren't arrays.
+        mesh: the mesh of the shardings.
+        in_shardings: the shardings of the arguments.
+        out_shardings: the shardings of the results.
+        hardware: the hardware that the program is partitioned for, as in `partition`.
+        backend: the partitioner: ours, or XLA's, for which the collectives are those of optimised
+            HLO for CPUs, and the memory is that of its buffer assignment.
+        options: the options of `sdy-propagation-pipeline`.
+
+    Raises:
+        UsageError: the arguments don't fit the program.
+        PipelineError: propagation or partitioning fails.
+        MissingPackageError: JAX, which compiles by XLA, is missing.
+        ExecutionError: XLA rejects the program.
+    """
+    keywords: dict[str, Any] = {
+        "kwargs": kwargs,
+        "static_argnames": static_argnames,
+        "mesh": mesh,
+        "in_shardings": in_shardings,
+        "out_shardings": out_shardings,
+    }
+    if backend == "pyshardy":
+        explained = explain(program, *args, **keywords, plan_hardware=hardware, **options)
+        return explained.measured
+    if backend != "xla":
+        raise UsageError(error(f"unknown backend '{backend}': expected 'pyshardy' or 'xla'"))
+    if options:
+        names = ", ".join(options)
+        raise UsageError(error(f"XLA propagates by itself and takes no options: drop {names}"))
+    if isinstance(program, PartitionedProgram):
+        raise UsageError(error("XLA partitions programs before propagation: pass the module"))
+    module, _ = module_of(program, *args, **keywords)
+    return measure_by_xla(asm(module), mesh_of_program(module))
+
+
+def assert_communication(
+    program: Program,
+    *args: Any,
+    contract: Contract | str | os.PathLike[str] | None = None,
+    at_most: Mapping[str, int] | None = None,
+    no_axes: Mapping[str, Sequence[str]] | None = None,
+    max_bytes: int | str | None = None,
+    max_memory: int | str | None = None,
+    **keywords: Any,
+) -> MeasuredProgram:
+    """Assert that the collectives and the memory of a program are within limits.
+
+        assert_communication(step, parameters, batch, mesh=mesh, in_shardings=shardings,
+                             at_most={"all_reduce": 2}, no_axes={"data": ["all_gather"]})
+
+    Args:
+        program: the program, as in `measure_communication`.
+        args: its arguments.
+        contract: limits as a value, a text (see `pyshardy.contracts.contract`), or a path of a TOML
+            file (see `pyshardy.contracts.files`).
+        at_most: the maximum number of collectives by kind.
+        no_axes: for each axis the kinds of collectives that must not be along it.
+        max_bytes: the bytes that a device sends in a run: a number, or `"8MB"`.
+        max_memory: the peak memory of a device.
+        keywords: the other arguments of `measure_communication`.
+
+    Returns:
+        The collectives and the memory.
+
+    Raises:
+        ContractViolation: the program exceeds limits; an `AssertionError`, whose text has the
+            collectives with their source lines and reasons.
+        UsageError: there are no limits, or they are invalid; the arguments don't fit the program.
+    """
+    limits = Contract.of(
+        at_most=at_most, no_axes=no_axes, max_bytes=max_bytes, max_memory=max_memory
+    )
+    both = limits.merged(_contract(contract))
+    if both == Contract():
+        raise UsageError(error("there are no limits: pass a contract, 'at_most' or 'max_bytes'"))
+    measured = measure_communication(program, *args, **keywords)
+    both.check(measured)
+    return measured
+
+
+def _contract(given: Contract | str | os.PathLike[str] | None) -> Contract:
+    if given is None:
+        return Contract()
+    if isinstance(given, Contract):
+        return given
+    return read_contract(given)
