@@ -13,6 +13,7 @@ from layers import LEVELS, SOURCES, imports_of, late_imports, layer_of
 ROOT = Path(__file__).resolve().parents[2]
 
 LATE_IMPORTS = {
+    "pyshardy.pytest_plugin": "the fixture, in a session of pytest that uses it",
     "pyshardy": "drawings, for notebooks",
     "pyshardy.api": "reading files, guarded parsing and records of propagation",
     "pyshardy.backends.registry": "the lockstep backend, which loads the host",

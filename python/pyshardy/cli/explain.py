@@ -18,6 +18,7 @@ Exit status: 0 when all went well, else 1, also if the program violates a contra
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -177,14 +178,20 @@ def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
 
 def _check(contracts: Sequence[str], explained: ExplainedProgram) -> int:
     """Report the limits that the program exceeds, and return the exit status."""
+    from pyshardy.contracts.contract import Contract  # noqa: PLC0415
     from pyshardy.contracts.files import read_contract  # noqa: PLC0415
+    from pyshardy.display import counted  # noqa: PLC0415
     from pyshardy.explain.program_explanation import ProgramExplanation  # noqa: PLC0415
 
     measured = ProgramExplanation.of(explained).measured
-    found = [each for text in contracts for each in read_contract(text).violations(measured)]
-    for violation in found:
+    contract = functools.reduce(Contract.merged, map(read_contract, contracts))
+    violations = contract.violations(measured)
+    for violation in violations:
         emit(violation.diagnostic)
-    return 1 if found else 0
+    if not violations:
+        limits = counted(len(str(contract).splitlines()), "limit")
+        print(f"the program keeps its contract ({limits})", file=sys.stderr)
+    return 1 if violations else 0
 
 
 def _shown(file: str) -> str:

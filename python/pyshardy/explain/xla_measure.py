@@ -19,6 +19,7 @@ from pyshardy.explain.page.scopes import scope_names
 from pyshardy.local_program.group_axes import axes_of_groups, axes_of_moves
 from pyshardy.local_program.process_groups import Layout
 
+_ENTERED_TWICE = re.compile(r"^(jit\([^()]*\)/)\1")
 _COMBINED = re.compile(r"(?P<before>(?:.*/)?)\((?P<paths>[^:]+(?::[^:]+)+)\)")
 
 
@@ -73,8 +74,10 @@ def _paths(source: str) -> list[str]:
     """Return the paths of operations in the name of a collective.
 
     XLA combines the names of operations: `jit(f)/(mlp/dot:attention/dot)` is `jit(f)/mlp/dot` and
-    `jit(f)/attention/dot`.
+    `jit(f)/attention/dot`. A function that was made by `jax.jit` is a call in the program that it
+    was lowered to: `jit(f)/jit(f)/mlp/dot`.
     """
+    source = _ENTERED_TWICE.sub(r"\1", source)
     combined = _COMBINED.fullmatch(source)
     if combined is None:
         return [source] if source else []

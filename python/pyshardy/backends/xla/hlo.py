@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from mlir_sdy.model import AxisRef, Mesh, SubAxisInfo, replica_groups
 from pyshardy.local_program.process_groups import Groups
@@ -45,7 +46,7 @@ _TRIP_COUNT = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 _LISTED_GROUPS = re.compile(r"replica_groups=\{(\{[\d,{}]*\})\}")
 _LISTED_GROUP = re.compile(r"\{([\d,]*)\}")
 _IOTA_GROUPS = re.compile(
-    r"replica_groups=\[(?P<count>\d+),(?P<size>\d+)\]"
+    r"replica_groups=\[\d+,(?P<size>\d+)\]"
     r"<=\[(?P<dims>[\d,]+)\](?:T\((?P<order>[\d,]+)\))?"
 )
 _MESH_GROUPS = re.compile(r"replica_groups=mesh\[(.*?)\].*?\{(.*?)\}")
@@ -186,11 +187,13 @@ def _groups(line: str, num_devices: int) -> Groups:
         found = _LISTED_GROUP.findall(listed[1])
         return tuple(tuple(map(int, group.split(","))) for group in found if group)
     if iota := _IOTA_GROUPS.search(line):
-        devices = np.arange(math.prod(_numbers(iota["dims"]))).reshape(_numbers(iota["dims"]))
-        if iota["order"]:
-            devices = devices.transpose(_numbers(iota["order"]))
-        groups = devices.reshape(int(iota["count"]), int(iota["size"]))
-        return tuple(tuple(map(int, group)) for group in groups)
+        devices: npt.NDArray[np.int64] = np.arange(math.prod(_numbers(iota["dims"])))
+        shaped = devices.reshape(_numbers(iota["dims"]))
+        order = _numbers(iota["order"]) if iota["order"] else None
+        ordered: npt.NDArray[np.int64] = np.transpose(shaped, order).reshape(-1)
+        size = int(iota["size"])
+        starts = range(0, len(ordered), size)
+        return tuple(tuple(int(each) for each in ordered[at : at + size]) for at in starts)
     if named := _MESH_GROUPS.search(line):
         sizes = {name: int(size) for name, size in _MESH_AXIS.findall(named[1])}
         axes = [
