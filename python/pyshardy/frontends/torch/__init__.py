@@ -17,6 +17,9 @@
 | `signature`      | the arguments and results of an exported program       |
 | `patterns`       | shardings of arguments by name patterns                |
 | `training`       | training steps as one program                          |
+| `dtensors`       | modules that were distributed as DTensors              |
+| `dtensor_placements` | placements of DTensor as shardings, and back       |
+| `parallel_plan`  | placements of a program, for PyTorch and as JSON       |
 | `fake_weights`   | modules whose weights have no values                   |
 | `mutations`      | operations that change tensors in place                |
 | `importing`      | conversion of graphs to StableHLO                      |
@@ -30,12 +33,25 @@
 | `arrays`         | conversion of tensors to NumPy arrays and back         |
 """
 
+from pyshardy.frontends.torch.parallel_plan import (
+    parallelize_plan,
+    placements,
+    write_placements,
+)
 from pyshardy.frontends.torch.traced import TracedModule
 from pyshardy.frontends.torch.tracing import trace
 from pyshardy.frontends.torch.training.traced import TracedTraining
 from pyshardy.frontends.torch.training.tracing import trace_training
 
-__all__ = ["TracedModule", "TracedTraining", "trace", "trace_training"]
+__all__ = [
+    "TracedModule",
+    "TracedTraining",
+    "parallelize_plan",
+    "placements",
+    "trace",
+    "trace_training",
+    "write_placements",
+]
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.frontends.torch.dtensors import gathered, is_dtensor
 from pyshardy.local_program.tensor_spec import Array
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 def array_of(tensor: torch.Tensor | Any, name: str) -> Array:
     """Return the values of a tensor; types that NumPy lacks become `float32`.
+
+    The values of a DTensor are gathered, which all processes of its mesh must do at once.
 
     Args:
         tensor: the tensor.
@@ -35,6 +38,8 @@ def array_of(tensor: torch.Tensor | Any, name: str) -> Array:
     if tensor.is_meta or is_fake(tensor):
         message = f"'{name}' has no values, only a shape; give the model weights with values"
         raise UsageError(error(message))
+    if is_dtensor(tensor):
+        tensor = gathered(tensor)
     values = tensor.detach().cpu()
     # f32 represents all values of smaller types.
     lacking = values.is_floating_point() and values.dtype not in (

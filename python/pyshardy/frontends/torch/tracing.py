@@ -17,6 +17,7 @@ from mlir_sdy.values import rank_of, set_argument_shardings, set_result_attribut
 from mlir_sdy.verify import verify
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.frontends.torch import failures
+from pyshardy.frontends.torch.dtensors import Layouts, as_global
 from pyshardy.frontends.torch.fake_weights import weights_on_cpu
 from pyshardy.frontends.torch.frames import place_of
 from pyshardy.frontends.torch.importing import folder_of_torch, import_graph
@@ -55,8 +56,9 @@ def trace(
         args: the positional inputs.
         shardings: the shardings of arguments by `fnmatch` patterns of their names; the first match
             counts. A sharding is a `TensorSharding`, or a tuple with an axis of the mesh, a tuple
-            of axes or None for each dimension. Arguments without a match are open.
-        mesh: the mesh of the shardings.
+            of axes or None for each dimension. Arguments without a match have the sharding of
+            their placements if they are DTensors, else they are open.
+        mesh: the mesh of the shardings; by default that of the DTensors.
         kwargs: the keyword inputs.
         context: a context with the dialect; a new one by default.
 
@@ -67,9 +69,10 @@ def trace(
         VerificationError: a sharding is invalid on the mesh.
     """
     require("torch", "sdy.torch.trace", extra="torch")
+    layouts = Layouts.of(module, (args, dict(kwargs or {})), mesh)
     program = exported(module, args, dict(kwargs or {}))
     program = without_mutations(program)
-    signature = signature_of(program)
+    signature = layouts.with_dtensors(signature_of(program))
     drop_constants(program)
     imported = import_graph(program.graph_module, context)
     names = signature.arguments
@@ -78,7 +81,8 @@ def trace(
     values = entry.regions[0].blocks[0].arguments
     ranks = {name: rank_of(value.type) for name, value in zip(names, values, strict=True)}
     matched = match(shardings or {}, ranks)
-    declare_meshes(imported, matched.values(), mesh)
+    matched |= layouts.shardings(signature, except_for=matched)
+    declare_meshes(imported, matched.values(), layouts.mesh or mesh)
     if matched:
         by_index = {names.index(name): sharding for name, sharding in matched.items()}
         set_argument_shardings(entry, by_index)
@@ -102,7 +106,10 @@ def exported(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Expo
     if not isinstance(module, torch.nn.Module):
         raise UsageError(error(f"expected a torch.nn.Module, got: {type(module).__name__}"))
     try:
-        with weights_on_cpu(module, (args, kwargs)) as inputs:
+        with (
+            as_global(module, (args, kwargs)) as given,
+            weights_on_cpu(module, given) as inputs,
+        ):
             return torch.export.export(module, *inputs, strict=False)
     except Exception as refusal:  # PyTorch has dozens of classes for it
         folders = folder_of_torch(), str(_OWN_FOLDER), str(Path(traceback.__file__).parent)
