@@ -109,6 +109,16 @@ def test_fully_sharded_modules(device_mesh):
     assert sdy.torch.placements(traced)["up.weight"] == model.up.weight.placements
 
 
+def test_training_of_modules_that_were_parallelized(device_mesh):
+    model = parallelize_module(Block(), device_mesh["model"], STYLES)
+    shardings = {"x": ("data", None), "up.weight": (None, "data")}
+    traced = sdy.torch.trace_training(model, nn.functional.mse_loss, X, X, shardings=shardings)
+    found = shardings_of(traced)
+    assert found["up.weight"] == '<@mesh, [{}, {"data"}]>'
+    assert found["down.weight"] == '<@mesh, [{}, {"model"}]>'
+    assert found["optimizer.down.weight.exp_avg"] == '<@mesh, [{}, {"model"}]>'
+
+
 def test_inputs_tied_weights_and_explicit_shardings(device_mesh):
     model = nn.Sequential(nn.Linear(16, 16, bias=False), nn.Linear(16, 16, bias=False))
     placed = distribute_tensor(model[0].weight, device_mesh, [Replicate(), Shard(1)])

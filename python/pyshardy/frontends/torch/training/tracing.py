@@ -19,6 +19,7 @@ from mlir_sdy.values import (
 from mlir_sdy.verify import verify
 from pyshardy.backends.donations import ALIAS
 from pyshardy.frontends.meshes import declare_meshes
+from pyshardy.frontends.torch.dtensors import Layouts
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.patterns import Axes
 from pyshardy.frontends.torch.tracing import name_values
@@ -97,6 +98,7 @@ def trace_training(
     """
     require("torch", "sdy.torch.trace_training", extra="torch")
     _check_types(model, loss)
+    layouts = Layouts.of(model, (), mesh)
     trainable = [each for each in model.parameters() if each.requires_grad]
     if not trainable:
         raise UsageError(error("the model has no parameters with requires_grad=True"))
@@ -117,8 +119,11 @@ def trace_training(
         name: ir.RankedTensorType(each).shape
         for name, each in zip(step.arguments, types, strict=True)
     }
-    found = shardings_of(shardings or {}, shapes, state.names)
-    declare_meshes(imported, found.values(), mesh)
+    patterns = dict(shardings or {})
+    for name, sharding in layouts.shardings(forward.signature).items():
+        patterns.setdefault(name, sharding)
+    found = shardings_of(patterns, shapes, state.names)
+    declare_meshes(imported, found.values(), layouts.mesh or mesh)
     positions = {name: index for index, name in enumerate(step.arguments)}
     results = {name: index for index, name in enumerate(step.results)}
     changed = [name for name in results if name in positions]
