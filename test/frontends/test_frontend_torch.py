@@ -274,42 +274,44 @@ def test_operations_have_the_scopes_of_their_modules():
 # --- Errors -------------------------------------------------------------------------------------
 
 
-def test_operations_that_cannot_be_imported():
-    class Values(nn.Module):
-        def forward(self, x):
-            return torch.linalg.svdvals(x)
+class Refused(nn.Module):
+    """A module whose operation can't be expressed in StableHLO."""
 
-    _, first_line = inspect.getsourcelines(Values.forward)
-    with pytest.raises(PassError, match=r"convert 'aten._linalg_svd' of PyTorch") as caught:
-        sdy.torch.trace(Values(), torch.ones(3, 3))
+    def __init__(self, operation):
+        super().__init__()
+        self.operation = operation
+
+    def forward(self, x):
+        return self.operation(x + 1)
+
+
+REFUSED = {
+    "a shape of values": (torch.nonzero, PassError, "'aten.nonzero' has a result whose shape"),
+    "a mask": (lambda x: x[x > 0], PassError, "replace an index of booleans by torch.where"),
+    "a number": (lambda x: x * x.sum().item(), PassError, "'aten.item' takes a number out of"),
+    "a decision": (lambda x: x if x.sum() > 0 else -x, UsageError, "use torch.where, torch.cond"),
+    "equality": (lambda x: x + torch.equal(x, x), UsageError, "'aten.equal' takes a number out"),
+    "no conversion": (
+        torch.special.airy_ai,
+        PassError,
+        "cannot convert 'aten.special_airy_ai' of PyTorch to StableHLO",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals_name_the_operation_and_its_line(name):
+    operation, kind, message = REFUSED[name]
+    with pytest.raises(kind, match=message) as caught:
+        sdy.torch.trace(Refused(operation), torch.ones(3, 3))
     place = caught.value.diagnostics[0].location
-    assert (place.filename, place.line) == (__file__, first_line + 1)
-
-
-def test_numbers_taken_out_of_tensors():
-    class Taking(nn.Module):
-        def forward(self, x):
-            return x * x.sum().item()
-
-    _, first_line = inspect.getsourcelines(Taking.forward)
-    with pytest.raises(
-        PassError, match=r"becomes 'tensor.extract', which is not a StableHLO"
-    ) as caught:
-        sdy.torch.trace(Taking(), torch.ones(3))
-    place = caught.value.diagnostics[0].location
-    assert (place.filename, place.line) == (__file__, first_line + 1)
-
-
-def test_modules_that_cannot_be_exported():
-    class Deciding(nn.Module):
-        def forward(self, x):
-            return x if x.sum() > 0 else -x
-
-    _, first_line = inspect.getsourcelines(Deciding.forward)
-    with pytest.raises(UsageError, match=r"'torch.export' cannot trace the module") as caught:
-        sdy.torch.trace(Deciding(), torch.ones(3))
-    place = caught.value.diagnostics[0].location
-    assert (place.filename, place.line) == (__file__, first_line + 1)
+    _, line = inspect.getsourcelines(Refused.forward)
+    lines = (
+        {line + 1, operation.__code__.co_firstlineno}
+        if inspect.isfunction(operation)
+        else {line + 1}
+    )
+    assert (place.filename, place.line) in {(__file__, each) for each in lines}
 
 
 def test_wrong_requests():

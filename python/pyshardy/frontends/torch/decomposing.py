@@ -12,11 +12,13 @@ and copied into the graph, so that the layers of a model share it.
 from __future__ import annotations
 
 import contextlib
+import functools
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from mlir_sdy.host import tensor_arguments
 from pyshardy.frontends.torch.registry import name_of
 
 if TYPE_CHECKING:
@@ -35,6 +37,20 @@ _DROPPED = {
 """Operations without results that the importer takes."""
 
 _FROM_SOURCE = ("stack_trace", "nn_module_stack", "source_fn_stack")
+
+
+class DecompositionError(Exception):
+    """A decomposition doesn't support an operation.
+
+    Attributes:
+        node: the operation.
+        failure: the failure of the decomposition.
+    """
+
+    def __init__(self, node: Node, failure: Exception):
+        super().__init__(str(failure))
+        self.node = node
+        self.failure = failure
 
 
 @dataclass(frozen=True)
@@ -160,10 +176,13 @@ class Decomposer:
             device_type, dtype, enabled, _, subgraph, *inputs = args
             inner = _Autocast(device_type, dtype, enabled)
             return self._copy(subgraph.module, graph, inputs, None, inner if enabled else None)
+        if _is_empty(node):
+            zeros = functools.partial(_zeros, graph, origin)
+            return pytree.tree_map(zeros, node.meta["val"])
         if self.is_control_flow(target):
             args = pytree.tree_map(self._name, args)
         else:
-            decomposed = self._decomposed(target, args, kwargs, autocast)
+            decomposed = self._decomposed(node, args, kwargs, autocast)
             if decomposed is not None:
                 return _splice(decomposed, graph, _tensors(args, kwargs), origin)
         made = graph.create_node("call_function", target, args, kwargs, name=node.name)
@@ -181,12 +200,15 @@ class Decomposer:
         return name
 
     def _decomposed(
-        self, target: Any, args: Any, kwargs: Any, autocast: _Autocast | None
+        self, node: Node, args: Any, kwargs: Any, autocast: _Autocast | None
     ) -> Graph | None:
         """Return the decomposed graph of an operation, whose placeholders are its tensors."""
         from torch.fx import Graph  # noqa: PLC0415
 
+        target: Any = node.target
         function = self.decomposition_of(target)
+        if _is_scalar_along_dim(node):
+            function = functools.partial(_lifted, target)
         if function is None and autocast is None:
             return None
         nodes = _tensors(args, kwargs)
@@ -194,7 +216,10 @@ class Decomposer:
         if key not in self._traced:
             self._traced[key] = None  # for decompositions that lead back to the operation
             with self._fake_mode:
-                module = _trace(function or target, args, kwargs, autocast)
+                try:
+                    module = _trace(function or target, args, kwargs, autocast)
+                except Exception as failure:
+                    raise DecompositionError(node, failure) from failure
             graph = Graph()
             graph.output(self._copy(module, graph, _placeholders(graph, nodes), None, None))
             graph.eliminate_dead_code(_is_impure)
@@ -208,6 +233,62 @@ def _placeholders(graph: Graph, nodes: Sequence[Node]) -> list[Node]:
         placeholder = graph.placeholder(node.name)
         placeholder.meta.update(node.meta)
         made.append(placeholder)
+    return made
+
+
+def _is_scalar_along_dim(node: Node) -> bool:
+    """Whether an operation has a dimension as argument, but no tensor has dimensions.
+
+    The importer does not end for some of them.
+    """
+    import torch  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    schema = getattr(node.target, "_schema", None)
+    if schema is None or not any(one.name in ("dim", "dims") for one in schema.arguments):
+        return False
+    tensors = [one.meta.get("val") for one in tensor_arguments(node)]
+    results = pytree.tree_leaves(node.meta.get("val"))
+    return bool(tensors and results) and all(
+        isinstance(value, torch.Tensor) and value.dim() == 0 for value in (*tensors, *results)
+    )
+
+
+def _lifted(operation: Any, *args: Any, **kwargs: Any) -> Any:
+    """Compute an operation with one dimension more."""
+    import torch  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    made = operation(
+        *pytree.tree_map_only(torch.Tensor, lambda one: one.reshape(1), args), **kwargs
+    )
+    return pytree.tree_map_only(torch.Tensor, lambda one: one.reshape(()), made)
+
+
+def _is_empty(node: Node) -> bool:
+    """Whether the results of an operation are tensors without elements.
+
+    The importer fails on some operations on them.
+    """
+    import torch  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return False
+    results = pytree.tree_leaves(node.meta.get("val"))
+    return bool(results) and all(
+        isinstance(value, torch.Tensor) and 0 in value.shape for value in results
+    )
+
+
+def _zeros(graph: Graph, origin: Node, value: torch.Tensor) -> Node:
+    """Add a constant of a type to a graph."""
+    import torch  # noqa: PLC0415
+
+    arguments = list(value.shape), 0
+    made = graph.call_function(torch.ops.aten.full.default, arguments, {"dtype": value.dtype})
+    made.meta["val"] = value
+    _set_source(made, origin)
     return made
 
 
@@ -245,7 +326,8 @@ def _set_source(node: Node, origin: Node) -> None:
     for name in _FROM_SOURCE:
         if name in origin.meta:
             node.meta[name] = origin.meta[name]
-    node.meta["origin"] = origin.target
+    node.meta["origin"] = origin.meta.get("origin", origin.target)
+    node.meta["origin_name"] = origin.meta.get("origin_name", origin.name)
 
 
 def _tensors(args: Any, kwargs: Any) -> list[Node]:
@@ -301,7 +383,7 @@ def _trace(
             module = make_fx(of_tensors, tracing_mode="fake", pre_dispatch=True)(*inputs)
             if not any(map(is_mutation, module.graph.nodes)):
                 return module
-        functional = torch.func.functionalize(of_tensors, remove="mutations_and_views")
+        functional = torch.func.functionalize(of_tensors, remove="mutations")
         return make_fx(functional, tracing_mode="fake")(*inputs)
 
 

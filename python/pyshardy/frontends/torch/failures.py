@@ -1,36 +1,168 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Errors for failures of PyTorch and of its importer."""
+"""Errors for programs of PyTorch that can't be expressed in StableHLO.
+
+Each names the operation as the user wrote it, and its line.
+"""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
+import operator
 import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation, error
+from mlir_sdy.host import diagnostics_of, ir, stablehlo_of_torch, tensor_arguments
+from pyshardy.frontends.torch.advice import NUMBERS_OF_TENSORS, advice_for
+from pyshardy.frontends.torch.frames import folder_of_torch, frames_outside
+from pyshardy.frontends.torch.registry import name_of, short_name
+
+if TYPE_CHECKING:
+    from torch.fx import Graph, GraphModule, Node
 
 _REFUSED = re.compile(r"failed to legalize operation '(?P<operation>torch\.[\w.]+)'")
-_OPERATOR = re.compile(r'"torch\.operator"\(.*<\{name = "(?P<name>[^"]+)"')
+_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 
 
-def of_importer(diagnostic: Diagnostic) -> Diagnostic:
-    """Return the error for an operation of PyTorch that the importer doesn't support.
+def of_data_dependence(module: GraphModule) -> Diagnostic | None:
+    """Return the error for the first value whose type depends on the values of tensors."""
+    for node in module.graph.nodes:
+        if not any(map(_is_symbolic, _values(node))):
+            continue
+        if node.op == "placeholder":
+            message = f"the input '{node.name}' has dynamic dimensions; export without them"
+            return error(message, _place(node))
+        if node.op == "call_function":
+            return error(_data_dependence(node.target), _place(node))
+    return None
 
-    The importer's message shows its intermediate form; users know the operation by its name and
-    location.
+
+def _data_dependence(operation: Any) -> str:
+    name = short_name(operation)
+    takes_number = any(name_of(operation).startswith(each) for each in NUMBERS_OF_TENSORS)
+    problem = (
+        "takes a number out of a tensor"
+        if takes_number
+        else "has a result whose shape depends on the values of tensors"
+    )
+    return f"'{name}' {problem}, which StableHLO cannot express; {advice_for(operation)}"
+
+
+def _values(node: Node) -> Iterable[Any]:
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    return pytree.tree_leaves(node.meta.get("val"))
+
+
+def _is_symbolic(value: Any) -> bool:
+    import torch  # noqa: PLC0415
+
+    if isinstance(value, torch.Tensor):
+        return any(isinstance(size, torch.SymInt) for size in value.shape)
+    return isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)
+
+
+def of_importer(
+    graphs: Iterable[Graph], is_call: Callable[[Node], bool], failure: Exception
+) -> Diagnostic:
+    """Return the error for an operation that the importer doesn't support.
+
+    The importer reports operations of its intermediate form, often without a location. So each
+    operation is imported alone, up to the first one that fails.
+
+    Args:
+        graphs: the graphs that it was to import.
+        is_call: see `stablehlo_of_torch`.
+        failure: its failure.
     """
-    match = _REFUSED.search(diagnostic.message)
-    if match is None:
-        return error(
-            f"cannot import the PyTorch program: {diagnostic.message}", diagnostic.location
-        )
-    operator = _OPERATOR.search(diagnostic.message)
-    name = (operator["name"] if operator else match["operation"]).removeprefix("torch.")
-    message = f"the importer cannot convert '{name}' of PyTorch to StableHLO"
-    return error(f"{message}; use other operations", diagnostic.location)
+    seen: set[str] = set()
+    for node in (node for graph in graphs for node in graph.nodes if node.op == "call_function"):
+        key = f"{node.target} {[str(value) for one in _inputs(node) for value in _values(one)]}"
+        if key in seen or node.target is operator.getitem:
+            continue
+        seen.add(key)
+        try:
+            stablehlo_of_torch({"main": _alone(node)}, is_call)
+        except Exception as alone:  # the importer has no class for it
+            return _refusal(node, alone)
+    return error(f"cannot import the PyTorch program: {_reason(failure)}")
+
+
+def of_operation(node: Node, reason: str) -> Diagnostic:
+    """Return the error for an operation that can't be converted."""
+    origin = node.meta.get("origin", node.target)
+    name = short_name(origin)
+    message = f"cannot convert '{name}' of PyTorch to StableHLO"
+    details = [] if origin is node.target else [f"it is composed of '{short_name(node.target)}'"]
+    if reason:
+        details.append(reason)
+    if details:
+        message += f" ({'; '.join(details)})"
+    return error(f"{message}; {advice_for(origin)}", _place(node))
 
 
 def of_export(failure: Exception, place: SourceLocation | None) -> Diagnostic:
     """Return the error for a module that PyTorch can't export as one graph."""
-    lines = [line.strip() for line in str(failure).splitlines() if line.strip()]
-    reason = lines[0] if lines else type(failure).__name__
     kind = type(failure).__name__
+    if (operation := getattr(failure, "func", None)) is not None and "Output" in kind:
+        return error(_data_dependence(operation), place)
+    if kind.startswith("GuardOnDataDependent"):
+        message = (
+            "the code of the module depends on the values of tensors, by 'if', 'while', bool(), "
+            "int() or a dynamic shape; use torch.where, torch.cond or torch.while_loop"
+        )
+        return error(message, place)
+    lines = [line.strip() for line in str(failure).splitlines() if line.strip()]
+    reason = lines[0] if lines else kind
     return error(f"'torch.export' cannot trace the module ({kind}): {reason}", place)
+
+
+def _refusal(node: Node, failure: Exception) -> Diagnostic:
+    reason = _reason(failure)
+    if _REFUSED.search(reason) or "torch." in reason or "chlo" in reason:
+        reason = ""  # in terms of the importer's intermediate form
+    return of_operation(node, reason)
+
+
+def _reason(failure: Exception) -> str:
+    if isinstance(failure, ir.MLIRError):
+        return diagnostics_of(failure)[0].message
+    return " ".join(str(failure).split()) or type(failure).__name__
+
+
+def _inputs(node: Node) -> Iterator[Node]:
+    yield from tensor_arguments(node)
+
+
+def _alone(node: Node) -> Graph:
+    """Return a graph with one operation, whose inputs are placeholders."""
+    from torch.fx import Graph  # noqa: PLC0415
+
+    graph = Graph()
+    values: dict[Node, Node] = {}
+    for one in _inputs(node):
+        if one not in values:
+            values[one] = graph.placeholder(f"input_{len(values)}")
+            values[one].meta.update(one.meta)
+    made = graph.node_copy(node, values.__getitem__)
+    results = node.meta.get("val")
+    if not isinstance(results, tuple | list):
+        graph.output((made,))
+        return graph
+    parts: list[Node] = []
+    for index, value in enumerate(results):
+        if value is not None:
+            part = graph.call_function(operator.getitem, (made, index))
+            part.meta["val"] = value
+            parts.append(part)
+    graph.output(tuple(parts))
+    return graph
+
+
+def _place(node: Node) -> SourceLocation | None:
+    """Return the innermost frame of an operation in the user's source."""
+    trace = frames_outside(node.meta.get("stack_trace") or "", folder_of_torch())
+    found = _FRAME.findall(trace)
+    return SourceLocation(found[-1][0], int(found[-1][1]), 0) if found else None

@@ -5,12 +5,20 @@ from __future__ import annotations
 
 import re
 import traceback
+from pathlib import Path
 
 from mlir_sdy.diagnostics import SourceLocation
 
 _FRAME = re.compile(
     r'^ *File "(?P<file>[^"]*)", line (?P<line>\d+), in .*(?:\n(?! *File ").*)*', re.MULTILINE
 )
+
+
+def folder_of_torch() -> str:
+    """Return the folder of PyTorch, whose frames aren't those of users."""
+    import torch  # noqa: PLC0415
+
+    return str(Path(torch.__file__).parent)
 
 
 def frames_outside(stack_trace: str, folder: str) -> str:

@@ -12,28 +12,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.dialect import Context
-from mlir_sdy.host import diagnostics_of, ir, location_of, stablehlo_of_torch
+from mlir_sdy.host import ir, location_of, stablehlo_of_torch
 from mlir_sdy.traversal import operations_in
 from pyshardy.frontends.torch import failures
-from pyshardy.frontends.torch.decomposing import Decomposer
+from pyshardy.frontends.torch.decomposing import Decomposer, DecompositionError
 from pyshardy.frontends.torch.decompositions import decomposition_of
-from pyshardy.frontends.torch.frames import frames_outside
+from pyshardy.frontends.torch.frames import folder_of_torch, frames_outside
 from pyshardy.frontends.torch.lowerings import has_lowering, lower_calls
+from pyshardy.frontends.torch.lowerings.builder import is_unsigned
 from pyshardy.frontends.torch.scopes import frame_of, name_locations
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
-from pyshardy.irtools.stablehlo_views import ConstantView
+from pyshardy.irtools.stablehlo_views import CompareView, ConstantView
 from pyshardy.irtools.walks import operations_named
 from pyshardy.passes.importing import unmerge_batch_dimensions
 
 if TYPE_CHECKING:
-    from torch.fx import Graph, GraphModule
+    from torch.fx import Graph, GraphModule, Node
 
 _DIALECTS = {"builtin", "func", "stablehlo", "chlo"}
 
@@ -53,43 +53,45 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
         PassError: an operation can't be expressed in StableHLO.
     """
     decomposer = Decomposer(_decomposition_of, has_lowering)
-    graph = decomposer.decompose(module)
+    if (refusal := failures.of_data_dependence(module)) is not None:
+        raise PassError(refusal)
+    try:
+        graph = decomposer.decompose(module)
+    except DecompositionError as failure:
+        raise PassError(failures.of_operation(failure.node, str(failure))) from None
     graphs = {"main": graph, **decomposer.graphs}
     for each in graphs.values():
         _locate_in_source_of_user(each)
     try:
-        found = stablehlo_of_torch(graphs, lambda node: has_lowering(node.target))
-    except ir.MLIRError as refusal:
-        # An operation and its users report the same error.
-        raise PassError(failures.of_importer(diagnostics_of(refusal)[0])) from None
-    except NotImplementedError as refusal:
-        raise PassError(error(f"cannot import the PyTorch program: {refusal}")) from None
+        found = stablehlo_of_torch(graphs, _is_call)
+    except Exception as failure:  # the importer has no class for it
+        raise PassError(failures.of_importer(graphs.values(), _is_call, failure)) from None
     imported = parse(found.text, context or Context())
     lower_calls(imported, found.calls)
     name_locations(imported)
     _replace_constants(imported)
+    _drop_comparison_types(imported)
     _check_dialects(imported)
     for function in functions_of(imported):
         unmerge_batch_dimensions(function)
     return imported
 
 
+def _is_call(node: Node) -> bool:
+    return has_lowering(node.target)
+
+
 def _decomposition_of(operation: Any) -> Any:
     return None if has_lowering(operation) else decomposition_of(operation)
-
-
-def folder_of_torch() -> str:
-    """Return the folder of PyTorch, whose frames aren't those of users."""
-    import torch  # noqa: PLC0415
-
-    return str(Path(torch.__file__).parent)
 
 
 def _locate_in_source_of_user(graph: Graph) -> None:
     folder = folder_of_torch()
     for node in graph.nodes:
         if trace := node.meta.get("stack_trace"):
-            scope = frame_of(node.meta.get("nn_module_stack"), node.name)
+            scope = frame_of(
+                node.meta.get("nn_module_stack"), node.meta.get("origin_name", node.name)
+            )
             node.meta["stack_trace"] = scope + frames_outside(trace, folder)
 
 
@@ -113,3 +115,10 @@ def _replace_constants(module: ir.Module) -> None:
             replaced = StablehloBuilder().literal(ConstantView(constant).value)
         constant.results[0].replace_all_uses_with(replaced)
         constant.erase()
+
+
+def _drop_comparison_types(module: ir.Module) -> None:
+    """Drop the types of comparisons that don't fit; the importer compares booleans as signed."""
+    for compare in operations_named(["stablehlo.compare"], module):
+        if is_unsigned(compare.operands[0]):
+            CompareView(compare).compare_type = None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
+    from torch.fx import GraphModule
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Signature:
 
 
 def signature_of(program: ExportedProgram) -> Signature:
-    """Return the signature of a program without the values that `drop_constants` removes."""
+    """Return the signature of a program without the values that `graph_of_tensors` removes."""
     from torch.export.graph_signature import (  # noqa: PLC0415
         ConstantArgument,
         InputKind,
@@ -93,21 +94,28 @@ def signature_of(program: ExportedProgram) -> Signature:
     return Signature(tuple(arguments), state, tuple(inputs), tuple(results), tuple(outputs))
 
 
-def drop_constants(program: ExportedProgram) -> None:
-    """Remove the inputs and outputs of a program's graph that aren't tensors."""
+def graph_of_tensors(program: ExportedProgram) -> GraphModule:
+    """Return the graph of a program without the inputs and outputs that aren't tensors."""
+    import torch  # noqa: PLC0415
     from torch.export.graph_signature import ConstantArgument  # noqa: PLC0415
 
     specs = program.graph_signature
+    constants = [isinstance(spec.arg, ConstantArgument) for spec in specs.output_specs]
     dropped = {
         spec.arg.name for spec in specs.input_specs if isinstance(spec.arg, ConstantArgument)
     }
-    for node in list(program.graph.nodes):
-        if node.op == "placeholder" and node.name in dropped:
-            program.graph.erase_node(node)
-        elif node.op == "output":
-            kept = tuple(
-                value
-                for value, spec in zip(node.args[0], specs.output_specs, strict=True)
-                if not isinstance(spec.arg, ConstantArgument)
+    if not dropped and not any(constants):
+        return program.graph_module
+    graph = torch.fx.Graph()
+    values: dict[Any, Any] = {}
+    for node in program.graph.nodes:
+        if node.op == "output":
+            kept = (
+                values[value]
+                for value, is_constant in zip(node.args[0], constants, strict=True)
+                if not is_constant
             )
-            node.args = (kept,)
+            graph.output(tuple(kept))
+        elif node.op != "placeholder" or node.name not in dropped:
+            values[node] = graph.node_copy(node, values.__getitem__)
+    return torch.fx.GraphModule(program.graph_module, graph)

@@ -19,11 +19,11 @@ from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.dtensors import Layouts, as_global
 from pyshardy.frontends.torch.fake_weights import weights_on_cpu
-from pyshardy.frontends.torch.frames import place_of
-from pyshardy.frontends.torch.importing import folder_of_torch, import_graph
+from pyshardy.frontends.torch.frames import folder_of_torch, place_of
+from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.mutations import without_mutations
 from pyshardy.frontends.torch.patterns import Axes, match
-from pyshardy.frontends.torch.signature import drop_constants, signature_of
+from pyshardy.frontends.torch.signature import graph_of_tensors, signature_of
 from pyshardy.frontends.torch.traced import TracedModule
 from pyshardy.packages import require
 
@@ -72,9 +72,8 @@ def trace(
     layouts = Layouts.of(module, (args, dict(kwargs or {})), mesh)
     program = exported(module, args, dict(kwargs or {}))
     program = without_mutations(program)
+    imported = import_graph(graph_of_tensors(program), context)
     signature = layouts.with_dtensors(signature_of(program))
-    drop_constants(program)
-    imported = import_graph(program.graph_module, context)
     names = signature.arguments
     entry = ir.SymbolTable(imported.operation)["main"].operation
     name_values(entry, names, signature.results)

@@ -18,19 +18,38 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mlir_sdy.host import decompositions_of_torch
-from pyshardy.frontends.torch.registry import Registry, name_of
+from pyshardy.frontends.torch.decompositions import (
+    cumulative,
+    distances,
+    elementwise,
+    indexing,
+    linear_algebra,
+    random,
+    selection,
+    shapes,
+    statistics,
+)
+from pyshardy.frontends.torch.decompositions.registry import DECOMPOSITIONS
+from pyshardy.frontends.torch.registry import name_of
 
-_REGISTRY: Registry[Callable[..., Any]] = Registry()
-
-decomposition = _REGISTRY.register
-"""Register a decomposition: a function with the arguments of operations, given by their names."""
+FAMILIES = (
+    cumulative,
+    distances,
+    elementwise,
+    indexing,
+    linear_algebra,
+    random,
+    selection,
+    shapes,
+    statistics,
+)
+"""The modules that register decompositions."""
 
 _CONVERTED_BY_IMPORTER = frozenset(
     {
         "aten.all",
         "aten.empty_like",
         "aten.eye",
-        "aten.isclose",
         "aten.isfinite",
         "aten.linalg_vector_norm",
         "aten.logaddexp",
@@ -43,7 +62,7 @@ _CONVERTED_BY_IMPORTER = frozenset(
 
 def decomposition_of(operation: Any) -> Callable[..., Any] | None:
     """Return the function that computes an operation by others, or None."""
-    if (own := _REGISTRY.get(operation)) is not None:
+    if (own := DECOMPOSITIONS.get(operation)) is not None:
         return own
     if name_of(operation).rpartition(".")[0] in _CONVERTED_BY_IMPORTER:
         return None

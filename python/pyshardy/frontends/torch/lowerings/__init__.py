@@ -12,45 +12,42 @@ each tensor. It returns a value, or a sequence of values for several results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import TORCH_CALL, ir, passmanager
-from pyshardy.frontends.torch.registry import Registry
+from pyshardy.frontends.torch.lowerings import (
+    complex_numbers,
+    constants,
+    control_flow,
+    elementwise,
+    fourier,
+    linear_algebra,
+    products,
+    sorting,
+)
+from pyshardy.frontends.torch.lowerings.builder import LOWERINGS, LoweringBuilder
 from pyshardy.irtools.functions import functions_of
-from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, symbol_name
 from pyshardy.irtools.walks import operations_named
 
-
-class LoweringBuilder(StablehloBuilder):
-    """The builder of the operations that replace one of PyTorch.
-
-    Attributes:
-        node: the operation.
-        result_types: the types of its results.
-        functions: the functions for the graphs that it may refer to, by name.
-    """
-
-    def __init__(
-        self, node: Any, result_types: Sequence[ir.Type], functions: Mapping[str, ir.Operation]
-    ):
-        super().__init__()
-        self.node = node
-        self.result_types = tuple(result_types)
-        self.functions = functions
-
-
-_REGISTRY: Registry[Callable[..., ir.Value | Sequence[ir.Value]]] = Registry()
-
-lowering = _REGISTRY.register
-"""Register a lowering for operations, given by their names."""
+FAMILIES = (
+    complex_numbers,
+    constants,
+    control_flow,
+    elementwise,
+    fourier,
+    linear_algebra,
+    products,
+    sorting,
+)
+"""The modules that register lowerings."""
 
 
 def has_lowering(operation: Any) -> bool:
     """Whether an operation of PyTorch has a lowering."""
-    return _REGISTRY.get(operation) is not None
+    return LOWERINGS.get(operation) is not None
 
 
 def lower_calls(module: ir.Module, nodes: Sequence[Any]) -> None:
@@ -77,7 +74,7 @@ def _lower(call: ir.Operation, node: Any, functions: Mapping[str, ir.Operation])
     """Replace the custom call for an operation of PyTorch."""
     from torch.fx import map_arg  # noqa: PLC0415
 
-    lower = _REGISTRY.get(node.target)
+    lower = LOWERINGS.get(node.target)
     assert lower is not None
     operands = iter(call.operands)
 

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Alternatives to operations of PyTorch that can't be expressed in StableHLO."""
+
+from __future__ import annotations
+
+from pyshardy.frontends.torch.registry import name_of
+
+SHAPES_OF_VALUES = {
+    "aten.nonzero": "use torch.where with three arguments, or torch.nonzero_static with a size",
+    "aten.masked_select": "use torch.where, or multiply by the mask",
+    "aten.index": "replace an index of booleans by torch.where, or multiply by the mask",
+    "aten.unique_consecutive": "use sdy.torch.unique with a size",
+    "aten._unique2": "use sdy.torch.unique with a size",
+    "aten.unique_dim": "use sdy.torch.unique with a size",
+    "aten.bincount": "give 'minlength' a bound of the values",
+    "aten.repeat_interleave": "give 'output_size', or repeats as a number",
+    "aten.histogramdd": "give the edges of the bins",
+    "aten.combinations": "use indices that don't depend on values",
+}
+"""Alternatives to operations whose results have shapes that depend on values."""
+
+NUMBERS_OF_TENSORS = {
+    "aten._local_scalar_dense": "keep the number in a tensor without dimensions",
+    "aten.item": "keep the number in a tensor without dimensions",
+    "aten.equal": "use torch.eq and torch.all, which return tensors",
+    "aten.allclose": "use torch.isclose and torch.all, which return tensors",
+    "aten.is_nonzero": "use torch.where or torch.cond",
+}
+"""Alternatives to operations that take numbers out of tensors."""
+
+OTHERS = {
+    "aten.linalg_lstsq": "use torch.linalg.pinv, or torch.linalg.qr and solve_triangular",
+    "aten.linalg_ldl_factor_ex": "use torch.linalg.lu_factor or torch.linalg.cholesky",
+    "aten._ctc_loss": "compute the loss outside of the traced module",
+    "aten.frexp": "use torch.log2 and torch.floor",
+    "aten.nextafter": "add the machine epsilon times the number",
+}
+"""Alternatives to other operations."""
+
+_ALL = {**SHAPES_OF_VALUES, **NUMBERS_OF_TENSORS, **OTHERS}
+
+
+def advice_for(operation: object) -> str:
+    """Return the alternative to an operation."""
+    name = name_of(operation)
+    return _ALL.get(name) or _ALL.get(name.rpartition(".")[0]) or "use other operations"

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Elementwise operations."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyshardy.frontends.torch.decompositions.registry import decomposition
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@decomposition("aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor")
+def remainder(self: Any, other: Any) -> Tensor:
+    """Return remainders with the signs of the divisors."""
+    import torch  # noqa: PLC0415
+
+    dtype = torch.result_type(self, other)
+    self, other = (_tensor(each, dtype) for each in (self, other))
+    rest = torch.fmod(self, other)
+    return torch.where((rest != 0) & ((rest < 0) != (other < 0)), rest + other, rest)
+
+
+@decomposition("aten.fmax")
+def fmax(self: Tensor, other: Tensor) -> Tensor:
+    """Return the larger one of two numbers, or the one that isn't NaN."""
+    import torch  # noqa: PLC0415
+
+    larger = torch.maximum(self, other)
+    if not larger.is_floating_point():
+        return larger
+    return torch.where(torch.isnan(self), other, torch.where(torch.isnan(other), self, larger))
+
+
+@decomposition("aten.fmin")
+def fmin(self: Tensor, other: Tensor) -> Tensor:
+    """Return the smaller one of two numbers, or the one that isn't NaN."""
+    import torch  # noqa: PLC0415
+
+    smaller = torch.minimum(self, other)
+    if not smaller.is_floating_point():
+        return smaller
+    return torch.where(torch.isnan(self), other, torch.where(torch.isnan(other), self, smaller))
+
+
+@decomposition("aten.copysign.Tensor", "aten.copysign.Scalar")
+def copysign(self: Tensor, other: Any) -> Tensor:
+    """Return numbers with the signs of others."""
+    import torch  # noqa: PLC0415
+
+    dtype = torch.result_type(self, other)
+    dtype = dtype if dtype.is_floating_point else torch.get_default_dtype()
+    size = torch.abs(_tensor(self, dtype))
+    return torch.where(torch.signbit(_tensor(other, dtype)), -size, size)
+
+
+@decomposition("aten.clamp.Tensor")
+def clamp(self: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:  # noqa: A002
+    """Return the numbers between bounds that are closest to the given ones."""
+    import torch  # noqa: PLC0415
+
+    result = self if min is None else torch.maximum(self, min)
+    return result if max is None else torch.minimum(result, max)
+
+
+@decomposition("aten.clamp_min.Tensor")
+def clamp_min(self: Tensor, min: Tensor) -> Tensor:  # noqa: A002
+    """Return the larger one of two numbers."""
+    import torch  # noqa: PLC0415
+
+    return torch.maximum(self, min)
+
+
+@decomposition("aten.clamp_max.Tensor")
+def clamp_max(self: Tensor, max: Tensor) -> Tensor:  # noqa: A002
+    """Return the smaller one of two numbers."""
+    import torch  # noqa: PLC0415
+
+    return torch.minimum(self, max)
+
+
+@decomposition("aten._softmax")
+def softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    """Return exponentials divided by their sum along a dimension."""
+    import torch  # noqa: PLC0415
+
+    value = _wide(self)
+    exponential = torch.exp(value - torch.amax(value, dim, keepdim=True))
+    made = exponential / torch.sum(exponential, dim, keepdim=True)
+    return made if half_to_float else made.to(self.dtype)
+
+
+@decomposition("aten._log_softmax")
+def log_softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    """Return the logarithms of `softmax`."""
+    import torch  # noqa: PLC0415
+
+    value = _wide(self)
+    shifted = value - torch.amax(value, dim, keepdim=True)
+    made = shifted - torch.log(torch.sum(torch.exp(shifted), dim, keepdim=True))
+    return made if half_to_float else made.to(self.dtype)
+
+
+def _wide(value: Tensor) -> Tensor:
+    """Return small floating-point numbers as those of 32 bits, as PyTorch computes with them."""
+    import torch  # noqa: PLC0415
+
+    return value.float() if value.dtype in (torch.float16, torch.bfloat16) else value
+
+
+def _tensor(value: Any, dtype: Any) -> Tensor:
+    import torch  # noqa: PLC0415
+
+    return (
+        value.to(dtype) if isinstance(value, torch.Tensor) else torch.full((), value, dtype=dtype)
+    )

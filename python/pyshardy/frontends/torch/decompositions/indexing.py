@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations with indices and masks."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pyshardy.frontends.torch.decompositions.registry import decomposition
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@decomposition("aten.masked_scatter")
+def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """Replace the elements where a mask is true by those of a tensor, in order."""
+    import torch  # noqa: PLC0415
+
+    shape = torch.broadcast_shapes(self.shape, mask.shape)
+    flags = mask.expand(shape).reshape(-1)
+    position = torch.clamp(torch.cumsum(flags.long(), 0) - 1, 0, source.numel() - 1)
+    values = torch.index_select(source.reshape(-1), 0, position)
+    return torch.where(flags, values, self.expand(shape).reshape(-1)).reshape(shape)
+
+
+@decomposition("aten.as_strided", "aten.as_strided_copy")
+def as_strided(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """Return elements at positions in memory, which has to be contiguous."""
+    import torch  # noqa: PLC0415
+
+    positions = _positions(self, size, stride, storage_offset)
+    return torch.index_select(self.reshape(-1), 0, positions.reshape(-1)).reshape(size)
+
+
+@decomposition("aten.as_strided_scatter")
+def as_strided_scatter(
+    self: Tensor,
+    src: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Tensor:
+    """Replace elements at positions in memory, which has to be contiguous."""
+    import torch  # noqa: PLC0415
+
+    positions = _positions(self, size, stride, storage_offset)
+    flat = torch.scatter(self.reshape(-1), 0, positions.reshape(-1), src.reshape(-1))
+    return flat.reshape(self.shape)
+
+
+def _positions(
+    value: Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None
+) -> Tensor:
+    import torch  # noqa: PLC0415
+
+    if not value.is_contiguous():
+        raise NotImplementedError("the tensor is not contiguous")
+    last = (offset or 0) + sum((count - 1) * step for count, step in zip(size, stride, strict=True))
+    if last >= value.numel():
+        raise NotImplementedError("the tensor is a view of a larger one")
+    positions = torch.full([1] * len(size), offset or 0, dtype=torch.int64)
+    for dim, (count, step) in enumerate(zip(size, stride, strict=True)):
+        shape = [count if each == dim else 1 for each in range(len(size))]
+        positions = positions + (torch.arange(count) * step).reshape(shape)
+    return positions
+
+
+@decomposition("aten.index_put", "aten._unsafe_index_put")
+def index_put(
+    self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """Replace elements, or add to them.
+
+    With a mask, each element selects its value, so that no shape depends on the mask.
+    """
+    import torch  # noqa: PLC0415
+
+    first = indices[0]
+    if len(indices) == 1 and first is not None and first.dtype in (torch.bool, torch.uint8):
+        return _put_by_mask(self, first.bool(), values, accumulate)
+    if any(index is not None and index.dtype == torch.bool for index in indices):
+        raise NotImplementedError("a mask beside other indices")
+    return torch.ops.aten.index_put(self, indices, values, accumulate)
+
+
+def _put_by_mask(self: Tensor, mask: Tensor, values: Tensor, accumulate: bool) -> Tensor:
+    import torch  # noqa: PLC0415
+
+    inner = self.shape[mask.dim() :]
+    flags = mask.reshape([*mask.shape, *[1] * len(inner)])
+    if values.dim() <= len(inner) or values.shape[0] == 1:
+        values = values.reshape(values.shape[max(0, values.dim() - len(inner)) :])
+    else:  # one value for each true element, in order
+        count = values.shape[0]
+        position = torch.clamp(torch.cumsum(mask.reshape(-1).long(), 0) - 1, 0, count - 1)
+        values = torch.index_select(values, 0, position)
+        values = values.reshape([*mask.shape, *values.shape[1:]])
+    values = values.to(self.dtype)
+    return torch.where(flags, self + values if accumulate else values, self)
+
+
+@decomposition("aten.put")
+def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """Replace elements of the flattened tensor, or add to them."""
+    import torch  # noqa: PLC0415
+
+    count = math.prod(self.shape)
+    position = index.reshape(-1)
+    position = torch.where(position < 0, position + count, position)
+    flat, values = self.reshape(-1), source.reshape(-1)
+    changed = torch.scatter_add if accumulate else torch.scatter
+    return changed(flat, 0, position, values).reshape(self.shape)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The registry of lowerings, and the builder that they get."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mlir_sdy.host import ir
+from pyshardy.frontends.torch.registry import Registry
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.tensor_types import element_type_of, shape_of
+
+
+class LoweringBuilder(StablehloBuilder):
+    """The builder of the operations that replace one of PyTorch.
+
+    Attributes:
+        node: the operation.
+        result_types: the types of its results.
+        functions: the functions for the graphs that it may refer to, by name.
+    """
+
+    def __init__(
+        self, node: Any, result_types: Sequence[ir.Type], functions: Mapping[str, ir.Operation]
+    ):
+        super().__init__()
+        self.node = node
+        self.result_types = tuple(result_types)
+        self.functions = functions
+
+    def filled(self, tensor: ir.Type, number: complex) -> ir.Value:
+        """Build a constant of a type that is filled with any number, also infinite or NaN."""
+        element = element_type_of(tensor)
+        if isinstance(element, ir.ComplexType):
+            text = f"({float(number.real)!r}, {float(number.imag)!r})"
+            return self.literal(ir.Attribute.parse(f"dense<{text}> : {tensor}"))
+        if isinstance(element, ir.IntegerType):
+            return self.splat(tensor, int(number.real))
+        splat = ir.FloatAttr.get(element, float(number.real))
+        return self.literal(ir.DenseElementsAttr.get_splat(tensor, splat))
+
+    def filled_like(self, value: ir.Value, number: complex) -> ir.Value:
+        """Build a constant of the type of a value that is filled with a number."""
+        return self.filled(value.type, number)
+
+    def expanded(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
+        """Build a broadcast by the rules of PyTorch: dimensions correspond from the last one."""
+        own = shape_of(value.type)
+        first = len(shape) - len(own)
+        dims = [dim for dim, size in enumerate(own, first) if size == shape[dim]]
+        if len(dims) < len(own):
+            value = self.reshape(value, [shape[dim] for dim in dims])
+        return self.broadcast_in_dim(value, shape, dims)
+
+    def scaled(self, value: ir.Value, factor: float) -> ir.Value:
+        """Build a product with a number, unless it is 1."""
+        if factor == 1:
+            return value
+        return self.binary("multiply", value, self.filled_like(value, factor))
+
+
+LOWERINGS: Registry[Callable[..., ir.Value | Sequence[ir.Value]]] = Registry()
+
+lowering = LOWERINGS.register
+"""Register a lowering for operations, given by their names."""
+
+
+def part_type_of(value: ir.Value) -> ir.Type | None:
+    """Return the type of the parts of complex numbers; None for other numbers."""
+    element = element_type_of(value.type)
+    return element.element_type if isinstance(element, ir.ComplexType) else None
+
+
+def is_unsigned(value: ir.Value | ir.Type) -> bool:
+    """Whether the elements are booleans or unsigned integers."""
+    element = element_type_of(value.type if isinstance(value, ir.Value) else value)
+    if not isinstance(element, ir.IntegerType):
+        return False
+    return element.width == 1 or element.is_unsigned

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Branches and loops, whose graphs become functions that are inlined afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mlir_sdy.host import ir
+from pyshardy.frontends.torch.lowerings.builder import LoweringBuilder, lowering
+from pyshardy.irtools.stablehlo_views import function_type_of
+from pyshardy.irtools.tensor_types import shape_of
+
+
+@lowering("cond")
+def branch(
+    build: LoweringBuilder,
+    predicate: ir.Value | bool,
+    then: str,
+    otherwise: str,
+    operands: Sequence[ir.Value],
+) -> Sequence[ir.Value]:
+    """Compute one of two graphs."""
+    if isinstance(predicate, bool):
+        return _call(build, then if predicate else otherwise, operands)
+    predicate = build.reshape(predicate, ())
+    made = build.create("stablehlo.if", (predicate,), build.result_types, regions=2)
+    for region, name in zip(made.regions, (then, otherwise), strict=True):
+        with ir.InsertionPoint(region.blocks.append()):
+            build.return_values(_call(build, name, operands))
+    return list(made.results)
+
+
+@lowering("while_loop")
+def loop(
+    build: LoweringBuilder,
+    condition: str,
+    body: str,
+    carried: Sequence[ir.Value],
+    constants: Sequence[ir.Value],
+) -> Sequence[ir.Value]:
+    """Compute a graph while another one returns true."""
+
+    def is_repeated(values: Sequence[ir.Value]) -> ir.Value:
+        return build.reshape(_call(build, condition, [*values, *constants])[0], ())
+
+    def repeated(values: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        return _call(build, body, [*values, *constants])
+
+    return _while(build, carried, is_repeated, repeated)
+
+
+@lowering("scan")
+def scan(
+    build: LoweringBuilder,
+    body: str,
+    initial: Sequence[ir.Value],
+    sequences: Sequence[ir.Value],
+    constants: Sequence[ir.Value],
+) -> Sequence[ir.Value]:
+    """Compute a graph for each element of sequences, with values carried along."""
+    return _for_each(build, body, initial, sequences, constants)
+
+
+@lowering("map_impl")
+def map_elements(
+    build: LoweringBuilder,
+    body: str,
+    sequences: Sequence[ir.Value],
+    constants: Sequence[ir.Value],
+) -> Sequence[ir.Value]:
+    """Compute a graph for each element of sequences."""
+    return _for_each(build, body, (), sequences, constants)
+
+
+def _for_each(
+    build: LoweringBuilder,
+    body: str,
+    initial: Sequence[ir.Value],
+    sequences: Sequence[ir.Value],
+    constants: Sequence[ir.Value],
+) -> Sequence[ir.Value]:
+    """Compute a graph for each element of sequences, and stack its results that aren't carried."""
+    count = shape_of(sequences[0].type)[0]
+    stacked = [build.filled(each, 0) for each in build.result_types[len(initial) :]]
+    end = len(initial) + 1
+
+    def is_repeated(values: Sequence[ir.Value]) -> ir.Value:
+        return build.compare("LT", values[0], build.index(count))
+
+    def repeated(values: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        index, carried, stacks = values[0], values[1:end], values[end:]
+        elements = [_element(build, sequence, index) for sequence in sequences]
+        made = _call(build, body, [*carried, *elements, *constants])
+        updated = [
+            _with_element(build, stack, element, index)
+            for stack, element in zip(stacks, made[len(initial) :], strict=True)
+        ]
+        next_index = build.binary("add", index, build.index(1))
+        return [next_index, *made[: len(initial)], *updated]
+
+    return _while(build, [build.index(0), *initial, *stacked], is_repeated, repeated)[1:]
+
+
+def _while(
+    build: LoweringBuilder,
+    initial: Sequence[ir.Value],
+    is_repeated: Callable[[Sequence[ir.Value]], ir.Value],
+    repeated: Callable[[Sequence[ir.Value]], Sequence[ir.Value]],
+) -> Sequence[ir.Value]:
+    types = [value.type for value in initial]
+    made = build.create("stablehlo.while", initial, types, regions=2)
+    condition, body = (
+        region.blocks.append(*types, arg_locs=[ir.Location.current] * len(types))
+        for region in made.regions
+    )
+    with ir.InsertionPoint(condition):
+        build.return_values([is_repeated(list(condition.arguments))])
+    with ir.InsertionPoint(body):
+        build.return_values(repeated(list(body.arguments)))
+    return list(made.results)
+
+
+def _element(build: LoweringBuilder, sequence: ir.Value, index: ir.Value) -> ir.Value:
+    shape = shape_of(sequence.type)
+    starts = [index, *(build.index(0) for _ in shape[1:])]
+    element = build.dynamic_slice(sequence, starts, [1, *shape[1:]])
+    return build.reshape(element, shape[1:])
+
+
+def _with_element(
+    build: LoweringBuilder, sequence: ir.Value, element: ir.Value, index: ir.Value
+) -> ir.Value:
+    shape = shape_of(sequence.type)
+    starts = [index, *(build.index(0) for _ in shape[1:])]
+    return build.dynamic_update_slice(sequence, build.reshape(element, [1, *shape[1:]]), starts)
+
+
+def _call(build: LoweringBuilder, name: str, operands: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    """Call the function for a graph."""
+    function = build.functions[name]
+    results = function_type_of(function).results
+    attributes = {"callee": ir.FlatSymbolRefAttr.get(name)}
+    return list(build.create("func.call", operands, results, attributes).results)

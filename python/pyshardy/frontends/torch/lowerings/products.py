@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Products of matrices, each as one `stablehlo.dot_general` without merged dimensions.
+
+PyTorch merges the batch dimensions of products, and the importer broadcasts weights to them; either
+keeps batch dimensions and heads from being sharded by different axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir_sdy.host import ir
+from pyshardy.frontends.torch.lowerings.builder import LoweringBuilder, lowering
+from pyshardy.irtools.tensor_types import shape_of, with_shape
+
+
+@lowering("aten.matmul")
+def matmul(build: LoweringBuilder, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
+    """Multiply matrices or vectors.
+
+    1. The batch dimensions that both operands have are those of the `dot_general`.
+    2. A batch dimension of one operand that the other lacks, or has with size 1, is free: it stays
+       a dimension of that operand only.
+    """
+    lhs_shape, rhs_shape = shape_of(lhs.type), shape_of(rhs.type)
+    if len(lhs_shape) == 1 or len(rhs_shape) == 1:
+        return dot_general(build, lhs, rhs, [len(lhs_shape) - 1], [max(len(rhs_shape) - 2, 0)])
+    rank = max(len(lhs_shape), len(rhs_shape)) - 2
+    lhs_sizes, rhs_sizes = (
+        [1] * (rank + 2 - len(shape)) + list(shape[:-2]) for shape in (lhs_shape, rhs_shape)
+    )
+    # Positions in the result of the batch dimensions, by where they come from.
+    shared = [dim for dim in range(rank) if lhs_sizes[dim] == rhs_sizes[dim]]
+    of_lhs = [dim for dim in range(rank) if dim not in shared and rhs_sizes[dim] == 1]
+    of_rhs = [dim for dim in range(rank) if dim not in shared and dim not in of_lhs]
+    lhs = _with_dims(build, lhs, [lhs_sizes[dim] for dim in sorted((*shared, *of_lhs))])
+    rhs = _with_dims(build, rhs, [rhs_sizes[dim] for dim in sorted((*shared, *of_rhs))])
+    lhs_batch = [sorted((*shared, *of_lhs)).index(dim) for dim in shared]
+    rhs_batch = [sorted((*shared, *of_rhs)).index(dim) for dim in shared]
+    contracting = [len(shape_of(lhs.type)) - 1], [len(shape_of(rhs.type)) - 2]
+    product = dot_general(build, lhs, rhs, *contracting, lhs_batch, rhs_batch)
+    positions = [*shared, *of_lhs, rank, *of_rhs, rank + 1]  # in the result, of its dimensions
+    return build.transpose(product, [positions.index(dim) for dim in range(rank + 2)])
+
+
+@lowering("aten.linear")
+def linear(
+    build: LoweringBuilder, value: ir.Value, weight: ir.Value, bias: ir.Value | None = None
+) -> ir.Value:
+    """Multiply by a transposed matrix, and add a vector."""
+    last = len(shape_of(value.type)) - 1
+    product = dot_general(build, value, weight, [last], [len(shape_of(weight.type)) - 1])
+    if bias is None:
+        return product
+    dims = [last] if shape_of(bias.type) else []
+    return build.binary("add", product, build.broadcast_in_dim(bias, shape_of(product.type), dims))
+
+
+def dot_general(
+    build: LoweringBuilder,
+    lhs: ir.Value,
+    rhs: ir.Value,
+    lhs_contracting: Sequence[int],
+    rhs_contracting: Sequence[int],
+    lhs_batch: Sequence[int] = (),
+    rhs_batch: Sequence[int] = (),
+) -> ir.Value:
+    """Build a product; the result has the batch dimensions, then those of `lhs` and of `rhs`."""
+    lhs_shape, rhs_shape = shape_of(lhs.type), shape_of(rhs.type)
+    free = [
+        *(size for dim, size in enumerate(lhs_shape) if dim not in (*lhs_batch, *lhs_contracting)),
+        *(size for dim, size in enumerate(rhs_shape) if dim not in (*rhs_batch, *rhs_contracting)),
+    ]
+    numbers = {
+        "lhs_batching_dimensions": lhs_batch,
+        "rhs_batching_dimensions": rhs_batch,
+        "lhs_contracting_dimensions": lhs_contracting,
+        "rhs_contracting_dimensions": rhs_contracting,
+    }
+    text = ", ".join(f"{name} = {list(dims)}" for name, dims in numbers.items())
+    result = with_shape(lhs.type, [*(lhs_shape[dim] for dim in lhs_batch), *free])
+    attributes = {"dot_dimension_numbers": ir.Attribute.parse(f"#stablehlo.dot<{text}>")}
+    return build.create("stablehlo.dot_general", (lhs, rhs), (result,), attributes).result
+
+
+def _with_dims(build: LoweringBuilder, value: ir.Value, batch: Sequence[int]) -> ir.Value:
+    """Reshape a batch of matrices to batch dimensions of given sizes."""
+    shape = [*batch, *shape_of(value.type)[-2:]]
+    return value if shape == list(shape_of(value.type)) else build.reshape(value, shape)
