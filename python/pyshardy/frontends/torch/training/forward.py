@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.frontends.torch.signature import Signature, drop_constants, signature_of
+from pyshardy.frontends.torch.signature import Signature, graph_of_tensors, signature_of
 from pyshardy.frontends.torch.tracing import exported
 from pyshardy.frontends.torch.training.scopes import source_of
 
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
+    from torch.fx import GraphModule
 
 Loss = Callable[..., Any]
 """Returns a scalar from the output of a model and the targets."""
@@ -28,7 +29,7 @@ class Forward:
     """A model with its loss.
 
     Attributes:
-        program: the graph, which may change buffers in place, and whose result is the loss.
+        module: the graph, which may change buffers in place, and whose result is the loss.
         signature: its arguments: parameters and buffers by their paths in the model, those of the
             loss behind `loss.`, constants, inputs, and targets.
         parameters: the parameters by the names of their arguments.
@@ -36,7 +37,7 @@ class Forward:
         in_tree: the tree of the inputs and targets; see `flat_inputs`.
     """
 
-    program: ExportedProgram
+    module: GraphModule
     signature: Signature
     parameters: Mapping[str, torch.nn.Parameter]
     targets: tuple[str, ...]
@@ -75,7 +76,6 @@ def forward_of(
         for spec in program.graph_signature.input_specs
         if spec.kind is InputKind.PARAMETER and spec.target is not None
     }
-    drop_constants(program)
     # The paths begin at the module around the model.
     loss_prefix = "loss_function" if hasattr(model, "loss") else "loss"
     new = {name: _renamed(name, loss_prefix) for name in signature.state}
@@ -87,7 +87,8 @@ def forward_of(
         signature.outputs,
     )
     by_name = {new[name]: parameter for name, parameter in parameters.items()}
-    return Forward(program, renamed, by_name, names, program.call_spec.in_spec)
+    module = graph_of_tensors(program)
+    return Forward(module, renamed, by_name, names, program.call_spec.in_spec)
 
 
 def _merge_tied(program: ExportedProgram) -> None:

@@ -74,7 +74,7 @@ def step_graph(
     from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: PLC0415
 
     places = Places(caller())
-    graph = forward.program.graph
+    graph = forward.module.graph
     places.name_forward(graph)
     inputs = [node.meta["val"] for node in graph.nodes if node.op == "placeholder"]
     mode = next(value.fake_mode for value in inputs if hasattr(value, "fake_mode"))
@@ -168,7 +168,7 @@ def _gradients(
     from torch.fx import traceback  # noqa: PLC0415
 
     origins: dict[Any, Node] = {}
-    interpreter = _interpreter(forward.program.graph_module, origins)
+    interpreter = _interpreter(forward.module, origins)
     outputs = interpreter.run(*(values[name] for name in forward.signature.arguments))
     loss = outputs[-1]
     if loss.grad_fn is None:
