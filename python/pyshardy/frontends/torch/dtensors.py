@@ -183,10 +183,13 @@ def _mesh_of(found: Mapping[str, DeviceMesh], given: Mesh | None) -> Mesh | None
     return chosen
 
 
-def _root_of(device_mesh: DeviceMesh) -> DeviceMesh:
+def _root_of(device_mesh: Any) -> DeviceMesh:
     """Return the mesh that a device mesh is a slice of."""
-    root_of = getattr(device_mesh, "_get_root_mesh", None)
-    return device_mesh if root_of is None else root_of()
+    if hasattr(device_mesh, "_get_root_mesh"):
+        return device_mesh._get_root_mesh()
+    from torch.distributed import device_mesh as meshes  # noqa: PLC0415
+
+    return meshes._mesh_resources.get_root_mesh(device_mesh)
 
 
 def _on_meta(tensor: Any) -> torch.Tensor:

@@ -97,6 +97,9 @@ def parallelize_plan(source: TracedProgram | Ports) -> ParallelStyle:
         device_mesh = init_device_mesh("cuda", (4, 2), mesh_dim_names=("data", "model"))
         parallelize_module(model, device_mesh, sdy.torch.parallelize_plan(traced))
 
+    `parallelize_module` of old releases of PyTorch takes only meshes of one dimension; there, call
+    `parallelize_plan(traced).apply(model, device_mesh)`.
+
     Parameters and buffers become DTensors with the placements of the arguments of their names.
     Inputs of `forward` are not changed: pass DTensors with their `placements`. DTensor then decides
     about communication, operation by operation.
@@ -201,6 +204,10 @@ def _style_class() -> type[ParallelStyle]:
             self.placements = placements
 
         def _apply(self, module: torch.nn.Module, device_mesh: Any) -> torch.nn.Module:
+            return self.apply(module, device_mesh)
+
+        def apply(self, module: torch.nn.Module, device_mesh: Any) -> torch.nn.Module:
+            """Distribute the weights of a module, as `parallelize_module` does with the plan."""
             self._check(module, device_mesh)
             made: dict[int, Any] = {}  # tied weights stay tied
             held = [
@@ -224,10 +231,8 @@ def _style_class() -> type[ParallelStyle]:
 
         def _check(self, module: torch.nn.Module, device_mesh: Any) -> None:
             names = device_mesh.mesh_dim_names or ()
-            sizes = dict(zip(names, device_mesh.mesh.shape, strict=False))
-            if sizes != {axis.name: axis.size for axis in self.mesh.axes} or tuple(names) != tuple(
-                self.mesh.axis_names
-            ):
+            found = list(zip(names, device_mesh.mesh.shape, strict=False))
+            if found != [(axis.name, axis.size) for axis in self.mesh.axes]:
                 message = f"the plan is for the mesh {self.mesh}, got: {device_mesh}"
                 raise UsageError(error(message))
             weights = {*dict(module.named_parameters()), *dict(module.named_buffers())}
