@@ -10,6 +10,7 @@ from merged_programs import MergingProgram
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.host import ir, stablehlo
+from pyshardy.api import propagate
 from pyshardy.importing.dimension_links import Link
 from pyshardy.importing.split_dimensions import split_merged_dimensions
 from pyshardy.importing.splits import (
@@ -22,6 +23,7 @@ from pyshardy.importing.splits import (
 )
 from pyshardy.irtools.functions import functions_of
 from pyshardy.passes.importing import unmerge_batch_dimensions
+from pyshardy.program import partition
 
 NONE = NO_SPLITS
 
@@ -102,3 +104,24 @@ def test_splits_are_those_of_both_reshapes(back, splits):
 
 def test_parts():
     assert parts_of((48, 64, 1), ({8}, {8, 32}, NONE)) == ((8, 6), (8, 4, 2), (1,))
+
+
+def test_propagation_restores_dimensions_on_demand(context):
+    text = """
+        sdy.mesh @mesh = <["data"=2, "model"=2]>
+        func.func @main(%q: tensor<4x4x6x8xf32> {
+            sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"model"}, {}, {}]>
+        }) -> tensor<4x4x6x6xf32> {
+          %0 = stablehlo.reshape %q : (tensor<4x4x6x8xf32>) -> tensor<16x6x8xf32>
+          %1 = stablehlo.dot_general %0, %0, batching_dims = [0] x [0], contracting_dims = [2] x [2]
+            : (tensor<16x6x8xf32>, tensor<16x6x8xf32>) -> tensor<16x6x6xf32>
+          %2 = stablehlo.reshape %1 : (tensor<16x6x6xf32>) -> tensor<4x4x6x6xf32>
+          return %2 : tensor<4x4x6x6xf32>
+        }"""
+    sent = {}
+    for restores in (False, True):
+        module = parse(text, context)
+        propagate(module, unmerge_batch_dimensions=restores)
+        sent[restores] = [one.kind for one in partition(module).collectives]
+    assert sent[False] != []
+    assert sent[True] == []
