@@ -41,6 +41,7 @@ LAYERS = [
     ["pyshardy.guard"],
     ["pyshardy.api"],
     ["pyshardy.explain"],
+    ["pyshardy.schedules"],
     ["pyshardy"],  # the public interface
     ["pyshardy.testing"],
     ["pyshardy.pytest_plugin"],

@@ -55,8 +55,14 @@ if TYPE_CHECKING:
     from pyshardy.propagation.explained_record import Propagation
     from pyshardy.propagation.observer import observed_by
     from pyshardy.rules import load_rules, rule, sharding_rule
+    from pyshardy.schedules.files import load_schedule
+    from pyshardy.schedules.library import batch, manual, megatron, zero
+    from pyshardy.schedules.plan import Plan
+    from pyshardy.schedules.schedule import Schedule
+    from pyshardy.schedules.tactics import Assignment, tactic
 
 __all__ = [
+    "Assignment",
     "AxisRef",
     "CompileOptions",
     "Context",
@@ -74,21 +80,27 @@ __all__ = [
     "PartitionedProgram",
     "PassError",
     "PipelineError",
+    "Plan",
     "ProgramExplanation",
     "Propagation",
     "Registration",
+    "Schedule",
     "SdyError",
     "ShardedArray",
     "TensorSharding",
     "UsageError",
     "VerificationError",
     "asm",
+    "batch",
     "draw",
     "draw_mesh",
     "explain",
     "get_sharding",
     "load_hardware",
     "load_rules",
+    "load_schedule",
+    "manual",
+    "megatron",
     "observed_by",
     "parse",
     "partition",
@@ -102,9 +114,11 @@ __all__ = [
     "set_sharding",
     "sharding",
     "sharding_rule",
+    "tactic",
     "values",
     "verify",
     "write",
+    "zero",
 ]
 
 if TYPE_CHECKING:
@@ -140,6 +154,11 @@ _HOMES = {
     "pyshardy.propagation.observer": ("observed_by",),
     "pyshardy.propagation.explained_record": ("Propagation",),
     "pyshardy.rules": ("load_rules", "rule", "sharding_rule"),
+    "pyshardy.schedules.files": ("load_schedule",),
+    "pyshardy.schedules.library": ("batch", "manual", "megatron", "zero"),
+    "pyshardy.schedules.plan": ("Plan",),
+    "pyshardy.schedules.schedule": ("Schedule",),
+    "pyshardy.schedules.tactics": ("Assignment", "tactic"),
 }
 _SUBPACKAGES = {
     "jax": "pyshardy.frontends.jax",

@@ -18,6 +18,7 @@ LATE_IMPORTS = {
     "pyshardy.api": "reading files, guarded parsing and records of propagation",
     "pyshardy.backends.registry": "the lockstep backend, which loads the host",
     "pyshardy.cli.crash_report": "the reproducer of pipelines",
+    "pyshardy.cli.driver": "schedules, for one flag",
     "pyshardy.cli.explain": "reports, each for one option",
     "pyshardy.cli.opt": "the driver, after --help and --version, and completion",
     "pyshardy.cli.run": "parts of the run, after --help and --version",

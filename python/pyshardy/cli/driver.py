@@ -184,6 +184,12 @@ class Driver:
         self._expectations_failed |= bool(failures)
         return output or b""
 
+    def _scheduled(self, module: ir.Module) -> ir.Module:
+        from pyshardy.schedules.files import load_schedule  # noqa: PLC0415 (for --schedule only)
+
+        with self._timing.measure("Schedule"):
+            return load_schedule(self._arguments.schedule).propagated(module)
+
     def _transformed(self, source: Chunk | bytes, context: Context) -> bytes | None:
         try:
             with self._timing.measure("Parser"):
@@ -194,6 +200,8 @@ class Driver:
                 strict_rules() if self._arguments.strict_rules else nullcontext(),
                 remarks() if self._arguments.remarks else nullcontext(),
             ):
+                if self._arguments.schedule:
+                    module = self._scheduled(module)
                 run_pipeline(
                     module,
                     self._pipeline,

@@ -101,6 +101,7 @@ def parser() -> Parser:
     )
     made.add_argument("--json", action="store_true", help="print the output as JSON")
     made.add_mesh_flag()
+    made.add_schedule_flag()
     made.add_rule_flags()
     made.add_guard_flag()
     return made
@@ -204,12 +205,30 @@ def _explained(module: ir.Module, title: str, arguments: argparse.Namespace) -> 
     from pyshardy.explain.program import explain_program  # noqa: PLC0415
 
     with activity("partitioning"), rule_flags_applied(arguments):
+        if arguments.schedule:
+            return _scheduled(module, arguments)
         return explain_program(
             module,
             hardware=arguments.plan_hardware,
             cost_hardware=arguments.hardware,
             title=title,
         )
+
+
+def _scheduled(module: ir.Module, arguments: argparse.Namespace) -> ExplainedProgram:
+    """Apply the tactics of `--schedule`, and print their effects."""
+    from pyshardy.cli.tables import Printer, table_of  # noqa: PLC0415
+    from pyshardy.schedules.files import load_schedule  # noqa: PLC0415
+
+    plan = load_schedule(arguments.schedule).apply(
+        module, hardware=arguments.hardware, plan_hardware=arguments.plan_hardware
+    )
+    if not arguments.json:
+        printer = Printer()
+        for table in plan.tables():
+            rows = [tuple(map(str, row)) for row in table.rows]
+            printer.table(table.title, table_of(table.headings, rows, table.num_numeric))
+    return plan[-1].explained
 
 
 def _trace(explained: ExplainedProgram) -> str:

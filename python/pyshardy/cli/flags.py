@@ -19,6 +19,7 @@ from pyshardy.cli.tool import (
     MESH_FORM,
     NO_GUARD,
     REMARKS,
+    SCHEDULE_FIRST,
     STRICT_RULES,
     VERBOSE,
 )
@@ -130,6 +131,7 @@ class Arguments:
         _TEXT, "check that the output is the same after printing and reading, as text and bytecode"
     )
     mesh: str = text(_TEXT, MESH, MESH_FORM)
+    schedule: str = text(_RUN, SCHEDULE_FIRST, "file")
     emit_bytecode: bool = switch(_TEXT, "write MLIR bytecode instead of text")
 
     pass_pipeline: str = text(

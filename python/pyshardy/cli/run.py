@@ -122,7 +122,12 @@ def _partitioned(
 
     with activity("partitioning"), rule_flags_applied(arguments):
         with profile.stage("propagate"):
-            run_pipeline(module, _PROPAGATION, restore_on_failure=False)
+            if arguments.schedule:
+                from pyshardy.schedules.files import load_schedule  # noqa: PLC0415
+
+                module = load_schedule(arguments.schedule).propagated(module)
+            else:
+                run_pipeline(module, _PROPAGATION, restore_on_failure=False)
         with profile.stage("partition"):
             return partition(module, hardware=arguments.hardware)
 

@@ -39,6 +39,7 @@ def parser() -> Parser:
         help=f"backend that runs the program: {', '.join(backend_names())} (default: %(default)s)",
     )
     made.add_mesh_flag()
+    made.add_schedule_flag()
     made.add_argument(
         "--hardware",
         default="default",

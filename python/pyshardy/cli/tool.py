@@ -35,6 +35,8 @@ NO_GUARD = "run in a single process, without recovery from crashes of the MLIR h
 """The description of the flag `--no-guard`, which all tools have."""
 
 VERBOSE = "log files, passes with their times and numbers of operations, and programs"
+SCHEDULE_FIRST = "propagate by the tactics of this TOML file before the passes"
+SCHEDULE = "apply the tactics of this TOML file, which replaces propagation"
 MESH = "mesh to use instead of the program's: data:4,model:2"
 MESH_FORM = "[NAME=]AXIS:SIZE,..."
 LOAD_RULES = "load sharding rules from this Python file"
@@ -214,6 +216,10 @@ class Parser(argparse.ArgumentParser):
     def add_mesh_flag(self) -> None:
         """Add `--mesh`."""
         self.add_argument("--mesh", metavar=MESH_FORM, help=MESH)
+
+    def add_schedule_flag(self) -> None:
+        """Add `--schedule`."""
+        self.add_argument("--schedule", metavar="FILE.toml", help=SCHEDULE)
 
     def add_rule_flags(self) -> None:
         """Add the flags of tools that propagate shardings."""

@@ -153,9 +153,45 @@ def explain_program(
         UsageError: the program has no mesh or no entry; there is no such option or
             hardware.
     """
-    model = load_hardware(cost_hardware) if isinstance(cost_hardware, str) else cost_hardware
     values = NamedValues.marked(module)
     record = propagate(module, **(options or {}))
+    return explain_propagated(
+        module,
+        record,
+        values,
+        hardware=hardware,
+        cost_hardware=cost_hardware,
+        title=title,
+        partition_options=partition_options,
+    )
+
+
+def explain_propagated(
+    module: ir.Module,
+    record: Propagation,
+    values: NamedValues,
+    *,
+    hardware: Hardware | str = DEFAULT_HARDWARE,
+    cost_hardware: Hardware | str = COST_HARDWARE,
+    title: str = "program",
+    partition_options: PartitionOptions | None = None,
+) -> ExplainedProgram:
+    """Partition a propagated program, and explain both.
+
+    Args:
+        module: the propagated module.
+        record: the record of its propagation.
+        values: its values by name.
+        hardware: as in `explain_program`, like the other arguments.
+        cost_hardware: the hardware of the cost estimate.
+        title: the name of the program.
+        partition_options: the options of `sdy-partition-pipeline`.
+
+    Raises:
+        PipelineError: partitioning fails.
+        UsageError: the program has no mesh or no entry; there is no such option or hardware.
+    """
+    model = load_hardware(cost_hardware) if isinstance(cost_hardware, str) else cost_hardware
     recorder = MoveRecorder(module)
     program = partition(
         module, hardware=hardware, instrumentation=[recorder], **(partition_options or {})

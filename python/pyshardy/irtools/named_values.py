@@ -35,7 +35,7 @@ from pyshardy.irtools.functions import (
 )
 from pyshardy.irtools.source_text import text_of
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
-from pyshardy.irtools.tags import tagged, tags_of, untagged
+from pyshardy.irtools.tags import tagged, tags_of, untagged, without_tags
 
 DEFINITION = re.compile(
     r"^\s*(?P<names>%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s*|\)\s*applies\s", re.M
@@ -108,6 +108,18 @@ class NamedValues(Mapping[str, ir.Value]):
         for number, operation in enumerate(makers):
             operation.location = tagged(operation.location, _MARK, number)
         values._num_marks = len(makers)
+        return values
+
+    def remove_marks(self) -> None:
+        """Remove the marks of operations; they aren't found by them any more."""
+        for view in operations_in(self._module.operation):
+            view.operation.location = without_tags(view.operation.location, _MARK)
+        self._num_marks = None
+
+    def in_copy(self, module: ir.Module) -> NamedValues:
+        """Return the values of a copy of the module by the same names."""
+        values = NamedValues(module, self._text)
+        values._num_marks = self._num_marks
         return values
 
     def __getitem__(self, name: str) -> ir.Value:
@@ -204,6 +216,11 @@ class NamedValues(Mapping[str, ir.Value]):
         return [] if main is None else result_names(main)[: len(self._results)]
 
     # --- Names in the text --------------------------------------------------------------------
+
+    @property
+    def text(self) -> str:
+        """The text that has the names."""
+        return self._text
 
     @cached_property
     def _text(self) -> str:

@@ -67,12 +67,18 @@ def propagation_pipeline(
     options: PropagationPipelineOptions = PropagationPipelineOptions(),
 ) -> PassPipeline:
     """Imports a program, propagates its shardings, and exports it."""
+    return pipeline_of(
+        before_propagation(options), propagation_itself(options), after_propagation(options)
+    )
+
+
+def before_propagation(options: PropagationPipelineOptions) -> PassPipeline:
+    """Return the passes that import a program."""
     if options.dedup_functions_fully:
-        before: list[Element] = ["sdy-add-func-data-flow-edges"]
-        after = ["sdy-propagate-to-func-results", "sdy-sink-func-data-flow-edges"]
+        calls: list[Element] = ["sdy-add-func-data-flow-edges"]
     else:
         # Each call is propagated separately, as if its function were inlined.
-        before = [
+        calls = [
             "sdy-flatten-call-graph",
             "symbol-dce",
             "sdy-add-func-data-flow-edges",
@@ -82,13 +88,18 @@ def propagation_pipeline(
             "sdy-import-func-calls",
             "symbol-dce",
         ]
-        after = ["sdy-export-named-computations", "sdy-propagate-to-func-results"]
+    imported = import_pipeline(options, first_dump=FIRST_DUMP)
+    return pipeline_of(imported, *calls, "sdy-pre-order-funcs")
+
+
+def after_propagation(options: PropagationPipelineOptions) -> PassPipeline:
+    """Return the passes that export a program."""
+    if options.dedup_functions_fully:
+        calls = ["sdy-propagate-to-func-results", "sdy-sink-func-data-flow-edges"]
+    else:
+        calls = ["sdy-export-named-computations", "sdy-propagate-to-func-results"]
     return pipeline_of(
-        import_pipeline(options, first_dump=FIRST_DUMP),
-        *before,
-        "sdy-pre-order-funcs",
-        _propagate(options),
-        *after,
+        *calls,
         "sdy-unflatten-call-graph",
         "symbol-dce",
         "sdy-insert-func-call-reshards",
@@ -96,8 +107,8 @@ def propagation_pipeline(
     )
 
 
-def _propagate(options: PropagationPipelineOptions) -> PassUse:
-    """Return the pass that propagates."""
+def propagation_itself(options: PropagationPipelineOptions) -> PassUse:
+    """Return the pass that propagates; it may run again on a program that has more shardings."""
     saves = bool(options.dump_directory)
     # Later passes recreate the rules that they need, but not conservative ones.
     keep_rules = options.keep_sharding_rules or options.conservative_propagation or saves

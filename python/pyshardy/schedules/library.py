@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The tactics of the package.
+
+The formulas count collectives of a training step without loops, forward and backward, with
+`sdy.partition` and its default options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.schedules.tactics import Assignment, tactic
+from pyshardy.schedules.view import TacticProgram, TacticValue, matches
+
+
+@tactic
+def manual(
+    program: TacticProgram, dims: Mapping[str, int | Literal["replicated"] | None], *, axis: str
+) -> Iterator[Assignment]:
+    """Shard values by name.
+
+        sdy.manual({"batch": 0, "*.up.w": 1, "*.norm": None}, axis="data")
+
+    Args:
+        program: the program.
+        dims: for each pattern of names of arguments or results a dimension, negative from the end;
+            or None, in files "replicated", to keep the values replicated along the axis. Other
+            words are those of `sdy.values`: `%hidden`, `model.py:40`. The first match counts.
+        axis: the axis.
+    """
+    program.size_of(axis)
+    done: set[str] = set()
+    for pattern, given in dims.items():
+        dim = _checked(given)
+        for value in _values_or_word(program, pattern):
+            name = value if isinstance(value, str) else value.name
+            if name not in done:
+                yield Assignment(name, dim if isinstance(value, str) else _dim(value, dim), axis)
+            done.add(name)
+
+
+@tactic
+def batch(
+    program: TacticProgram, inputs: str | Sequence[str], *, axis: str, dim: int = 0
+) -> Iterator[Assignment]:
+    """Shard the batch dimension of inputs: data parallelism.
+
+    Communication: with p trained parameters and a loss of the mean over the batch, p + 1
+    all-reduces along the axis: one for each gradient, and one for the loss. Each device sends
+    2 (n - 1) / n times the bytes of the parameters. If other axes are idle, the partitioner divides
+    the gradients among them, and gathers them afterwards, to send less.
+
+    Args:
+        program: the program.
+        inputs: patterns of the names of arguments.
+        axis: the axis, of size n.
+        dim: the batch dimension.
+    """
+    program.size_of(axis)
+    for value in program.arguments_of(inputs):
+        yield Assignment(value.name, _dim(value, dim), axis)
+
+
+@tactic
+def megatron(
+    program: TacticProgram, first: str | Sequence[str], *, axis: str
+) -> Iterator[Assignment]:
+    """Shard the columns of the first weight of each block: tensor parallelism as in Megatron-LM.
+
+    The dimension is that which the first matrix product of the weight keeps. Propagation carries it
+    through the block to the rows of the second weight, whose product is completed by an all-reduce.
+
+    Communication: 2 all-reduces of the activations for each block, such as attention or an MLP: one
+    in the forward pass after the second weight, and one in the backward pass before the first. Each
+    further layer of a decoder, of two blocks, adds 4. The first and the last layer may have less:
+    inputs need no gradient, and partial results of the last product may be reduced with the loss.
+
+    Args:
+        program: the program.
+        first: patterns of the names of the first weights: `("*.query", "*.key", "*.up")`.
+        axis: the axis.
+    """
+    program.size_of(axis)
+    for value in program.arguments_of(first):
+        if not value.free_dims:
+            message = f"no matrix product uses '{value.name}': use 'manual' to name its dimension"
+            raise UsageError(error(message))
+        yield Assignment(value.name, value.free_dims[0], axis)
+
+
+@tactic
+def zero(
+    program: TacticProgram,
+    *,
+    axis: str,
+    stage: int = 3,
+    parameters: str | Sequence[str] = (),
+    state: str | Sequence[str] = (),
+) -> Iterator[Assignment]:
+    """Shard optimizer state and parameters along a data axis: ZeRO, or FSDP.
+
+    Each value is sharded on its largest dimension that the axis divides, of those that no axis
+    shards; without one, it stays as it is.
+
+    Communication for each weight of b bytes, 2 (n - 1) / n b in all stages:
+
+    1. and 2. shard the optimizer state. The gradient is reduce-scattered, and the new weight is
+       gathered.
+    3. shards the parameters, too. The weight is gathered, and kept for the backward pass; the
+       gradient is reduce-scattered. With remat, it is gathered twice.
+
+    In a step that contains the optimizer, stages 1 and 2 are the same: a gradient is a temporary
+    value, and is reduced to the shards that the update needs.
+
+    Args:
+        program: the program.
+        axis: the axis, of size n, which shards the batch.
+        stage: 1, 2 or 3.
+        parameters: patterns of the names of the parameters; needed for stage 3.
+        state: patterns of the names of the optimizer state.
+    """
+    if stage not in (1, 2, 3):
+        raise UsageError(error(f"ZeRO has the stages 1, 2 and 3, got: {stage}"))
+    if stage == 3 and not parameters:
+        raise UsageError(error("stage 3 of ZeRO shards parameters: give 'parameters'"))
+    if stage < 3 and not state:
+        raise UsageError(error(f"stage {stage} of ZeRO shards the optimizer state: give 'state'"))
+    size = program.size_of(axis)
+    sharded = program.arguments_of(state) if state else []
+    if stage == 3:
+        sharded += program.arguments_of(parameters)
+    for value in sharded:
+        dims = [
+            dim
+            for dim, extent in enumerate(value.shape)
+            if not value.axes_of(dim) and extent % size == 0
+        ]
+        if dims and not value.has_axis(axis):
+            yield Assignment(value.name, max(dims, key=lambda dim: value.shape[dim]), axis)
+
+
+def _values_or_word(program: TacticProgram, pattern: str) -> Sequence[TacticValue | str]:
+    """Return the arguments, else the results that match a pattern; else the pattern itself."""
+    try:
+        return program.arguments_of(pattern)
+    except UsageError:
+        results = [each for each in program.results if matches(each.name, pattern)]
+        if results:
+            return results
+        is_word = pattern.startswith(("%", "result")) or pattern.rpartition(":")[2].isdigit()
+        if is_word:
+            return [pattern]
+        raise
+
+
+def _checked(dim: object) -> int | None:
+    """Return a dimension as it is written.
+
+    Raises:
+        UsageError: it is not a number, None or "replicated".
+    """
+    if dim is None or dim == "replicated":
+        return None
+    if type(dim) is not int:
+        message = f"expected a dimension, None or 'replicated', got: {dim!r}"
+        raise UsageError(error(message))
+    return dim
+
+
+def _dim(value: TacticValue, dim: int | None) -> int | None:
+    """Return a dimension counted from the first one.
+
+    Raises:
+        UsageError: the value has no such dimension.
+    """
+    if dim is None:
+        return None
+    rank = len(value.shape)
+    if not -rank <= dim < rank:
+        message = f"'{value.name}' has {rank} dimensions, so no dimension {dim}"
+        raise UsageError(error(message))
+    return dim % rank

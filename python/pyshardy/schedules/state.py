@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A program between tactics.
+
+The program is imported once. A tactic adds axes to its shardings, from which propagation goes on:
+as in propagation by user priorities, the shardings of earlier tactics stay. A copy is exported and
+partitioned for the preview.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import (
+    get_sharding,
+    result_shardings,
+    set_result_shardings,
+    set_sharding,
+)
+from pyshardy.irtools.functions import main_function
+from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.named_values import NamedValues, name_of, result_names
+from pyshardy.irtools.stablehlo_views import function_type_of
+from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.partition.op_facts.device_meshes import device_mesh_of
+from pyshardy.pipeline import pipeline_of, run_pipeline
+from pyshardy.pipelines.propagation import (
+    PropagationPipelineOptions,
+    after_propagation,
+    before_propagation,
+    propagation_itself,
+)
+from pyshardy.propagation.explained_record import Propagation
+from pyshardy.propagation.observer import observed_by
+from pyshardy.schedules.products import free_dims
+from pyshardy.schedules.tactics import Assignment
+from pyshardy.schedules.view import TacticProgram, TacticValue
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """An assignment that has no effect.
+
+    Attributes:
+        assignment: the assignment.
+        reason: the reason.
+    """
+
+    assignment: Assignment
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.assignment.value}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Propagated:
+    """A program after a tactic, exported.
+
+    Attributes:
+        module: the program.
+        values: its values by name.
+        record: the record of the propagation since the tactic before.
+    """
+
+    module: ir.Module
+    values: NamedValues
+    record: Propagation
+
+
+class ProgramState:
+    """An imported program with the shardings of the tactics so far.
+
+    Args:
+        module: the annotated program, which isn't changed.
+        options: the options of propagation.
+
+    Raises:
+        UsageError: it has no entry or no mesh.
+        PipelineError: it can't be imported.
+    """
+
+    def __init__(self, module: ir.Module, options: PropagationPipelineOptions):
+        self._options = options
+        self._module = copy_of(module)
+        self._values = NamedValues.marked(self._module, NamedValues(module).text)
+        run_pipeline(self._module, pipeline_of(before_propagation(options)))
+        main = main_function(self._module)
+        mesh = None if main is None else device_mesh_of(main)
+        if main is None or mesh is None:
+            missing = "entry '@main'" if main is None else "mesh"
+            raise UsageError(error(f"a schedule needs a program with a {missing}"))
+        self._mesh_name = mesh
+
+    @property
+    def mesh(self) -> Mesh:
+        """The mesh of the shardings."""
+        return meshes_of(self._module)[self._mesh_name]
+
+    def view(self) -> TacticProgram:
+        """Return the arguments and results with their present shardings."""
+        main = self._main()
+        arguments = [
+            TacticValue(
+                name_of(argument) or f"arg{index}",
+                shape_of(argument.type),
+                get_sharding(argument),
+                free_dims(argument) if isinstance(argument.type, ir.RankedTensorType) else (),
+            )
+            for index, argument in enumerate(main.regions[0].blocks[0].arguments)
+        ]
+        types, shardings = function_type_of(main).results, result_shardings(main)
+        results = [
+            TacticValue(name or f"result[{index}]", shape_of(result), sharding)
+            for index, (name, result, sharding) in enumerate(
+                zip(result_names(main), types, shardings, strict=True)
+            )
+        ]
+        return TacticProgram(arguments, results, self.mesh)
+
+    def assign(self, assignments: Iterable[Assignment]) -> tuple[list[Assignment], list[Skipped]]:
+        """Add axes to shardings; return the assignments that were made, and the others.
+
+        Raises:
+            UsageError: there is no such value.
+        """
+        made: list[Assignment] = []
+        skipped: list[Skipped] = []
+        for assignment in assignments:
+            reason = self._assign(assignment)
+            if reason:
+                skipped.append(Skipped(assignment, reason))
+            else:
+                made.append(assignment)
+        return made, skipped
+
+    def propagate(self) -> Propagated:
+        """Propagate the shardings, and return an exported copy for which the record is valid."""
+        record = Propagation()
+        with observed_by(record):
+            run_pipeline(self._module, pipeline_of(propagation_itself(self._options)))
+        exported, values = self._module, self._values
+        self._module = copy_of(exported)
+        self._values = values.in_copy(self._module)
+        run_pipeline(exported, pipeline_of(after_propagation(self._options)))
+        return Propagated(exported, values, record)
+
+    def _assign(self, assignment: Assignment) -> str:
+        """Add an axis to the shardings of a name; return the reason if it can't be added."""
+        main = self._main()
+        names = [name or f"result[{index}]" for index, name in enumerate(result_names(main))]
+        if assignment.value in names:
+            index = names.index(assignment.value)
+            result = function_type_of(main).results[index]
+            before = result_shardings(main)[index]
+            after = self._with_axis(before, shape_of(result), assignment)
+            if isinstance(after, TensorSharding):
+                set_result_shardings(main, {index: after})
+                return ""
+            return after
+        reasons: list[str] = []
+        for value in self._values.find(assignment.value):
+            after = self._with_axis(get_sharding(value), shape_of(value.type), assignment)
+            if isinstance(after, TensorSharding):
+                set_sharding(value, after)
+            else:
+                reasons.append(after)
+        return "; ".join(dict.fromkeys(reasons))
+
+    def _with_axis(
+        self, sharding: TensorSharding | None, shape: Sequence[int], assignment: Assignment
+    ) -> TensorSharding | str:
+        """Return a sharding with the axis of an assignment, or the reason why it can't have it."""
+        axis, dim = assignment.axis, assignment.dim
+        known = sharding or TensorSharding.fully_open(len(shape), self._mesh_name)
+        if dim is not None and dim >= len(shape):
+            return f"it has {len(shape)} dimensions"
+        for at, axes in enumerate(known.dim_axes):
+            if any(each.name == axis for each in axes):
+                return "" if at == dim else f"'{axis}' already shards dimension {at}"
+        if known.is_axis_bound(axis):
+            return "" if dim is None else f"it is kept replicated along '{axis}'"
+        mesh = self.mesh
+        if dim is None:
+            return known.replicated_on(axis, mesh)
+        if known.dim_shardings[dim].is_closed:
+            return f"dimension {dim} is closed by an annotation"
+        count = mesh.axes_size(known.dim_axes[dim]) * next(
+            each.size for each in mesh.axes if each.name == axis
+        )
+        if shape[dim] % count:
+            return f"{count} shards don't divide dimension {dim} of size {shape[dim]} evenly"
+        return known.with_axis(dim, axis)
+
+    def _main(self) -> ir.Operation:
+        main = main_function(self._module)
+        assert main is not None, "checked at the beginning"
+        return main
