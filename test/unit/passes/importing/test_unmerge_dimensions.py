@@ -46,7 +46,7 @@ def splitting_reshapes(module):
 
 def test_random_programs_compute_the_same(context):
     changed = 0
-    for seed in range(160):
+    for seed in range(100):
         program = MergingProgram(seed)
         module = parse(program.text, context)
         rng = np.random.default_rng(seed)
@@ -61,7 +61,7 @@ def test_random_programs_compute_the_same(context):
         for old, new in zip(before, evaluate(module, inputs), strict=True):
             np.testing.assert_array_equal(new, old, err_msg=f"{text}\n{asm(module)}")
         changed += asm(module) != text
-    assert changed >= 80
+    assert changed >= 50
 
 
 @pytest.mark.parametrize(
