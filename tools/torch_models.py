@@ -40,27 +40,31 @@ HEAD = """\
 
 # PyTorch models
 
-`examples/torch_models` defines small forms of models of `transformers` {transformers} and `diffusers`
-{diffusers}, with random weights and default settings, and plans for 8 devices. They are traced with PyTorch
-{torch}. `python tools/torch_models.py` measures this page; the seconds are those of two cores.
+`examples/torch_models` defines small forms of models of `transformers` {transformers} and
+`diffusers` {diffusers}, with random weights and default settings, and plans for 8 devices. They are
+traced with PyTorch {torch}. `python tools/torch_models.py` measures this page; the seconds are
+those of two cores.
 
 - *Operations*, *seconds*: the operations of the traced program, and the time of tracing.
-- *Eager*: the largest difference between the traced program on one device and eager PyTorch, relative to the
-  largest number of the output.
-- *Shardy*: whether propagation in compatible mode gives the program of C++ Shardy (jaxlib {jaxlib}).
-- *Numbers*: the largest difference between the partitioned program and the one on one device, both by XLA.
-- *Bytes*, *XLA's bytes*: those that a device sends in a run, by pyshardy's partitioner and by XLA's, both in the
-  HLO that XLA compiles.
+- *Eager*: the largest difference between the traced program on one device and eager PyTorch,
+  relative to the largest number of the output.
+- *Shardy*: whether propagation in compatible mode gives the program of C++ Shardy (jaxlib
+  {jaxlib}).
+- *Numbers*: the largest difference between the partitioned program and the one on one device, both
+  by XLA.
+- *Bytes*, *XLA's bytes*: those that a device sends in a run, by pyshardy's partitioner and by
+  XLA's, both in the HLO that XLA compiles.
 
-| plan     | mesh                     | weights                                                           |
-|----------|--------------------------|-------------------------------------------------------------------|
-| `data`   | 8 for data               | replicated                                                        |
-| `fsdp`   | 8 for data               | the first dimension that 8 divides is sharded                     |
-| `tensor` | 4 for data, 2 for model  | columns of the first products of a layer are sharded, rows of the last |
-| `expert` | 2 for data, 4 for experts| the dimension of experts is sharded                               |
+| plan     | mesh                      | sharded weights                                    |
+|----------|---------------------------|----------------------------------------------------|
+| `data`   | 8 for data                | none                                               |
+| `fsdp`   | 8 for data                | all: the first dimension that 8 divides            |
+| `tensor` | 4 for data, 2 for model   | columns of a layer's first products, rows of its last ones |
+| `expert` | 2 for data, 4 for experts | those of experts: the dimension of experts         |
 """
 
-COLUMNS = ("model", "operations", "seconds", "eager", "plan", "Shardy", "numbers", "bytes", "XLA's bytes")
+NUMERIC = ("operations", "seconds", "eager", "numbers", "bytes", "XLA's bytes")
+COLUMNS = ("model", *NUMERIC[:3], "plan", "Shardy", *NUMERIC[3:])
 
 
 @dataclass
@@ -253,7 +257,12 @@ def rows_of(check: ModelCheck) -> list[str]:
         if not plan.error and plan.nbytes_sent is not None:
             identical = {True: "identical", False: "differs", None: "not compared"}
             ours, xlas = plan.nbytes_sent
-            cells = (identical[plan.is_identical], f"{plan.difference:.0e}", f"{ours:,}", f"{xlas:,}")
+            cells = (
+                identical[plan.is_identical],
+                f"{plan.difference:.0e}",
+                f"{ours:,}",
+                f"{xlas:,}",
+            )
         rows.append(f"| {' | '.join([*first, plan.plan, *cells])} |")
         first = ("", "", "", "")
     return rows
@@ -267,7 +276,8 @@ def page(checks: list[ModelCheck]) -> str:
     oracle = os.environ.get("PYSHARDY_ORACLE_PYTHON", sys.executable)
     asked = subprocess.run([oracle, "-c", command], stdout=subprocess.PIPE, text=True, check=True)
     head = HEAD.format(**versions, jaxlib=asked.stdout.strip())
-    titles = [f"| {' | '.join(COLUMNS)} |", "|---|--:|--:|--:|---|---|--:|--:|--:|"]
+    rules = ("--:" if name in NUMERIC else "---" for name in COLUMNS)
+    titles = [f"| {' | '.join(COLUMNS)} |", f"|{'|'.join(rules)}|"]
     return "\n".join([head, *titles, *(row for each in checks for row in rows_of(each)), ""])
 
 

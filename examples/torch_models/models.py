@@ -26,7 +26,7 @@ class Model:
 
     Attributes:
         make: returns the model.
-        inputs: the keyword inputs. The first dimension of each, unless it is a scalar, is the batch.
+        inputs: returns the keyword inputs. The first dimension of each but scalars is the batch.
         columns: patterns of the weights whose output dimension is sharded, the first one.
         rows: patterns of the weights whose input dimension is sharded, the second one.
         experts: patterns of the weights whose first dimension is that of experts.
@@ -69,7 +69,11 @@ def _decoder(name: str, **options: Any) -> Model:
 
     columns = [f"*.{each}_proj.weight" for each in ("q", "k", "v", "q_b", "kv_b", "gate", "up")]
     rows = ["*.o_proj.weight", "*.down_proj.weight"]
-    experts = ["*.experts.gate_up_proj", "*.experts.down_proj"] if "num_experts_per_tok" in options else []
+    experts = (
+        ["*.experts.gate_up_proj", "*.experts.down_proj"]
+        if "num_experts_per_tok" in options
+        else []
+    )
     return Model(make, _prompt, [*columns, "lm_head.weight"], rows, experts)
 
 

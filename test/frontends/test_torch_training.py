@@ -265,6 +265,58 @@ def test_losses_of_models_and_modules():
     assert traced.loss(results) == pytest.approx(weighted(linear()(X), Y).item(), rel=1e-5)
 
 
+class Losses(nn.Module):
+    """Forms of cross-entropy, and operations that take parts of tensors."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(4, 6))
+        self.register_buffer("of_classes", torch.rand(6) + 0.5)
+
+    def forward(self, labels):
+        entropy = nn.functional.cross_entropy
+        scores, weights = self.weight + 0, self.of_classes
+        images, of_images = scores.view(2, 6, 2), labels.view(2, 2)
+        parts = (
+            scores[1:, 1::2].square().sum() + scores[-1].exp().sum() + scores[:, :9:3].sin().sum()
+        )
+        return (
+            entropy(scores, labels, weights, label_smoothing=0.1)
+            + entropy(scores, labels, weights, ignore_index=2, reduction="none").square().sum()
+            + entropy(images, of_images, weights, reduction="sum", ignore_index=2)
+            + entropy(scores[0], labels[0])
+            + parts
+        )
+
+
+def test_gradients_of_losses_and_slices():
+    torch.manual_seed(0)
+    model, labels = Losses(), torch.tensor([1, 2, 5, 2])
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    traced = sdy.torch.trace_training(model, None, labels, optimizer=optimizer)
+    results = run_unpartitioned(traced.module, traced.inputs(labels))
+    loss = model(labels)
+    loss.backward()
+    optimizer.step()
+    assert traced.loss(results) == pytest.approx(loss.item(), rel=1e-5)
+    np.testing.assert_allclose(results[1], model.weight.detach(), rtol=1e-5, atol=1e-6)
+
+
+def test_cross_entropy_keeps_the_batch_sharded():
+    x, labels = torch.randn(256, 8), torch.randint(6, (256,))
+    traced = sdy.torch.trace_training(
+        nn.Linear(8, 6),
+        nn.functional.cross_entropy,
+        x,
+        labels,
+        optimizer="sgd",
+        mesh=MESH,
+        shardings={"input": ("data", None), "target": ("data",)},
+    )
+    sdy.propagate(traced.module)
+    assert {one.kind for one in sdy.partition(traced.module).collectives} == {"all_reduce"}
+
+
 def test_weights_without_values():
     with torch.device("meta"):
         model = nn.Linear(4096, 16384)
