@@ -59,7 +59,7 @@ those of two cores.
 |----------|---------------------------|----------------------------------------------------|
 | `data`   | 8 for data                | none                                               |
 | `fsdp`   | 8 for data                | all: the first dimension that 8 divides            |
-| `tensor` | 4 for data, 2 for model   | columns of a layer's first products, rows of its last ones |
+| `tensor` | 4 for data, 2 for model   | first products of a layer by columns, last by rows |
 | `expert` | 2 for data, 4 for experts | those of experts: the dimension of experts         |
 """
 

@@ -22,13 +22,13 @@ from pyshardy.frontends.torch.decompositions import (
     cumulative,
     distances,
     elementwise,
-    gradients,
     indexing,
     linear_algebra,
     losses,
     random,
     selection,
     shapes,
+    slices,
     statistics,
 )
 from pyshardy.frontends.torch.decompositions.registry import DECOMPOSITIONS
@@ -38,13 +38,13 @@ FAMILIES = (
     cumulative,
     distances,
     elementwise,
-    gradients,
     indexing,
     linear_algebra,
     losses,
     random,
     selection,
     shapes,
+    slices,
     statistics,
 )
 """The modules that register decompositions."""
