@@ -128,6 +128,8 @@ def test_slices_that_are_written():
     def forward(x):
         evens = torch.slice_scatter(x, torch.ones(8, 2), 1, 1, 2**63 - 1, 2)
         last = torch.slice_scatter(x, torch.ones(3, 4), 0, -3)
-        return evens, last, torch.slice_scatter(x, torch.zeros(8, 4), 1, 0, 99)
+        inverse = torch.empty_like(x[0])
+        inverse[torch.tensor([3, 1, 0, 2])] = x[1]
+        return evens, last, inverse, torch.slice_scatter(x, torch.zeros(8, 4), 1, 0, 99)
 
     check(forward, (torch.randn(8, 4),))

@@ -27,6 +27,7 @@ from pyshardy.frontends.torch.lowerings import (
     linear_algebra,
     products,
     sorting,
+    undefined,
 )
 from pyshardy.frontends.torch.lowerings.builder import LOWERINGS, LoweringBuilder
 from pyshardy.irtools.functions import functions_of
@@ -43,6 +44,7 @@ FAMILIES = (
     linear_algebra,
     products,
     sorting,
+    undefined,
 )
 """The modules that register lowerings."""
 
