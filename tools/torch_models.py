@@ -3,22 +3,24 @@
 """Check the models of examples/torch_models, and write docs/reference/torch_models.md.
 
     python tools/torch_models.py                  # all models, and the page
-    python tools/torch_models.py Llama Mixtral    # only these, without the page
+    python tools/torch_models.py Llama Mixtral    # only these, and their rows of the page
 
 Needs the extras `models` and `test`. PYSHARDY_ORACLE_PYTHON names a Python with the newest jaxlib,
 whose C++ Shardy is compared with; by default, the jaxlib of this Python. Each model is checked in a
-process of its own. The exit status is 1 if a model has become worse than the page says:
-refused, different from Shardy, or with other numbers.
+process of its own. The exit status is 1 if a model is refused, differs from Shardy, or has other
+numbers.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -268,8 +270,12 @@ def rows_of(check: ModelCheck) -> list[str]:
     return rows
 
 
-def page(checks: list[ModelCheck]) -> str:
-    """Return the text of the page."""
+def page(rows: Mapping[str, list[str]]) -> str:
+    """Return the text of the page.
+
+    Args:
+        rows: the rows of the table for each model.
+    """
     names = ("transformers", "diffusers", "torch")
     versions = {name: metadata.version(name).partition("+")[0] for name in names}
     command = "from importlib import metadata; print(metadata.version('jaxlib'))"
@@ -278,7 +284,19 @@ def page(checks: list[ModelCheck]) -> str:
     head = HEAD.format(**versions, jaxlib=asked.stdout.strip())
     rules = ("--:" if name in NUMERIC else "---" for name in COLUMNS)
     titles = [f"| {' | '.join(COLUMNS)} |", f"|{'|'.join(rules)}|"]
-    return "\n".join([head, *titles, *(row for each in checks for row in rows_of(each)), ""])
+    return "\n".join([head, *titles, *itertools.chain(*rows.values()), ""])
+
+
+def rows_on_page() -> dict[str, list[str]]:
+    """Return the rows of the table that the page has for each model."""
+    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    table = text.partition(f"| {' | '.join(COLUMNS)} |")[2].splitlines()[2:]
+    rows: dict[str, list[str]] = {}
+    name = ""
+    for line in table:
+        name = line.split("|")[1].strip() or name
+        rows.setdefault(name, []).append(line)
+    return rows
 
 
 def main() -> int:
@@ -292,13 +310,15 @@ def main() -> int:
         return 0
     from models import MODELS  # noqa: PLC0415
 
-    checks: list[ModelCheck] = []
+    rows, failed = rows_on_page(), False
     for name in options.models or MODELS:
-        checks.append(checked(name))
-        print("\n".join(rows_of(checks[-1])), flush=True)
-    if not options.models:
-        PAGE.write_text(page(checks), encoding="utf-8")
-    return 0 if all(check.is_right for check in checks) else 1
+        check = checked(name)
+        rows[name] = rows_of(check)
+        failed |= not check.is_right
+        print("\n".join(rows[name]), flush=True)
+        in_order = {each: rows[each] for each in MODELS if each in rows}
+        PAGE.write_text(page(in_order), encoding="utf-8")
+    return int(failed)
 
 
 if __name__ == "__main__":
