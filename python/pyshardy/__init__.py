@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from pyshardy.drawing import Drawing, draw, draw_mesh
     from pyshardy.explain.entry import explain
     from pyshardy.explain.program_explanation import ProgramExplanation
+    from pyshardy.explain.what_if import WhatIf, whatif
     from pyshardy.frontends import jax as jax
     from pyshardy.frontends import torch as torch
     from pyshardy.guard.crash import HostCrashError
@@ -90,6 +91,7 @@ __all__ = [
     "TensorSharding",
     "UsageError",
     "VerificationError",
+    "WhatIf",
     "asm",
     "batch",
     "draw",
@@ -117,6 +119,7 @@ __all__ = [
     "tactic",
     "values",
     "verify",
+    "whatif",
     "write",
     "zero",
 ]
@@ -146,6 +149,7 @@ _HOMES = {
     "pyshardy.contracts.contract": ("Contract", "ContractViolation"),
     "pyshardy.explain.entry": ("explain",),
     "pyshardy.explain.program_explanation": ("ProgramExplanation",),
+    "pyshardy.explain.what_if": ("WhatIf", "whatif"),
     "pyshardy.guard.crash": ("HostCrashError",),
     "pyshardy.pipeline": ("PipelineError", "register_pass", "register_pipeline", "run_pipeline"),
     "pyshardy.backends": ("CompileOptions", "Registration", "register_backend"),

@@ -9,6 +9,7 @@
     sdy-explain program.mlir --trace=trace.json
     sdy-explain program.mlir --against-xla
     sdy-explain program.mlir --check=contract.toml
+    sdy-explain program.mlir --what-if="params['w']=[{'model'}, {}]"
 
 Propagates and partitions the program, but does not run it.
 
@@ -89,6 +90,14 @@ def parser() -> Parser:
         help="compare the collectives with those of XLA's partitioner (needs the extra jax)",
     )
     made.add_argument(
+        "--what-if",
+        action="append",
+        default=[],
+        metavar="VALUE=SHARDING",
+        help="show the effect of another sharding of a value, such as "
+        "\"params['w']=[{'model'}, {}]\"; several ones are changed together",
+    )
+    made.add_argument(
         "--check",
         action="append",
         default=[],
@@ -151,6 +160,9 @@ def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
         _write(arguments.trace, _trace(explained))
     if arguments.model_explorer:
         _write(arguments.model_explorer, _graph(explained, title))
+    if arguments.what_if:
+        _print_what_if(arguments, tool)
+        return 0
     status = _check(arguments.check, explained) if arguments.check else 0
     asks = arguments.value or arguments.collectives or arguments.json or other or xla
     made = arguments.html or arguments.trace or arguments.model_explorer or arguments.check
@@ -175,6 +187,31 @@ def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
         report.print_program()
         report.print_cost(cost)
     return status
+
+
+def _print_what_if(arguments: argparse.Namespace, tool: Tool) -> None:
+    """Print the effect of other shardings."""
+    from pyshardy.cli.reading import read_program, rule_flags_applied  # noqa: PLC0415
+    from pyshardy.cli.tables import Printer, table_of  # noqa: PLC0415
+    from pyshardy.explain.what_if import whatif  # noqa: PLC0415
+
+    shardings: dict[str, str] = {}
+    for text in arguments.what_if:
+        name, equals, dims = text.rpartition("=[")
+        if not equals:
+            message = f"expected '--what-if' with a value and a sharding, got: '{text}'"
+            raise UsageError(error(f"{message}; write \"arg0=[{{'model'}}, {{}}]\""))
+        shardings[name] = "[" + dims.replace("'", '"')
+    module = read_program(arguments.file, tool, arguments.mesh)
+    with activity("partitioning"), rule_flags_applied(arguments):
+        program = whatif(module, hardware=arguments.hardware, plan_hardware=arguments.plan_hardware)
+        change = program.shard_all(shardings)
+    printer = Printer()
+    for table in change.tables():
+        rows = [tuple(map(str, row)) for row in table.rows]
+        printer.table(table.title, table_of(table.headings, rows, table.num_numeric))
+    for each in change.added:
+        printer.line(f"\n{each}")
 
 
 def _check(contracts: Sequence[str], explained: ExplainedProgram) -> int:

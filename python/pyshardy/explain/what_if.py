@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy.whatif`: the effect of another sharding of a value, without changing the program.
+
+A change propagates and partitions a copy of the annotated program from the start, which takes as
+long as `sdy.explain`: 0.1 to 0.2 s for each thousand operations.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.values import (
+    get_sharding,
+    rank_of,
+    result_shardings,
+    set_result_shardings,
+    set_sharding,
+)
+from mlir_sdy.verify import verify
+from pyshardy.api import sharding as sharding_of
+from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
+from pyshardy.display import Displayed, Table, seconds_text
+from pyshardy.explain.collectives import CollectiveExplanation
+from pyshardy.explain.cost_difference import Difference, compare
+from pyshardy.explain.entry import module_of
+from pyshardy.explain.program import COST_HARDWARE, explain_program
+from pyshardy.explain.program_explanation import ProgramExplanation
+from pyshardy.irtools.functions import main_function
+from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.named_values import NamedValues, result_names
+from pyshardy.irtools.source_text import remember_text, text_of
+from pyshardy.irtools.stablehlo_views import function_type_of
+from pyshardy.partition.op_facts.device_meshes import device_mesh_of
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Sharding: TypeAlias = TensorSharding | str | Iterable[str | tuple[str, ...] | None] | None
+
+
+class WhatIf:
+    """A program whose shardings can be changed to see what happens.
+
+        what_if = sdy.whatif(step, parameters, batch, mesh=mesh, in_shardings=shardings)
+        change = what_if.shard("parameters['w']", ("model", None))
+        change.difference.second.nbytes_sent
+        better = change.keep()
+
+    Args:
+        module: the annotated program, which isn't changed.
+        hardware: the hardware of the cost estimate.
+        plan_hardware: the hardware that the program is partitioned for.
+
+    Attributes:
+        explained: the program as it is.
+    """
+
+    def __init__(
+        self, module: ir.Module, hardware: Hardware, plan_hardware: Hardware | str, title: str
+    ):
+        self._module = module
+        self._hardware = hardware
+        self._plan_hardware = plan_hardware
+        self._title = title
+        self.explained = self._explain(_copy(module))
+
+    def shard(self, name: str, sharding: Sharding) -> Change:
+        """Return the effect of another sharding of a value.
+
+        Args:
+            name: an argument, a result or another value, as `sdy.values` takes it.
+            sharding: its sharding; as for `sdy.sharding`, a text or the axes of each dimension,
+                such as `("model", None)`; a text may leave out the mesh: `[{"model"}, {}]`. None
+                removes its annotation.
+
+        Raises:
+            UsageError: there is no such value; the sharding has another rank.
+            VerificationError: the sharding is invalid on the mesh.
+            PipelineError: propagation or partitioning fails.
+        """
+        return self.shard_all({name: sharding})
+
+    def shard_all(self, shardings: Mapping[str, Sharding]) -> Change:
+        """Return the effect of other shardings of several values together.
+
+        Args:
+            shardings: the shardings by name, as for `shard`.
+
+        Raises:
+            UsageError: as for `shard`, as the other exceptions.
+        """
+        start = time.perf_counter()
+        changed = _copy(self._module)
+        for name, given in shardings.items():
+            _annotate(changed, name, given)
+        verify(changed)
+        explained = self._explain(_copy(changed))
+        difference = compare(self.explained.program, explained.program, self._hardware)
+        seconds = time.perf_counter() - start
+        return Change(tuple(shardings), self, changed, explained, difference, seconds)
+
+    def kept(self, module: ir.Module) -> WhatIf:
+        """Return the what-if of a changed program."""
+        return WhatIf(module, self._hardware, self._plan_hardware, self._title)
+
+    def _explain(self, module: ir.Module) -> ProgramExplanation:
+        explained = explain_program(
+            module,
+            hardware=self._plan_hardware,
+            cost_hardware=self._hardware,
+            title=self._title,
+        )
+        return ProgramExplanation.of(explained)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Change(Displayed):
+    """The effect of other shardings.
+
+    Attributes:
+        names: the values with other shardings.
+        before: the program before.
+        module: the annotated program with the change, before propagation.
+        explained: the program with the change.
+        difference: the costs, collectives and shardings that differ.
+        seconds: the time that it took.
+    """
+
+    names: tuple[str, ...]
+    before: WhatIf
+    module: ir.Module
+    explained: ProgramExplanation
+    difference: Difference
+    seconds: float
+
+    @property
+    def added(self) -> tuple[CollectiveExplanation, ...]:
+        """The collectives of kinds and axes that send more than before, with their reasons."""
+        more = {
+            (each.kind, each.axes)
+            for each in self.difference.collectives
+            if each.nbytes_sent[1] > each.nbytes_sent[0]
+        }
+        return tuple(
+            each
+            for each in self.explained.collectives
+            if (each.collective.kind, ", ".join(each.collective.axes or ())) in more
+        )
+
+    def keep(self) -> WhatIf:
+        """Return the program with the change, for more changes."""
+        return self.before.kept(self.module)
+
+    def summary(self) -> str:
+        """Return the change of bytes, time and memory in one line."""
+        first, second = self.difference.first, self.difference.second
+        return (
+            f"{', '.join(self.names)}: {first.nbytes_sent:,} -> {second.nbytes_sent:,} bytes sent, "
+            f"{seconds_text(first.seconds)} -> {seconds_text(second.seconds)}, "
+            f"peak memory {first.peak_bytes:,} -> {second.peak_bytes:,} bytes"
+        )
+
+    def tables(self) -> list[Table]:
+        """Return tables of the costs and of the collectives that differ."""
+        plans = self.difference.first, self.difference.second
+        axes = {axes for plan in plans for axes in plan.bytes_by_axes}
+        pairs = zip(*(plan.rows(axes) for plan in plans), strict=True)
+        costs = [(label, before, after) for (label, before), (_, after) in pairs]
+        title = f"Each device, {self.difference.first.hardware}"
+        tables = [Table(title, ("cost", "before", "after"), costs, num_numeric=2)]
+        if self.difference.collectives:
+            rows: list[tuple[str, ...]] = []
+            for each in self.difference.collectives:
+                counts, sent = each.counts, each.nbytes_sent
+                changed = (f"{counts[0]} -> {counts[1]}", f"{sent[0]:,} -> {sent[1]:,}")
+                rows.append((each.kind, each.axes, *changed))
+            headings = ("collective", "axes", "count", "bytes sent")
+            tables.append(Table("Different collectives", headings, rows, num_numeric=2))
+        return tables
+
+
+def whatif(
+    program: Any,
+    *args: Any,
+    hardware: Hardware | str = COST_HARDWARE,
+    plan_hardware: Hardware | str = DEFAULT_HARDWARE,
+    **keywords: Any,
+) -> WhatIf:
+    """Return a program whose shardings can be changed to see what happens.
+
+        change = sdy.whatif(module).shard("%hidden", ("data", "model"))
+
+    Args:
+        program: a program as for `sdy.explain`, except a partitioned one.
+        args: its arguments.
+        hardware: the hardware of the cost estimate.
+        plan_hardware: the hardware that the program is partitioned for.
+        keywords: `mesh`, `in_shardings`, `out_shardings`, `kwargs` and `static_argnames`.
+
+    Raises:
+        UsageError: the arguments don't fit the program.
+        PipelineError: propagation or partitioning fails.
+    """
+    model = load_hardware(hardware) if isinstance(hardware, str) else hardware
+    module, title = module_of(program, *args, **keywords)
+    return WhatIf(module, model, plan_hardware, title)
+
+
+def _copy(module: ir.Module) -> ir.Module:
+    copy = copy_of(module)
+    remember_text(copy, text_of(module))
+    return copy
+
+
+def _annotate(module: ir.Module, name: str, given: Sharding) -> None:
+    """Set the annotation of the value of a name."""
+    main = main_function(module)
+    mesh = None if main is None else device_mesh_of(main)
+    if main is None or mesh is None:
+        raise UsageError(error("the program has no mesh or no entry '@main'"))
+    results = [each or f"result[{index}]" for index, each in enumerate(result_names(main))]
+    if name in results:
+        index = results.index(name)
+        rank = rank_of(function_type_of(main).results[index])
+        before = result_shardings(main)[index]
+        set_result_shardings(main, {index: _sharding(name, given, rank, before, mesh)})
+        return
+    for value in NamedValues(module).find(name):
+        rank = rank_of(value.type)
+        set_sharding(value, _sharding(name, given, rank, get_sharding(value), mesh))
+
+
+def _sharding(
+    name: str, given: Sharding, rank: int, before: TensorSharding | None, mesh: str
+) -> TensorSharding:
+    on_symbol = before is not None and isinstance(before.mesh_or_ref, str)
+    name_of_mesh = str(before.mesh_or_ref) if before is not None and on_symbol else mesh
+    if given is None:
+        return TensorSharding.fully_open(rank, name_of_mesh)
+    if isinstance(given, TensorSharding):
+        found = given
+    elif isinstance(given, str):
+        text = f"<@{name_of_mesh}, {given}>" if given.startswith("[") else given
+        found = sharding_of(text)
+    else:
+        found = sharding_of(list(given), name_of_mesh)
+    if found.rank != rank:
+        message = f"'{name}' has {rank} dimensions, but its sharding has {found.rank}: {found}"
+        raise UsageError(error(message))
+    return found
