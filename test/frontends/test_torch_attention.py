@@ -5,6 +5,9 @@ A layer of Llama sends one all-reduce after attention and one after the MLP, as 
 Megatron-LM, although PyTorch merges batch and heads.
 """
 
+import inspect
+from collections import Counter
+
 import pytest
 import torch
 from torch import nn
@@ -179,6 +182,34 @@ def test_layers_compute_the_same():
     assert sent_by(program) == TWO_ALL_REDUCES * 2
     logits = traced.outputs(program.run(traced.inputs(TOKENS), backend="xla"))
     torch.testing.assert_close(logits, model(TOKENS), rtol=1e-4, atol=1e-5)
+
+
+def test_a_training_step_sends_two_more():
+    """Backwards, one all-reduce before the MLP and one before attention; no q, k or v is sent."""
+    model = Llama(eager, kv_heads=8, layers=1)
+    traced = sdy.torch.trace_training(
+        model,
+        lambda logits, targets: nn.functional.cross_entropy(
+            logits.flatten(0, 1), targets.flatten()
+        ),
+        TOKENS,
+        TOKENS,
+        optimizer="sgd",
+        mesh=MESH,
+        shardings={**SHARDINGS, "targets": ("data", None)},
+    )
+    sent = partitioned(traced).collectives
+    along_model = Counter(one.kind for one in sent if "model" in one.axes)
+    assert along_model["all_reduce"] == 4
+    lines, first = inspect.getsourcelines(Attention)
+    in_attention = [
+        one.kind
+        for one in sent
+        if "model" in one.axes
+        and one.location is not None
+        and first <= one.location.line < first + len(lines)
+    ]
+    assert in_attention == ["all_reduce"] * 2
 
 
 def test_weights_of_batched_products_are_not_broadcast():
