@@ -22,6 +22,7 @@
 | `parallel_plan`  | placements of a program, for PyTorch and as JSON       |
 | `fake_weights`   | modules whose weights have no values                   |
 | `mutations`      | operations that change tensors in place                |
+| `static_shapes`  | functions whose results have given sizes               |
 | `importing`      | conversion of graphs to StableHLO                      |
 | `decomposing`    | decomposition of the operations in graphs              |
 | `decompositions` | operations in terms of others, by families             |
@@ -29,6 +30,7 @@
 | `registry`       | definitions by the names of operations                 |
 | `frames`         | source locations                                       |
 | `scopes`         | the modules of operations, in locations                |
+| `advice`         | alternatives to operations that are refused            |
 | `failures`       | errors for failures of PyTorch and its importer        |
 | `arrays`         | conversion of tensors to NumPy arrays and back         |
 """
@@ -38,6 +40,7 @@ from pyshardy.frontends.torch.parallel_plan import (
     placements,
     write_placements,
 )
+from pyshardy.frontends.torch.static_shapes import unique
 from pyshardy.frontends.torch.traced import TracedModule
 from pyshardy.frontends.torch.tracing import trace
 from pyshardy.frontends.torch.training.traced import TracedTraining
@@ -50,6 +53,7 @@ __all__ = [
     "placements",
     "trace",
     "trace_training",
+    "unique",
     "write_placements",
 ]
 

@@ -7,6 +7,7 @@ from pyshardy.frontends.torch.registry import name_of
 
 SHAPES_OF_VALUES = {
     "aten.nonzero": "use torch.where with three arguments, or torch.nonzero_static with a size",
+    "aten.argwhere": "use torch.where with three arguments, or torch.nonzero_static with a size",
     "aten.masked_select": "use torch.where, or multiply by the mask",
     "aten.index": "replace an index of booleans by torch.where, or multiply by the mask",
     "aten.unique_consecutive": "use sdy.torch.unique with a size",

@@ -387,6 +387,17 @@ def _trace(
         return make_fx(functional, tracing_mode="fake")(*inputs)
 
 
+def _with_lists(arguments: Any) -> Any:
+    """Return arguments with lists that decompositions may change."""
+    if isinstance(arguments, tuple):
+        return tuple(map(_with_lists, arguments))
+    if isinstance(arguments, list):
+        return list(map(_with_lists, arguments))
+    if isinstance(arguments, dict):
+        return {name: _with_lists(value) for name, value in arguments.items()}
+    return arguments
+
+
 @contextlib.contextmanager
 def _without_mkldnn() -> Iterator[None]:
     """Keep PyTorch from the operations of the library oneDNN for inference on CPUs."""

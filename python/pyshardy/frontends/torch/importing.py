@@ -18,12 +18,13 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir, location_of, stablehlo_of_torch
+from mlir_sdy.stages import stage
 from mlir_sdy.traversal import operations_in
 from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.decomposing import Decomposer, DecompositionError
 from pyshardy.frontends.torch.decompositions import decomposition_of
 from pyshardy.frontends.torch.frames import folder_of_torch, frames_outside
-from pyshardy.frontends.torch.lowerings import has_lowering, lower_calls
+from pyshardy.frontends.torch.lowerings import has_lowering, lower_calls, lowering_of
 from pyshardy.frontends.torch.lowerings.builder import is_unsigned
 from pyshardy.frontends.torch.scopes import frame_of, name_locations
 from pyshardy.irtools.functions import functions_of
@@ -56,14 +57,16 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
     if (refusal := failures.of_data_dependence(module)) is not None:
         raise PassError(refusal)
     try:
-        graph = decomposer.decompose(module)
+        with stage(f"decomposing {len(module.graph.nodes)} operations of PyTorch"):
+            graph = decomposer.decompose(module)
     except DecompositionError as failure:
         raise PassError(failures.of_operation(failure.node, str(failure))) from None
     graphs = {"main": graph, **decomposer.graphs}
     for each in graphs.values():
         _locate_in_source_of_user(each)
     try:
-        found = stablehlo_of_torch(graphs, _is_call)
+        with stage(f"converting {len(graph.nodes)} operations to StableHLO"):
+            found = stablehlo_of_torch(graphs, _is_call)
     except Exception as failure:  # the importer has no class for it
         raise PassError(failures.of_importer(graphs.values(), _is_call, failure)) from None
     imported = parse(found.text, context or Context())
@@ -78,7 +81,7 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
 
 
 def _is_call(node: Node) -> bool:
-    return has_lowering(node.target)
+    return lowering_of(node) is not None
 
 
 def _decomposition_of(operation: Any) -> Any:

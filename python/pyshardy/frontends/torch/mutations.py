@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from mlir_sdy.stages import stage
 from pyshardy.frontends.torch.registry import name_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def without_mutations(program: ExportedProgram) -> ExportedProgram:
     """Return a program whose operations change no tensor; changed buffers become outputs."""
     if not any(map(_mutates, _nodes(program.graph_module))):
         return program
-    with warnings.catch_warnings():
+    with stage("replacing operations in place"), warnings.catch_warnings():
         # PyTorch warns about its own use of deprecated functions.
         warnings.simplefilter("ignore", FutureWarning)
         return program.run_decompositions({})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.stages import stage
 from mlir_sdy.values import rank_of, set_argument_shardings, set_result_attributes
 from mlir_sdy.verify import verify
 from pyshardy.frontends.meshes import declare_meshes
@@ -24,6 +25,7 @@ from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.mutations import without_mutations
 from pyshardy.frontends.torch.patterns import Axes, match
 from pyshardy.frontends.torch.signature import graph_of_tensors, signature_of
+from pyshardy.frontends.torch.static_shapes import static_functions
 from pyshardy.frontends.torch.traced import TracedModule
 from pyshardy.packages import require
 
@@ -106,8 +108,10 @@ def exported(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Expo
         raise UsageError(error(f"expected a torch.nn.Module, got: {type(module).__name__}"))
     try:
         with (
+            stage("exporting the module by PyTorch"),
             as_global(module, (args, kwargs)) as given,
             weights_on_cpu(module, given) as inputs,
+            static_functions(),
         ):
             return torch.export.export(module, *inputs, strict=False)
     except Exception as refusal:  # PyTorch has dozens of classes for it

@@ -19,12 +19,14 @@ from typing import Any
 
 from mlir_sdy.host import decompositions_of_torch
 from pyshardy.frontends.torch.decompositions import (
+    creation,
     cumulative,
     distances,
     elementwise,
     indexing,
     linear_algebra,
     losses,
+    pooling,
     random,
     selection,
     shapes,
@@ -35,12 +37,14 @@ from pyshardy.frontends.torch.decompositions.registry import DECOMPOSITIONS
 from pyshardy.frontends.torch.registry import name_of
 
 FAMILIES = (
+    creation,
     cumulative,
     distances,
     elementwise,
     indexing,
     linear_algebra,
     losses,
+    pooling,
     random,
     selection,
     shapes,
@@ -68,11 +72,25 @@ def decomposition_of(operation: Any) -> Callable[..., Any] | None:
     """Return the function that computes an operation by others, or None."""
     if (own := DECOMPOSITIONS.get(operation)) is not None:
         return own
+    if (original := _original_of_copy(operation)) is not None:
+        return original
     if name_of(operation).rpartition(".")[0] in _CONVERTED_BY_IMPORTER:
         return None
     if hasattr(operation, "_can_decompose") and operation._can_decompose():
         return functools.partial(_decompose, operation)
     return _table().get(operation)
+
+
+def _original_of_copy(operation: Any) -> Callable[..., Any] | None:
+    """Return the operation on views that another one copies: `aten.view` for `aten.view_copy`."""
+    import torch  # noqa: PLC0415
+
+    namespace, _, name = name_of(operation).partition(".")
+    packet, _, overload = name.partition(".")
+    if namespace != "aten" or not packet.endswith("_copy") or packet == "_to_copy":
+        return None
+    found = getattr(torch.ops.aten, packet.removesuffix("_copy"), None)
+    return getattr(found, overload, None)
 
 
 @functools.cache

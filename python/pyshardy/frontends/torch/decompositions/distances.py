@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
 
@@ -52,3 +52,37 @@ def _norm(difference: Tensor, p: float) -> Tensor:
     if p == float("inf"):
         return torch.amax(size, -1)
     return torch.pow(torch.sum(torch.pow(size, p), -1), 1 / p)
+
+
+@decomposition("aten.dist")
+def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
+    """Return the norm of a difference."""
+    return _norm((self - other).reshape(-1), p)
+
+
+@decomposition("aten.linalg_vector_norm")
+def vector_norm(
+    self: Tensor,
+    ord: float = 2,  # noqa: A002
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> Tensor:
+    """Return the norms along dimensions."""
+    import torch  # noqa: PLC0415
+
+    value = self if dtype is None else self.to(dtype)
+    if value.dim() == 0:
+        return vector_norm(value.reshape(1), ord).reshape(())
+    dims = range(value.dim()) if dim is None else [dim] if isinstance(dim, int) else dim
+    dims = sorted(each % value.dim() for each in dims)
+    others = [each for each in range(value.dim()) if each not in dims]
+    if ord == 2:
+        size = torch.abs(value)
+        return torch.sqrt(torch.sum(size * size, dims, keepdim=keepdim))
+    moved = value.permute([*others, *dims]).reshape([value.shape[each] for each in others] + [-1])
+    is_least = ord == -float("inf")
+    made = torch.amin(torch.abs(moved), -1) if is_least else _norm(moved, ord)
+    shape = [1 if each in dims else size for each, size in enumerate(value.shape)]
+    return made.reshape(shape) if keepdim else made

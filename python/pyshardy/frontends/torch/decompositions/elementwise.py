@@ -117,3 +117,46 @@ def _tensor(value: Any, dtype: Any) -> Tensor:
     return (
         value.to(dtype) if isinstance(value, torch.Tensor) else torch.full((), value, dtype=dtype)
     )
+
+
+@decomposition("aten.hypot")
+def hypot(self: Tensor, other: Tensor) -> Tensor:
+    """Return the lengths of the hypotenuses."""
+    import torch  # noqa: PLC0415
+
+    return torch.sqrt(self * self + other * other)
+
+
+@decomposition("aten.polar")
+def polar(abs: Tensor, angle: Tensor) -> Tensor:  # noqa: A002
+    """Return complex numbers of given sizes and angles."""
+    import torch  # noqa: PLC0415
+
+    return torch.complex(abs * torch.cos(angle), abs * torch.sin(angle))
+
+
+@decomposition("aten.angle")
+def angle(self: Tensor) -> Tensor:
+    """Return the angles of numbers."""
+    import torch  # noqa: PLC0415
+
+    if self.is_complex():
+        return torch.atan2(torch.imag(self), torch.real(self))
+    value = self if self.is_floating_point() else self.to(torch.get_default_dtype())
+    turned = torch.where(value < 0, torch.pi, torch.zeros_like(value))
+    return torch.where(torch.isnan(value), value, turned)
+
+
+@decomposition("aten.isclose")
+def isclose(
+    self: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Tensor:
+    """Whether numbers differ by less than a tolerance."""
+    import torch  # noqa: PLC0415
+
+    close = self == other
+    if equal_nan and self.is_floating_point():
+        close = close | (torch.isnan(self) & torch.isnan(other))
+    difference = torch.abs(self - other)
+    is_finite = torch.isfinite(difference)
+    return close | (is_finite & (difference <= atol + rtol * torch.abs(other)))

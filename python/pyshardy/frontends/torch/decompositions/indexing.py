@@ -116,3 +116,42 @@ def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -
     flat, values = self.reshape(-1), source.reshape(-1)
     changed = torch.scatter_add if accumulate else torch.scatter
     return changed(flat, 0, position, values).reshape(self.shape)
+
+
+@decomposition("aten.scatter.reduce")
+def scatter_with_operation(
+    self: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: str
+) -> Tensor:
+    """Add elements to others, or multiply others by them."""
+    import torch  # noqa: PLC0415
+
+    return torch.scatter_reduce(self, dim, index, src, {"add": "sum", "multiply": "prod"}[reduce])
+
+
+@decomposition("aten.scatter.value_reduce")
+def scatter_value_with_operation(
+    self: Tensor, dim: int, index: Tensor, value: float, *, reduce: str
+) -> Tensor:
+    """Add a number to elements, or multiply them by it."""
+    import torch  # noqa: PLC0415
+
+    src = torch.full(index.shape, value, dtype=self.dtype)
+    return scatter_with_operation(self, dim, index, src, reduce=reduce)
+
+
+@decomposition("aten.index_reduce")
+def index_reduce(
+    self: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Tensor:
+    """Reduce slices of a tensor with those of another one."""
+    import torch  # noqa: PLC0415
+
+    shape = [-1 if each == dim % self.dim() else 1 for each in range(self.dim())]
+    indices = index.reshape(shape).expand(source.shape)
+    return torch.scatter_reduce(self, dim, indices, source, reduce, include_self=include_self)

@@ -245,3 +245,30 @@ def matrix_exp(self: Tensor) -> Tensor:
         is_squared = (squarings > step).unsqueeze(-1).unsqueeze(-1)
         result = torch.where(is_squared, result @ result, result)
     return result
+
+
+@decomposition("aten.linalg_pinv.atol_rtol_tensor")
+def pinv(
+    self: Tensor,
+    *,
+    atol: Tensor | None = None,
+    rtol: Tensor | None = None,
+    hermitian: bool = False,
+) -> Tensor:
+    """Return pseudo-inverses, by singular values above a tolerance."""
+    import torch  # noqa: PLC0415
+
+    # Of Hermitian matrices only the lower triangle counts.
+    matrix = torch.tril(self) + torch.tril(self, -1).mH if hermitian else self
+    u, s, vh = torch.linalg.svd(matrix, full_matrices=False)
+    largest = torch.amax(s, -1, keepdim=True)
+    if rtol is not None:
+        limit = rtol.unsqueeze(-1) * largest
+    elif atol is None:
+        limit = torch.finfo(s.dtype).eps * max(self.shape[-2:]) * largest
+    else:
+        limit = torch.zeros_like(largest)
+    if atol is not None:
+        limit = torch.maximum(limit, atol.unsqueeze(-1).to(s.dtype))
+    inverse = torch.where(s > limit, 1 / s, 0).to(self.dtype)
+    return (vh.mH * inverse.unsqueeze(-2)) @ u.mH

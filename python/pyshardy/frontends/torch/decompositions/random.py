@@ -79,3 +79,11 @@ def _exponential(like: Tensor) -> Tensor:
     import torch  # noqa: PLC0415
 
     return -torch.log(_uniform(like)).to(like.dtype)
+
+
+@decomposition("aten.randperm.default")
+def randperm(n: int, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Draw a permutation: the order of uniform numbers."""
+    import torch  # noqa: PLC0415
+
+    return torch.argsort(torch.rand(n)).to(dtype or torch.int64)

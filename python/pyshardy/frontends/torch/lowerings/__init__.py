@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlir_sdy.discardable import text_of
-from mlir_sdy.host import TORCH_CALL, ir, passmanager
+from mlir_sdy.host import TORCH_CALL, ir, passmanager, tensor_arguments
 from pyshardy.frontends.torch.lowerings import (
     complex_numbers,
     constants,
@@ -26,10 +26,17 @@ from pyshardy.frontends.torch.lowerings import (
     grouped_products,
     linear_algebra,
     products,
+    scattering,
     sorting,
     undefined,
+    windows,
 )
-from pyshardy.frontends.torch.lowerings.builder import LOWERINGS, LoweringBuilder
+from pyshardy.frontends.torch.lowerings.builder import (
+    COMPLEX_LOWERINGS,
+    LOWERINGS,
+    Lowering,
+    LoweringBuilder,
+)
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, symbol_name
 from pyshardy.irtools.walks import operations_named
@@ -43,8 +50,10 @@ FAMILIES = (
     grouped_products,
     linear_algebra,
     products,
+    scattering,
     sorting,
     undefined,
+    windows,
 )
 """The modules that register lowerings."""
 
@@ -52,6 +61,22 @@ FAMILIES = (
 def has_lowering(operation: Any) -> bool:
     """Whether an operation of PyTorch has a lowering."""
     return LOWERINGS.get(operation) is not None
+
+
+def lowering_of(node: Any) -> Lowering | None:
+    """Return the lowering of an operation in a graph of PyTorch, or None."""
+    found = LOWERINGS.get(node.target)
+    if found is None and _has_complex_numbers(node):
+        found = COMPLEX_LOWERINGS.get(node.target)
+    return found
+
+
+def _has_complex_numbers(node: Any) -> bool:
+    import torch  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    values = pytree.tree_leaves([one.meta.get("val") for one in (node, *tensor_arguments(node))])
+    return any(isinstance(value, torch.Tensor) and value.is_complex() for value in values)
 
 
 def lower_calls(module: ir.Module, nodes: Sequence[Any]) -> None:
@@ -78,7 +103,7 @@ def _lower(call: ir.Operation, node: Any, functions: Mapping[str, ir.Operation])
     """Replace the custom call for an operation of PyTorch."""
     from torch.fx import map_arg  # noqa: PLC0415
 
-    lower = LOWERINGS.get(node.target)
+    lower = lowering_of(node)
     assert lower is not None
     operands = iter(call.operands)
 

@@ -60,10 +60,18 @@ class LoweringBuilder(StablehloBuilder):
         return self.binary("multiply", value, self.filled_like(value, factor))
 
 
-LOWERINGS: Registry[Callable[..., ir.Value | Sequence[ir.Value]]] = Registry()
+Lowering = Callable[..., "ir.Value | Sequence[ir.Value]"]
+"""Builds the operations that replace one of PyTorch."""
+
+LOWERINGS: Registry[Lowering] = Registry()
 
 lowering = LOWERINGS.register
 """Register a lowering for operations, given by their names."""
+
+COMPLEX_LOWERINGS: Registry[Lowering] = Registry()
+
+complex_lowering = COMPLEX_LOWERINGS.register
+"""Register a lowering for operations on complex numbers only."""
 
 
 def part_type_of(value: ir.Value) -> ir.Type | None:
@@ -78,3 +86,18 @@ def is_unsigned(value: ir.Value | ir.Type) -> bool:
     if not isinstance(element, ir.IntegerType):
         return False
     return element.width == 1 or element.is_unsigned
+
+
+def lowest(element: ir.Type) -> float:
+    """Return the smallest number of an element type."""
+    if not isinstance(element, ir.IntegerType):
+        return -float("inf")
+    return 0 if element.width == 1 or element.is_unsigned else -(2 ** (element.width - 1))
+
+
+def highest(element: ir.Type) -> float:
+    """Return the largest number of an element type."""
+    if not isinstance(element, ir.IntegerType):
+        return float("inf")
+    is_signed = element.width > 1 and not element.is_unsigned
+    return 2 ** (element.width - is_signed) - 1

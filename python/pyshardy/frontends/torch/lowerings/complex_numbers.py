@@ -3,8 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from mlir_sdy.host import ir
-from pyshardy.frontends.torch.lowerings.builder import LoweringBuilder, lowering
+from pyshardy.frontends.torch.lowerings.builder import (
+    LoweringBuilder,
+    complex_lowering,
+    lowering,
+    part_type_of,
+)
 from pyshardy.irtools.tensor_types import element_type_of, shape_of
 
 
@@ -42,3 +50,88 @@ def conjugate(build: LoweringBuilder, value: ir.Value) -> ir.Value:
     return build.complex(
         build.part("real", value), build.unary("negate", build.part("imag", value))
     )
+
+
+def _register_unary(operation: str, name: str) -> None:
+    """Register a lowering for a function of one complex number."""
+
+    @complex_lowering(operation)
+    def unary(build: LoweringBuilder, value: ir.Value) -> ir.Value:  # pyright: ignore[reportUnusedFunction]
+        return build.create(name, (value,), build.result_types).result
+
+
+_UNARY = {
+    "aten.abs": "stablehlo.abs",
+    "aten.cos": "stablehlo.cosine",
+    "aten.exp": "stablehlo.exponential",
+    "aten.expm1": "stablehlo.exponential_minus_one",
+    "aten.log": "stablehlo.log",
+    "aten.log1p": "stablehlo.log_plus_one",
+    "aten.neg": "stablehlo.negate",
+    "aten.rsqrt": "stablehlo.rsqrt",
+    "aten.sigmoid": "stablehlo.logistic",
+    "aten.sin": "stablehlo.sine",
+    "aten.sqrt": "stablehlo.sqrt",
+    "aten.tanh": "stablehlo.tanh",
+}
+for _operation, _name in _UNARY.items():
+    _register_unary(_operation, _name)
+
+
+def _register_binary(operation: str, name: str) -> None:
+    """Register a lowering for an operation of two numbers, of which one may be real."""
+
+    @complex_lowering(operation)
+    def binary(  # pyright: ignore[reportUnusedFunction]
+        build: LoweringBuilder,
+        lhs: ir.Value | complex,
+        rhs: ir.Value | complex,
+        *,
+        alpha: complex = 1,
+    ) -> ir.Value:
+        result = build.result_types[0]
+        first, second = (_operand(build, each, result) for each in (lhs, rhs))
+        if alpha != 1:
+            second = build.binary("multiply", second, build.filled(result, alpha))
+        return build.binary(name, first, second)
+
+
+_BINARY = {
+    "aten.add": "add",
+    "aten.div": "divide",
+    "aten.mul": "multiply",
+    "aten.pow": "power",
+    "aten.sub": "subtract",
+}
+for _operation, _name in _BINARY.items():
+    _register_binary(_operation, _name)
+
+
+def _operand(build: LoweringBuilder, value: ir.Value | complex, result: ir.Type) -> ir.Value:
+    """Return an operand with the shape and the complex type of a result."""
+    if not isinstance(value, ir.Value):
+        return build.filled(result, value)
+    element = element_type_of(result)
+    if part_type_of(value) is None and isinstance(element, ir.ComplexType):
+        value = build.convert(value, element.element_type)
+        value = build.complex(value, build.filled_like(value, 0))
+    return build.expanded(build.convert(value, element), shape_of(result))
+
+
+@complex_lowering("aten.sum")
+def total(
+    build: LoweringBuilder,
+    value: ir.Value,
+    dim: Sequence[int] | int | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> ir.Value:
+    """Add numbers along dimensions."""
+    rank = len(shape_of(value.type))
+    dims = [dim] if isinstance(dim, int) else dim or range(rank)
+    result = build.result_types[0]
+    value = build.convert(value, element_type_of(result))
+    zero = build.filled(ir.RankedTensorType.get([], element_type_of(result)), 0)
+    made = build.reduce(value, zero, sorted(each % rank for each in dims), "stablehlo.add")
+    return build.reshape(made, shape_of(result)) if keepdim else made

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 from mlir_sdy.host import ir
 from pyshardy.frontends.torch.lowerings.builder import LoweringBuilder, is_unsigned, lowering
 from pyshardy.irtools.tensor_types import element_bytes, element_type_of, shape_of
@@ -38,6 +40,9 @@ def _register_binary(operation: str, name: str) -> None:
 
 
 _BINARY = {
+    "aten.bitwise_and": "and",
+    "aten.bitwise_or": "or",
+    "aten.bitwise_xor": "xor",
     "aten.maximum": "maximum",
     "aten.minimum": "minimum",
     "aten.__lshift__": "shift_left",
@@ -61,3 +66,56 @@ def right_shift(build: LoweringBuilder, lhs: ir.Value | int, rhs: ir.Value | int
     )
     kind = "logical" if is_unsigned(result) else "arithmetic"
     return build.binary(f"shift_right_{kind}", lhs, rhs)
+
+
+_UNARY = {
+    "aten.digamma": "chlo.digamma",
+    "aten.erfc": "chlo.erfc",
+    "aten.erfinv": "chlo.erf_inv",
+    "aten.lgamma": "chlo.lgamma",
+}
+
+
+def _register_unary(operation: str, name: str) -> None:
+    """Register a lowering for a function of one number; integers are converted first."""
+
+    @lowering(operation)
+    def unary(build: LoweringBuilder, value: ir.Value) -> ir.Value:  # pyright: ignore[reportUnusedFunction]
+        result = build.result_types[0]
+        converted = build.convert(value, element_type_of(result))
+        return build.create(name, (converted,), (result,)).result
+
+
+for _operation, _name in _UNARY.items():
+    _register_unary(_operation, _name)
+
+
+@lowering("aten.polygamma")
+def polygamma(build: LoweringBuilder, order: int, value: ir.Value) -> ir.Value:
+    """Return derivatives of the digamma function."""
+    result = build.result_types[0]
+    value = build.convert(value, element_type_of(result))
+    if order != 1:
+        return _polygamma(build, order, value)
+    # CHLO has positive arguments only; PyTorch reflects others for the first derivative.
+    one, half = build.filled(result, 1), build.filled(result, 0.5)
+    is_small = build.compare("LT", value, half)
+    reflected = build.select(is_small, build.binary("subtract", one, value), value)
+    made = _polygamma(build, order, reflected)
+    angle = build.binary("multiply", value, build.filled(result, math.pi))
+    ratio = build.binary("divide", build.filled(result, math.pi), build.unary("sine", angle))
+    mirror = build.binary("subtract", build.binary("multiply", ratio, ratio), made)
+    return build.select(is_small, mirror, made)
+
+
+def _polygamma(build: LoweringBuilder, order: int, value: ir.Value) -> ir.Value:
+    operands = build.filled_like(value, order), value
+    return build.create("chlo.polygamma", operands, (value.type,)).result
+
+
+@lowering("aten.special_zeta")
+def zeta(build: LoweringBuilder, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
+    """Return the Hurwitz zeta function."""
+    result = build.result_types[0]
+    operands = [build.expanded(each, shape_of(result)) for each in (lhs, rhs)]
+    return build.create("chlo.zeta", operands, (result,)).result

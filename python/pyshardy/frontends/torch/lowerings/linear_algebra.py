@@ -146,6 +146,8 @@ def _lapack(
         results: the types of all results, including the information about failures.
         config: the letters that configure the routine.
     """
+    if any(0 in shape_of(value.type) for value in operands):
+        return [build.filled(each, 0) for each in results]
     num_batch_dims = len(shape_of(operands[0].type)) - 2
     kind = _KINDS[str(element_type_of(operands[0].type))]
     letters = ", ".join(f"{name} = {ord(letter)} : ui8" for name, letter in config.items())

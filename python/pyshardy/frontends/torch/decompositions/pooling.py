@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Pooling with positions, and pooling to given sizes."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyshardy.frontends.torch.decompositions.registry import decomposition
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@decomposition("aten.max_pool2d_with_indices")
+def max_pool2d_with_indices(
+    self: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    dilation: Sequence[int] = (1,),
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Return the largest elements of windows, and their positions in the image."""
+    import torch  # noqa: PLC0415
+
+    options = kernel_size, stride or kernel_size, padding, dilation
+    values = torch.ops.aten.max_pool2d(self, *options, ceil_mode)
+    return values, _positions_of_windows(self, values.shape[-2:], *options)
+
+
+@decomposition("aten.max_pool3d_with_indices")
+def max_pool3d_with_indices(
+    self: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    dilation: Sequence[int] = (1,),
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Return the largest elements of windows, and their positions in the volume."""
+    import torch  # noqa: PLC0415
+
+    options = kernel_size, stride or kernel_size, padding, dilation
+    values = torch.ops.aten.max_pool3d(self, *options, ceil_mode)
+    return values, _positions_of_windows(self, values.shape[-3:], *options)
+
+
+def _positions_of_windows(
+    value: Tensor,
+    sizes: Sequence[int],
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+) -> Tensor:
+    """Return the first positions of the largest elements, dimension by dimension."""
+    import torch  # noqa: PLC0415
+
+    count = len(sizes)
+    steps = [_of_dims(each, count) for each in (kernel_size, stride, padding, dilation)]
+    shape = value.shape[-count:]
+    position = _flat_positions(value, shape)
+    # The last dimension first, so that the first one of equal elements wins.
+    for dim in reversed(range(count)):
+        kernel, step, pad, dilate = (each[dim] for each in steps)
+        starts = torch.arange(sizes[dim]).unsqueeze(1) * step - pad
+        members = starts + torch.arange(kernel) * dilate
+        value, position = _largest(
+            value, position, dim - count, members, (members >= 0) & (members < shape[dim])
+        )
+    return position
+
+
+@decomposition("aten.max_pool2d_with_indices_backward", "aten.max_pool3d_with_indices_backward")
+def max_pool_backward(grad_output: Tensor, self: Tensor, kernel_size: Any, *options: Any) -> Tensor:
+    """Add gradients at the positions of the largest elements, the last one of the options."""
+    import torch  # noqa: PLC0415
+
+    *_, indices = options
+    count = len(kernel_size)
+    outer = self.shape[: self.dim() - count]
+    zeros = torch.zeros_like(self).reshape([*outer, -1])
+    grads, positions = (each.reshape([*outer, -1]) for each in (grad_output, indices))
+    return torch.scatter_add(zeros, -1, positions, grads).reshape(self.shape)
+
+
+@decomposition("aten.avg_pool2d_backward", "aten.avg_pool3d_backward")
+def avg_pool_backward(
+    grad_output: Tensor,
+    self: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Tensor:
+    """Add the gradients of all windows of each element, by a product for each dimension."""
+    import torch  # noqa: PLC0415
+
+    count = len(kernel_size)
+    steps = [_of_dims(each, count) for each in (kernel_size, stride or kernel_size, padding)]
+    made = grad_output if divisor_override is None else grad_output / divisor_override
+    for dim in range(count):
+        kernel, step, pad = (each[dim] for each in steps)
+        size, windows = self.shape[dim - count], grad_output.shape[dim - count]
+        starts = torch.arange(windows).unsqueeze(1) * step - pad
+        column = torch.arange(size)
+        members = ((column >= starts) & (column < starts + kernel)).to(self.dtype)
+        if divisor_override is None:
+            ends = torch.clamp(starts + kernel, max=size + pad if count_include_pad else size)
+            first = starts if count_include_pad else torch.clamp(starts, min=0)
+            members = members / (ends - first).to(self.dtype)
+        made = (made.movedim(dim - count, -1) @ members).movedim(-1, dim - count)
+    return made
+
+
+@decomposition("aten.adaptive_max_pool2d", "aten.adaptive_max_pool3d")
+def adaptive_max_pool(self: Tensor, output_size: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Return the largest elements of parts of equal sizes, and their positions."""
+    import torch  # noqa: PLC0415
+
+    count = len(output_size)
+    shape = self.shape[-count:]
+    value, position = self, _flat_positions(self, shape)
+    for dim in reversed(range(count)):
+        starts, ends = _parts(shape[dim], output_size[dim])
+        longest = -(-shape[dim] // output_size[dim]) + 1
+        members = starts.unsqueeze(1) + torch.arange(longest)
+        value, position = _largest(
+            value, position, dim - count, members, members < ends.unsqueeze(1)
+        )
+    return value, position
+
+
+@decomposition("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d", "aten.adaptive_avg_pool1d")
+def adaptive_avg_pool(self: Tensor, output_size: Sequence[int]) -> Tensor:
+    """Return the means of parts of equal sizes, by a product with a matrix for each dimension."""
+    import torch  # noqa: PLC0415
+
+    count = len(output_size)
+    for dim in range(-count, 0):
+        size, parts = self.shape[dim], output_size[dim]
+        if size == parts:
+            continue
+        starts, ends = (each.unsqueeze(1) for each in _parts(size, parts))
+        column = torch.arange(size)
+        members = ((column >= starts) & (column < ends)).to(self.dtype)
+        weights = members / (ends - starts).to(self.dtype)
+        self = (self.movedim(dim, -1) @ weights.mT).movedim(-1, dim)
+    return self
+
+
+def _parts(size: int, parts: int) -> tuple[Tensor, Tensor]:
+    """Return the beginnings and ends of parts, which may overlap by one element."""
+    import torch  # noqa: PLC0415
+
+    index = torch.arange(parts)
+    starts = torch.div(index * size, parts, rounding_mode="floor")
+    ends = torch.div((index + 1) * size + parts - 1, parts, rounding_mode="floor")
+    return starts, ends
+
+
+def _flat_positions(value: Tensor, shape: Sequence[int]) -> Tensor:
+    import torch  # noqa: PLC0415
+
+    total = 1
+    for size in shape:
+        total *= size
+    return torch.arange(total).reshape(list(shape)).expand(value.shape)
+
+
+def _largest(
+    value: Tensor, position: Tensor, dim: int, members: Tensor, is_inside: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return the largest elements of windows along a dimension, and their positions."""
+    import torch  # noqa: PLC0415
+
+    count, kernel = members.shape
+    indices = torch.clamp(members, 0, value.shape[dim] - 1).reshape(-1)
+
+    def windows(of: Tensor) -> Tensor:
+        return of.movedim(dim, -1).index_select(-1, indices).unflatten(-1, (count, kernel))
+
+    lowest = -float("inf") if value.is_floating_point() else torch.iinfo(value.dtype).min
+    inside = torch.where(is_inside, windows(value), lowest)
+    chosen = torch.argmax(inside, -1, keepdim=True)
+    found = (torch.gather(each, -1, chosen).squeeze(-1) for each in (inside, windows(position)))
+    largest, at = (each.movedim(-1, dim) for each in found)
+    return largest.to(value.dtype), at
+
+
+def _of_dims(numbers: int | Sequence[int], count: int) -> list[int]:
+    listed: list[int] = [numbers] if isinstance(numbers, int) else list(numbers)
+    return listed * count if len(listed) == 1 else listed
+
+
+@decomposition(
+    "aten._embedding_bag", "aten._embedding_bag_forward_only", "aten.embedding_bag.padding_idx"
+)
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = -1,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Reduce the rows of a table in bags of indices: to sums, means or the largest elements."""
+    import torch  # noqa: PLC0415
+
+    bags = offsets.shape[0] - bool(include_last_offset)
+    place = torch.arange(indices.shape[0], device=indices.device)
+    bag = torch.sum(offsets[:bags].unsqueeze(1) <= place, 0) - 1
+    members = bag == torch.arange(bags, device=indices.device).unsqueeze(1)
+    if padding_idx is not None and padding_idx >= 0:
+        members = members & (indices != padding_idx)
+    rows = torch.index_select(weight, 0, indices.reshape(-1))
+    count = torch.sum(members, 1)
+    if mode == _LARGEST:
+        inside = torch.where(members.unsqueeze(-1), rows, -float("inf"))
+        made = torch.where(count.unsqueeze(1) > 0, torch.amax(inside, 1), 0)
+    else:
+        if per_sample_weights is not None:
+            rows = rows * per_sample_weights.unsqueeze(1)
+        made = members.to(weight.dtype) @ rows
+        if mode == _MEAN:
+            made = made / torch.clamp(count, min=1).unsqueeze(1)
+    made = made.to(weight.dtype)
+    return made, bag.to(indices.dtype), count.to(indices.dtype), torch.zeros_like(bag)
+
+
+_MEAN, _LARGEST = 1, 2

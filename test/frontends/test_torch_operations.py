@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations of PyTorch are taken with the results of eager PyTorch, or refused with advice."""
+
+import pytest
+import torch
+from torch import nn
+
+import pyshardy as sdy
+import torch_cases
+import torch_support
+from mlir_sdy.diagnostics import UsageError
+from mlir_sdy.stages import listening
+from pyshardy.program import run_unpartitioned
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    return torch_support.all_outcomes()
+
+
+def test_results_are_those_of_eager_pytorch(outcomes):
+    taken = [each for family, found in outcomes.items() for each in found if family != "refused"]
+    assert len(taken) > 400
+    assert [each for each in taken if each.error or each.difference] == []
+
+
+def test_refusals(outcomes):
+    accepted = [each.call for each in outcomes["refused"] if each.error is None]
+    assert accepted == []
+    assert all("; " in each.error for each in outcomes["refused"])  # with an alternative
+
+
+def test_page_is_up_to_date(outcomes):
+    assert torch_support.PAGE.read_text(encoding="utf-8") == torch_support.page(outcomes)
+
+
+def test_weights_without_values():
+    with torch.device("meta"):
+        model = nn.Sequential(nn.Linear(2**20, 2**20), nn.BatchNorm1d(2**20))  # 4 TB
+    stages = []
+    with listening(lambda each: stages.extend(each[-1:])):
+        traced = sdy.torch.trace(model, torch.ones(2, 2**20, device="meta"))
+    assert traced.arguments[:2] == ("0.weight", "0.bias")
+    assert traced.results[:2] == ("1.running_mean", "1.running_var")
+    assert any("exporting" in each for each in stages)
+    with pytest.raises(UsageError, match=r"'0.weight' has no values, only a shape"):
+        traced.inputs(torch.ones(2, 2**20))
+
+
+def test_regions_of_autocast():
+    class Mixed(nn.Module):
+        def forward(self, x):
+            with torch.autocast("cpu", torch.bfloat16):
+                y = x @ x
+            with torch.autocast("cpu", enabled=False), torch.no_grad():
+                return y, x @ x
+
+    x = torch.randn(4, 4)
+    traced = sdy.torch.trace(Mixed(), x)
+    made = traced.outputs(run_unpartitioned(traced.module, traced.inputs(x), "xla"))
+    for ours, eager in zip(made, Mixed()(x), strict=True):
+        torch.testing.assert_close(ours, eager, rtol=2e-2, atol=2e-2)
+
+
+def test_exported_programs_stay_as_they_are():
+    class Scaled(nn.Module):
+        def forward(self, x, factor):
+            return torch.nn.functional.softmax(x * factor, -1), factor
+
+    exported = torch.export.export(Scaled(), (torch.ones(3), 2))
+    before = str(exported.graph)
+    first, second = (sdy.asm(sdy.torch.trace(exported).module) for _ in range(2))
+    assert first == second
+    assert str(exported.graph) == before
+
+
+def test_calls_are_separated_by_blanks():
+    text = "a(x) b(lambda a: a, 1)\n c(y)"
+    assert torch_cases.calls_of(text) == ["a(x)", "b(lambda a: a, 1)", "c(y)"]

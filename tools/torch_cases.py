@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Calls of PyTorch operations that `tools/torch_support.py` and the tests trace and run."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+
+def tensors() -> dict[str, torch.Tensor]:
+    """Return the inputs of the calls, by name."""
+    generator = torch.Generator().manual_seed(0)
+
+    def normal(*shape: int) -> torch.Tensor:
+        return torch.randn(shape, generator=generator)
+
+    x, m = normal(4, 6), normal(2, 4, 4)
+    with_nan = x.clone()
+    with_nan[1, 2] = with_nan[2, 5] = math.nan
+    return {
+        "x": x,
+        "y": normal(4, 6),
+        "p": torch.rand((4, 6), generator=generator) + 0.1,
+        "v": normal(6),
+        "n": with_nan,
+        "i": torch.randint(0, 4, (4, 6), generator=generator),
+        "j": torch.randint(0, 6, (5,), generator=generator),
+        "b": x > 0,
+        "c": torch.complex(x, normal(4, 6)),
+        "m": m,
+        "spd": m @ m.mT + 4 * torch.eye(4),
+        "r": normal(2, 4, 3),
+        "signal": normal(2, 3, 16),
+        "image": normal(2, 3, 8, 8),
+        "volume": normal(1, 2, 6, 6, 6),
+        "q": normal(2, 4, 5, 8),
+        "kv": normal(2, 2, 5, 8),
+    }
+
+
+CALLS = {
+    "elementwise": """
+        abs(x) acos(x) acosh(p+1) add(x,y) addcdiv(x,y,p) addcmul(x,y,p) angle(x) angle(c) asin(x)
+        asinh(x) atan(x) atan2(x,y) atanh(x) bitwise_and(i,3) bitwise_left_shift(i,2) bitwise_not(i)
+        bitwise_or(i,4) bitwise_right_shift(i,1) bitwise_xor(i,5) ceil(x) clamp(x,-1,1)
+        clamp(x,min=y) clone(x) copysign(x,y) cos(x) cosh(x) deg2rad(x) digamma(p) div(x,p)
+        div(x,p,rounding_mode="floor") div(i,3,rounding_mode="trunc") eq(i,2) erf(x) erfc(x)
+        erfinv(x*0.2) exp(x) exp2(x) expm1(x) fill(x,2.0) float_power(p,2) floor(x)
+        floor_divide(i,3) fmax(n,y) fmin(n,y) fmod(x,p) frac(x) ge(x,y) gt(x,y) heaviside(x,p)
+        hypot(x,y) isclose(x,x+1e-9) isfinite(n) isinf(n) isnan(n) le(x,y) lerp(x,y,0.3) lgamma(p)
+        log(p) log10(p) log1p(p) log2(p) logaddexp(x,y) logaddexp2(x,y) logical_and(b,i>1)
+        logical_not(b) logical_or(b,i>1) logical_xor(b,i>1) logit(p*0.5) lt(x,y) maximum(n,y)
+        minimum(n,y) mul(x,y) nan_to_num(n,1.0) ne(i,2) neg(x) polygamma(1,p) pow(p,y) pow(x,3)
+        rad2deg(x) reciprocal(p) remainder(x,p) remainder(i-2,3) round(x) round(x,decimals=1)
+        rsqrt(p) rsub(x,y) sgn(x) sigmoid(x) sign(x) signbit(x) sin(x) sinc(x) sinh(x) sqrt(p)
+        square(x) sub(x,y) tan(x) tanh(x) trunc(x) where(b,x,y) xlogy(p,p)
+    """,
+    "activations": """
+        nn.functional.celu(x) nn.functional.elu(x) nn.functional.gelu(x)
+        nn.functional.gelu(x,approximate="tanh") nn.functional.glu(x) nn.functional.hardshrink(x)
+        nn.functional.hardsigmoid(x) nn.functional.hardswish(x) nn.functional.hardtanh(x)
+        nn.functional.leaky_relu(x) nn.functional.log_softmax(x,1) nn.functional.logsigmoid(x)
+        nn.functional.mish(x) nn.functional.prelu(x,v[:1]) nn.functional.relu(x)
+        nn.functional.relu6(x) nn.functional.selu(x) nn.functional.silu(x)
+        nn.functional.softmax(x,-1) nn.functional.softmin(x,0) nn.functional.softplus(x)
+        nn.functional.softshrink(x) nn.functional.softsign(x) nn.functional.tanhshrink(x)
+        nn.functional.threshold(x,0.1,2.0)
+    """,
+    "reductions": """
+        all(b) all(b,1) amax(x,1) amin(x,(0,1)) aminmax(x,dim=1) any(b) any(b,0,True) argmax(n,1)
+        argmin(x) count_nonzero(i,1) cumsum(x,-1) logsumexp(x,1) max(x) max(n,1) mean(x)
+        mean(x,(0,1),True) min(x,0) nanmean(n) nansum(n) norm(x) linalg.vector_norm(x,3,1) prod(x)
+        prod(x,1) std(x,1) std_mean(x) sum(x) sum(i,1) sum(b) trace(x) var(x) var(x,0,correction=0)
+        var_mean(x,1) dist(x,y) sum(v[0],0)
+    """,
+    "order and number": """
+        argsort(x,descending=True) bincount(j,minlength=7) bucketize(x,v.sort()[0]) cummax(n,1)
+        cummin(n,-2) cumprod(x,1) histc(x,bins=5,min=-2,max=2) histc(x,4) isin(i,j)
+        kthvalue(n,2,1,True) logcumsumexp(x,0) median(n) median(n,1) median(x,-1,True) mode(i,1)
+        msort(x) nanmedian(n,1) nanquantile(n,0.4) quantile(x,0.3,1) searchsorted(v.sort()[0],x)
+        searchsorted(v.sort()[0],x,right=True) sort(n,0) sort(i,dim=1,stable=True,descending=True)
+        topk(x,3) topk(n,2,0,largest=False) topk(x,3,sorted=False)[0].sum(1)
+        sdy.torch.unique(j,size=6,fill_value=-1,return_inverse=True,return_counts=True)
+        nonzero_static(b,size=9) diff(x) renorm(x,2,0,1.0)
+    """,
+    "indices": """
+        embedding(x,i) gather(x,1,i) index_add(x,1,j,y[:,:5])
+        index_copy(x,0,i[0,:2]*0+torch.arange(2),y[:2]) index_fill(x,1,j,2.0) index_put(x,(i[0],),v)
+        index_reduce(x,1,j,y[:,:5],"amax") index_select(x,1,j) masked_fill(x,b,2.0)
+        masked_scatter(x,b,y) put(x,j,v[:5]) scatter(x,1,i,2.0) scatter(x,0,i[:1],y)
+        scatter_add(x,1,i,y) scatter_reduce(x,1,i,y,"amax",include_self=False)
+        scatter_reduce(x,0,i,y,"mean") scatter_reduce(x,1,i,y,"prod") select(x,1,2)
+        select_scatter(x,v,0,1) slice_scatter(x,y[:2],0,1,3) take(x,j) take_along_dim(x,i,1)
+        unravel_index(j,(2,3)) where(b,1.0,x) x[:,j] nn.functional.one_hot(i,5)
+        nn.functional.embedding_bag(i,x,mode="mean")
+        nn.functional.embedding_bag(j%4,x,torch.tensor([0,2,2]),mode="sum") tril(x,1) triu(x)
+    """,
+    "shapes": """
+        as_strided(x,(3,2),(6,2)) atleast_3d(x) block_diag(x,y) broadcast_to(v,(3,6))
+        cartesian_prod(v,v[:2]) cat((x,y),1) chunk(x,2,1) column_stack((x,y))
+        constant_pad_nd(x,(1,2),1.0) diag(v) diag_embed(x,1) diagonal(x,1) diagonal(m,-1,1,2)
+        diagonal_scatter(x,v[:4]) expand_copy(v,(2,6)) flatten(m,1) flip(x,(0,)) hstack((x,y))
+        meshgrid(v,v) movedim(m,0,2) narrow(x,1,1,3) permute(m,(2,0,1)) repeat_interleave(x,2,1)
+        reshape(x,(3,8)) roll(x,2,1) roll(x,(1,-2),(0,1)) rot90(x) split(x,2) squeeze(x[:1])
+        stack((x,y)) swapaxes(x,0,1) tensor_split(x,3,1) tile(x,(2,1)) transpose(x,0,1) unbind(x,1)
+        unflatten(x,1,(2,3)) unsqueeze(x,1) view_copy(x,(6,4)) vstack((x,y)) x.unfold(1,3,2)
+        x.repeat(2,1) x.to(torch.float16)
+        nn.functional.fold(signal.reshape(2,12,4),(4,4),2,stride=2) nn.functional.unfold(image,3)
+        nn.functional.pad(image,(1,2,0,1),mode="reflect")
+        nn.functional.pad(image,(1,1,1,1),mode="replicate")
+        nn.functional.pad(signal,(2,1),mode="circular")
+        nn.functional.pixel_shuffle(volume[0,:,:4,:4,0].repeat(2,1,1),2)
+        nn.functional.channel_shuffle(image.repeat(1,2,1,1),3) arange(5)+j eye(4,6)+x
+        full((2,),3)+v[:2] linspace(0,1,6)+v ones(6)+v zeros_like(x) tril_indices(3,3)+j[0]
+        scalar_tensor(2.0)+v empty_like(x)*0
+    """,
+    "products": """
+        addbmm(m[0],m,m) addmm(x@x.mT,x,y.mT) addmv(v[:4],x,v) baddbmm(m,m,m) bmm(m,r)
+        chain_matmul(x,y.mT) cross(x[:,:3],y[:,:3]) dot(v,v) einsum("bij,bjk->bki",m,r)
+        einsum("ij,kj->ik",x,y) ger(v,v) inner(x,y) kron(v,v) linalg.multi_dot((x,y.mT,x))
+        matmul(m,r) matmul(x,v) matmul(q,q.mT[:1]) mm(x,y.mT) mv(x,v) outer(v,v) tensordot(x,y,2)
+        nn.functional.bilinear(x,y,signal[0,:2,:6].unsqueeze(1).repeat(1,6,1))
+        nn.functional.linear(x,y,v[:4])
+        _grouped_mm(x.bfloat16().repeat(2,4)[:,:16],image[0].bfloat16().repeat(1,2,1),torch.tensor([2,5,8],dtype=torch.int32))
+        cdist(x,y) cdist(x,y,1.0) pdist(x) nn.functional.cosine_similarity(x,y)
+        nn.functional.pairwise_distance(x,y)
+    """,
+    "attention and normalization": """
+        nn.functional.scaled_dot_product_attention(q,q,q)
+        nn.functional.scaled_dot_product_attention(q,q,q,is_causal=True)
+        nn.functional.scaled_dot_product_attention(q,q,q,q[...,:5])
+        nn.functional.scaled_dot_product_attention(q,q,q,q[...,:5]>0,scale=0.2)
+        nn.functional.scaled_dot_product_attention(q,kv,kv,enable_gqa=True)
+        nn.functional.batch_norm(image,v[:3],p[0,:3]) nn.functional.group_norm(image,3)
+        nn.functional.instance_norm(image) nn.functional.layer_norm(x,(6,),v)
+        nn.functional.local_response_norm(image,2) nn.functional.normalize(x)
+        nn.functional.rms_norm(x,(6,),v) nn.functional.cross_entropy(x,i[:,0])
+        nn.functional.nll_loss(x,i[:,0]) nn.functional.mse_loss(x,y)
+        nn.functional.binary_cross_entropy_with_logits(x,p) nn.functional.huber_loss(x,y)
+        nn.functional.kl_div(x,p) nn.functional.smooth_l1_loss(x,y) nn.functional.l1_loss(x,y)
+    """,
+    "images": """
+        nn.functional.conv1d(signal,signal[:,:,:3])
+        nn.functional.conv2d(image,image[:,:,:3,:3],padding=1,stride=2)
+        nn.functional.conv3d(volume,volume[:,:,:2,:2,:2])
+        nn.functional.conv_transpose2d(image,image.mT[:,:,:3,:3][:1].transpose(0,1),stride=2)
+        nn.functional.avg_pool1d(signal,3,2,ceil_mode=True)
+        nn.functional.avg_pool2d(image,3,2,1,count_include_pad=False)
+        nn.functional.avg_pool3d(volume,2,divisor_override=3)
+        nn.functional.adaptive_avg_pool1d(signal,5) nn.functional.adaptive_avg_pool2d(image,(3,5))
+        nn.functional.adaptive_avg_pool3d(volume,4)
+        nn.functional.adaptive_max_pool2d(image,(3,5),return_indices=True)
+        nn.functional.max_pool1d(signal,3) nn.functional.max_pool2d(image,3,2,1,ceil_mode=True)
+        nn.functional.max_pool2d(image,3,2,1,2,return_indices=True)
+        nn.functional.max_pool3d(volume,2,return_indices=True)
+        nn.functional.max_unpool2d(*nn.functional.max_pool2d(image,2,return_indices=True),2)
+        nn.functional.interpolate(signal,scale_factor=2)
+        nn.functional.interpolate(signal,7,mode="linear") nn.functional.interpolate(image,(5,11))
+        nn.functional.interpolate(image,(5,11),mode="nearest-exact")
+        nn.functional.interpolate(image,(5,11),mode="bilinear")
+        nn.functional.interpolate(image,(5,11),mode="bilinear",align_corners=True)
+        nn.functional.interpolate(image,(5,11),mode="bicubic")
+        nn.functional.interpolate(image,(4,3),mode="area")
+        nn.functional.interpolate(volume,(3,4,9),mode="trilinear")
+        nn.functional.grid_sample(image,image[:,:2,:,:].permute(0,2,3,1))
+    """,
+    "Fourier transforms and complex numbers": """
+        fft.fft(x) fft.fft2(x) fft.fftn(volume,norm="ortho") fft.fftshift(x) fft.hfft(c)
+        fft.ifft(c,8) fft.ifftn(c) fft.ihfft(x) fft.irfft(c) fft.irfft(c,9) fft.irfft2(c)
+        fft.rfft(x,norm="forward") fft.rfftn(volume)
+        stft(signal[0],8,return_complex=True,window=torch.hann_window(8))
+        istft(stft(signal[0],8,return_complex=True,window=torch.hann_window(8)),8,window=torch.hann_window(8))
+        view_as_complex(x.reshape(4,3,2)) view_as_real(c) polar(p,x) complex(x,y) conj(c)*c real(c)
+        imag(c) abs(c) c+c*2 c/(c+3) c@c.mT exp(c) sum(c,1)
+    """,
+    "linear algebra": """
+        linalg.cholesky(spd) linalg.cholesky(spd,upper=True) linalg.det(m) linalg.eigvalsh(spd)
+        linalg.eigvals(m).abs().sort()[0] linalg.eigh(spd)[0] linalg.inv(m) linalg.lu(m)
+        linalg.lu_solve(*linalg.lu_factor(m),r) linalg.matrix_exp(m*0.3) linalg.matrix_power(m,3)
+        linalg.pinv(r) linalg.qr(r,mode="r")[1].abs() linalg.qr(r)[0].abs() linalg.slogdet(m)
+        linalg.solve(m,r) linalg.solve_triangular(spd,r,upper=False) linalg.svdvals(r)
+        linalg.svd(r,full_matrices=False)[0].abs() linalg.matrix_norm(m,"nuc") linalg.cond(m)
+        cholesky_solve(r,linalg.cholesky(spd)) cholesky_inverse(linalg.cholesky(spd)) logdet(spd)
+        linalg.matrix_rank(spd) linalg.tensorinv(m[0],1)
+    """,
+    "control flow": """
+        cond(v.sum()>0,lambda a:a+1,lambda a:a*2,(v,))
+        cond(v.sum()<=0,lambda a:a+1,lambda a:a*2,(v,))
+        _higher_order_ops.while_loop(lambda k,a:k<3,lambda k,a:(k+1,a*2),(torch.tensor(0),v))
+        _higher_order_ops.scan(lambda a,e:(a+e,a*e),v,x)
+    """,
+    "derivatives": """
+        ops.aten.avg_pool2d_backward(image[:,:,:4,:4],image,[2,2],[2,2],[0,0],False,True,None)
+        ops.aten.embedding_dense_backward(q[0],i[:,:5],7,-1,False)
+        ops.aten.native_layer_norm_backward(x,y,[6],x.mean(1,True),p[:,:1].clone(),v,v,[True,True,True])
+        ops.aten.convolution_backward(image[:,:2,:6,:6],image,image[:2,:,:3,:3],[2],[1,1],[0,0],[1,1],False,[0,0],1,[True,True,True])
+        ops.aten._softmax_backward_data(x,y,1,torch.float32) ops.aten.threshold_backward(x,y,0)
+        ops.aten.gelu_backward(x,y)
+        ops.aten.max_pool2d_with_indices_backward(image[:,:,:4,:4],image,[2,2],[2,2],[0,0],[1,1],False,nn.functional.max_pool2d(image,2,return_indices=True)[1])
+        ops.aten.native_group_norm_backward(image,image,p[:2,:3].clone(),p[2:,:3].clone(),v[:3],2,3,64,3,[True,True,True])
+    """,
+}
+"""Calls by family, separated by blanks; a name without `torch.` in front is one of `torch`."""
+
+RANDOM = """
+        bernoulli(p*0.5) multinomial(p,3) multinomial(p,8,True) normal(x,p) rand_like(x)
+        randint_like(x,5) randn_like(x) nn.functional.dropout(x) x.clone().exponential_()
+        x.clone().uniform_() x.clone().cauchy_() nn.functional.rrelu(x,training=True) randperm(6)
+"""
+"""Calls with random results, of which only types are compared."""
+
+REFUSED = """
+        nonzero(x) argwhere(b) masked_select(x,b) x[b] unique(i) unique_consecutive(j) bincount(j)
+        x.sum().item() equal(x,y) allclose(x,y) linalg.lstsq(x,y) linalg.ldl_factor(spd)
+        frexp(x) special.airy_ai(x) special.bessel_j0(x) gcd(i,i) igamma(p,p)
+        nextafter(x,y) histogram(x,4) segment_reduce(v,"max",lengths=j)
+        nn.functional.fractional_max_pool2d(image,2,4)
+        nn.functional.ctc_loss(volume[0].permute(1,0,2,3)[:,:,:,0],i[:2,:3],j[:2]*0+6,j[:2]*0+1)
+        x.to_sparse()
+"""
+"""Calls that StableHLO can't express, or that have no conversion."""
+
+
+def calls_of(text: str) -> list[str]:
+    """Return the calls in a text, which contain no blanks outside of lambdas."""
+    joined: list[str] = []
+    for word in text.split():
+        if joined and joined[-1].count("(") > joined[-1].count(")"):
+            joined[-1] += f" {word}"
+        else:
+            joined.append(word)
+    return joined
+
+
+def evaluate(call: str, values: dict[str, torch.Tensor]) -> Any:
+    """Return the result of a call."""
+    import pyshardy as sdy  # noqa: PLC0415
+
+    return eval(call, {**vars(torch), "torch": torch, "sdy": sdy, **values})
+
+
+def operation_of(call: str) -> str:
+    """Return the name of the operation of a call, for people."""
+    name = call.partition("(")[0]
+    if call == "x[b]":
+        return "indexing by a mask"
+    if call.startswith(("x[", "c+", "c/", "c@")):
+        return {"x[": "indexing", "c+": "+", "c/": "/", "c@": "@"}[call[:2]]
+    if name.startswith(("x.", "c.")):
+        return f"Tensor.{call.rpartition('(')[0].rpartition('.')[2]}"
+    return name if name.startswith("sdy.") else f"torch.{name}"
