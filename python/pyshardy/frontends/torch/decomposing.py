@@ -371,13 +371,13 @@ def _trace(
         remaining = iter(tensors)
         filled = [next(remaining) if isinstance(leaf, Node) else leaf for leaf in leaves]
         args, kwargs = _with_mutable_lists(pytree.tree_unflatten(filled, tree))
-        made = function(*args, **kwargs)
+        with autocast.entered() if autocast else contextlib.nullcontext():
+            made = function(*args, **kwargs)
         return tuple(made) if isinstance(made, tuple) else made  # without names
 
     with (
         torch.no_grad(),
         _without_mkldnn(),
-        autocast.entered() if autocast else contextlib.nullcontext(),
     ):
         if autocast is None:
             module = make_fx(of_tensors, tracing_mode="fake", pre_dispatch=True)(*inputs)
@@ -385,17 +385,6 @@ def _trace(
                 return module
         functional = torch.func.functionalize(of_tensors, remove="mutations")
         return make_fx(functional, tracing_mode="fake")(*inputs)
-
-
-def _with_lists(arguments: Any) -> Any:
-    """Return arguments with lists that decompositions may change."""
-    if isinstance(arguments, tuple):
-        return tuple(map(_with_lists, arguments))
-    if isinstance(arguments, list):
-        return list(map(_with_lists, arguments))
-    if isinstance(arguments, dict):
-        return {name: _with_lists(value) for name, value in arguments.items()}
-    return arguments
 
 
 @contextlib.contextmanager

@@ -37,10 +37,12 @@ def _nodes(module: GraphModule) -> Iterator[Node]:
 
 
 def _mutates(node: Node) -> bool:
-    """Whether an operation changes one of its arguments."""
+    """Whether an operation changes or converts one of its arguments."""
     schema = getattr(node.target, "_schema", None)
     if schema is not None and schema.is_mutable:
         return True
+    if name_of(node.target) == "wrap_with_autocast" and node.args[2]:
+        return True  # it converts arguments, which PyTorch makes explicit in the same way
     updates = _UPDATES_STATISTICS.get(name_of(node.target))
     return updates is not None and bool(_argument(node, updates)) and _argument(node, 3) is not None
 
