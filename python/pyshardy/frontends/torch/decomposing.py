@@ -60,22 +60,6 @@ class Subgraph:
     module: GraphModule
 
 
-@dataclass(frozen=True)
-class _Autocast:
-    """The arguments of a `torch.autocast` around operations."""
-
-    device_type: str
-    dtype: torch.dtype | None
-    enabled: bool
-
-    @contextlib.contextmanager
-    def entered(self) -> Iterator[None]:
-        import torch  # noqa: PLC0415
-
-        with torch.autocast(self.device_type, dtype=self.dtype, enabled=self.enabled):
-            yield
-
-
 @dataclass
 class Decomposer:
     """Decomposes the operations of graphs, until none has a decomposition.
@@ -101,7 +85,7 @@ class Decomposer:
         self._fake_mode = self._fake_mode or _fake_mode_of(module)
         graph = Graph()
         inputs = _placeholders(graph, [n for n in module.graph.nodes if n.op == "placeholder"])
-        graph.output(self._copy(module, graph, inputs, None, None))
+        graph.output(self._copy(module, graph, inputs, None))
         graph.eliminate_dead_code(_is_impure)
         return graph
 
@@ -111,7 +95,6 @@ class Decomposer:
         graph: Graph,
         inputs: Sequence[Any],
         origin: Node | None,
-        autocast: _Autocast | None,
     ) -> Any:
         """Copy the nodes of a module to the end of a graph, decomposed, and return the outputs.
 
@@ -120,7 +103,6 @@ class Decomposer:
             graph: the graph to extend.
             inputs: the values of its placeholders.
             origin: the operation that the module decomposes, whose locations its nodes get.
-            autocast: the `torch.autocast` around it.
         """
         from torch.fx import map_arg  # noqa: PLC0415
 
@@ -135,7 +117,7 @@ class Decomposer:
                 return map_arg(node.args[0], values.__getitem__)
             elif name_of(node.target) not in _DROPPED:
                 args, kwargs = map_arg((node.args, node.kwargs), values.__getitem__)
-                values[node] = self._emit(node, args, kwargs, graph, origin or node, autocast)
+                values[node] = self._emit(node, args, kwargs, graph, origin or node)
         return None
 
     def _attribute(self, node: Node, module: GraphModule, graph: Graph) -> Any:
@@ -160,7 +142,6 @@ class Decomposer:
         kwargs: Any,
         graph: Graph,
         origin: Node,
-        autocast: _Autocast | None,
     ) -> Any:
         """Add a node with given arguments to a graph, decomposed, and return its value."""
         from torch.fx import Node  # noqa: PLC0415
@@ -171,18 +152,17 @@ class Decomposer:
         if target is operator.getitem and not isinstance(args[0], Node):
             return args[0][args[1]]
         if name == "wrap_with_set_grad_enabled":
-            return self._copy(args[1].module, graph, args[2:], None, autocast)
+            return self._copy(args[1].module, graph, args[2:], None)
         if name == "wrap_with_autocast":
-            device_type, dtype, enabled, _, subgraph, *inputs = args
-            inner = _Autocast(device_type, dtype, enabled)
-            return self._copy(subgraph.module, graph, inputs, None, inner if enabled else None)
+            *_, subgraph = args[:5]  # disabled: `without_mutations` removes others
+            return self._copy(subgraph.module, graph, args[5:], None)
         if _is_empty(node):
             zeros = functools.partial(_zeros, graph, origin)
             return pytree.tree_map(zeros, node.meta["val"])
         if self.is_control_flow(target):
             args = pytree.tree_map(self._name, args)
         else:
-            decomposed = self._decomposed(node, args, kwargs, autocast)
+            decomposed = self._decomposed(node, args, kwargs)
             if decomposed is not None:
                 return _splice(decomposed, graph, _tensors(args, kwargs), origin)
         made = graph.create_node("call_function", target, args, kwargs, name=node.name)
@@ -199,9 +179,7 @@ class Decomposer:
         self.graphs[name] = self.decompose(argument.module)
         return name
 
-    def _decomposed(
-        self, node: Node, args: Any, kwargs: Any, autocast: _Autocast | None
-    ) -> Graph | None:
+    def _decomposed(self, node: Node, args: Any, kwargs: Any) -> Graph | None:
         """Return the decomposed graph of an operation, whose placeholders are its tensors."""
         from torch.fx import Graph  # noqa: PLC0415
 
@@ -209,19 +187,19 @@ class Decomposer:
         function = self.decomposition_of(target)
         if _is_scalar_along_dim(node):
             function = functools.partial(_lifted, target)
-        if function is None and autocast is None:
+        if function is None:
             return None
         nodes = _tensors(args, kwargs)
-        key = _key(target, args, kwargs), autocast
+        key = _key(target, args, kwargs)
         if key not in self._traced:
             self._traced[key] = None  # for decompositions that lead back to the operation
             with self._fake_mode:
                 try:
-                    module = _trace(function or target, args, kwargs, autocast)
+                    module = _trace(function, args, kwargs)
                 except Exception as failure:
                     raise DecompositionError(node, failure) from failure
             graph = Graph()
-            graph.output(self._copy(module, graph, _placeholders(graph, nodes), None, None))
+            graph.output(self._copy(module, graph, _placeholders(graph, nodes), None))
             graph.eliminate_dead_code(_is_impure)
             self._traced[key] = graph
         return self._traced[key]
@@ -352,9 +330,7 @@ def _key(target: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     return target, str(tree), tuple(map(of, leaves))
 
 
-def _trace(
-    function: Callable[..., Any], args: Any, kwargs: Any, autocast: _Autocast | None
-) -> GraphModule:
+def _trace(function: Callable[..., Any], args: Any, kwargs: Any) -> GraphModule:
     """Trace a decomposition for the types of arguments.
 
     Operations that are composed of others stay as they are, if possible.
@@ -371,18 +347,16 @@ def _trace(
         remaining = iter(tensors)
         filled = [next(remaining) if isinstance(leaf, Node) else leaf for leaf in leaves]
         args, kwargs = _with_mutable_lists(pytree.tree_unflatten(filled, tree))
-        with autocast.entered() if autocast else contextlib.nullcontext():
-            made = function(*args, **kwargs)
+        made = function(*args, **kwargs)
         return tuple(made) if isinstance(made, tuple) else made  # without names
 
     with (
         torch.no_grad(),
         _without_mkldnn(),
     ):
-        if autocast is None:
-            module = make_fx(of_tensors, tracing_mode="fake", pre_dispatch=True)(*inputs)
-            if not any(map(is_mutation, module.graph.nodes)):
-                return module
+        module = make_fx(of_tensors, tracing_mode="fake", pre_dispatch=True)(*inputs)
+        if not any(map(is_mutation, module.graph.nodes)):
+            return module
         functional = torch.func.functionalize(of_tensors, remove="mutations")
         return make_fx(functional, tracing_mode="fake")(*inputs)
 
