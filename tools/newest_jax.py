@@ -42,6 +42,7 @@ TESTS = (
 WITH_TORCH = (
     "test/frontends/test_frontend_torch.py",
     "test/frontends/test_frontend_examples.py::test_output[torch_transformer.py]",
+    "test/frontends/test_frontend_examples.py::test_output[train_gpt_torch.py]",
 )
 """The tests that need PyTorch. Its wheels for Linux on the Python index bring gigabytes for GPUs,
 so that it is installed only if asked for; the tests run if it is there."""
