@@ -25,8 +25,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 FLOOR = 63
-"""The percentage of lines that the quick tier has to run at least. A tenth of all lines are those of
-the front ends for JAX and PyTorch, which it does without."""
+"""The percentage of lines that the quick tier has to run at least. A tenth of all lines are in the
+front ends for JAX and PyTorch, most of which need these packages."""
 
 UNIT_TESTS = (
     "assembly",
