@@ -41,6 +41,7 @@ LAYERS = [
     ["pyshardy.guard"],
     ["pyshardy.api"],
     ["pyshardy.explain"],
+    ["pyshardy.auto"],
     ["pyshardy.schedules"],
     ["pyshardy"],  # the public interface
     ["pyshardy.testing"],
