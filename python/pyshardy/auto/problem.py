@@ -26,14 +26,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-Floats: TypeAlias = npt.NDArray[np.float64]
-Ints: TypeAlias = npt.NDArray[np.int64]
-Bools: TypeAlias = npt.NDArray[np.bool_]
+Floats: TypeAlias = npt.NDArray[Any]  # of float64
+Ints: TypeAlias = npt.NDArray[Any]  # of int64
+Bools: TypeAlias = npt.NDArray[Any]  # of bool
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -18,10 +18,10 @@ Status: TypeAlias = Literal["optimal", "feasible", "infeasible", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """The memory that no choice fits into.
+    """The memory of the choice with the lowest peak that was found, where none is within the limit.
 
     Attributes:
-        nbytes: the bytes that the limit is exceeded by, at least, by the choice below.
+        nbytes: the bytes above the limit.
         point: the point of time at which it is exceeded most.
         needs: the nodes with the largest live bytes at that point, and these, in falling order.
     """

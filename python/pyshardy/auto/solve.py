@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The protocol of solvers, their registry, and the solution of a problem by one of them.
+"""The protocol of solvers, and their registry.
 
-Solvers are found by name. `solve` reduces the problem, runs the solver, maps the choice back, and
-replaces strategies by earlier ones of the same cost, so that ties are broken in one way:
-
-1. Node after node moves to its first strategy that is no worse and fits, until none moves.
-2. So strategies should be ordered by preference: fewer collectives, then fewer sharded values.
+Ties are broken in one way: at the end, node after node moves to its first strategy that costs no
+more and fits, until none moves (`LocalSearch.prefer_first`). So strategies should be listed by
+preference: fewer collectives, then fewer sharded values.
 """
 
 from __future__ import annotations

@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A solver by linear and mixed-integer programming, with HiGHS.
+
+1. The linear relaxation of the flow form (`flow_model`) gives a lower bound. Memory constraints are
+   added where its solution violates them, until it violates none.
+2. Local search from its rounded solution, and from the given start, gives a first choice.
+3. Strategies whose reduced cost exceeds the distance between the two are removed: no better choice
+   has them.
+4. If the gap is larger than asked for, branch and bound searches the rest, from the first choice.
+   Again, violated memory constraints are added until none is left.
+
+The same problem has the same solution, unless the time limit ends the search: HiGHS runs on one
+thread, and ties go to the first strategies of nodes (`LocalSearch.prefer_first`).
+
+HiGHS is by Hall, Galabova and others, https://highs.dev; the extra `auto` installs it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pyshardy.auto.flow_model import FlowModel, SparseRows
+from pyshardy.auto.local_search import LocalSearch
+from pyshardy.auto.problem import MEMORY_TOLERANCE, Bools, Floats, Ints, Problem, evaluate
+from pyshardy.auto.reduce import Reduction, describe, reduce
+from pyshardy.auto.shortage import shortage_of
+from pyshardy.auto.solution import Solution, relative_gap, solution_of, without_choice
+from pyshardy.auto.solve import Progress, ProgressCallback
+from pyshardy.packages import require
+
+SEARCH_SHARE = 0.15
+"""The fraction of the time that local search may take."""
+
+ROWS_AT_A_TIME = 24
+"""The most memory constraints that are added after a solution."""
+
+TOLERANCE = 1e-6
+"""The smallest gap that can be proven with floating-point numbers."""
+
+SCALE = 1e4
+"""The scaled cost of the first choice: tolerances of HiGHS are absolute."""
+
+
+class HighsSolver:
+    """Solves problems by HiGHS."""
+
+    def solve(
+        self,
+        problem: Problem,
+        *,
+        gap: float = 0.01,
+        timeout: float = 60.0,
+        start: Ints | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Solution:
+        """Return the best choice that is found in time; see `Solver.solve`.
+
+        Raises:
+            MissingPackageError: HiGHS is missing.
+        """
+        require("highspy", "automatic sharding", extra="auto")
+        started = time.perf_counter()
+        reduction = reduce(problem)
+        if reduction.problem is None:
+            name = problem.nodes[reduction.blocked or 0].name
+            note = f"no strategy of '{name}' is compatible with those of its neighbors"
+            return without_choice("infeasible", math.inf, started, notes=(note,))
+        return _Search(problem, reduction, gap, started, timeout, progress).run(start)
+
+
+@dataclass(eq=False)
+class _Bounds:
+    """The state of a search: the best choice of the reduced problem, and the bound."""
+
+    choice: Ints | None = None
+    cost: float = math.inf
+    bound: float = -math.inf
+
+
+class _Search:
+    """One search for a choice of a reduced problem."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        reduction: Reduction,
+        gap: float,
+        started: float,
+        timeout: float,
+        progress: ProgressCallback | None,
+    ) -> None:
+        assert reduction.problem is not None
+        self.original, self.reduction, self.problem = problem, reduction, reduction.problem
+        self.gap = max(gap, TOLERANCE)
+        self.started, self.deadline = started, started + timeout
+        self.timeout, self.progress = timeout, progress
+        self.state = _Bounds(bound=sum(float(node.costs.min()) for node in self.problem.nodes))
+        self.points: list[int] = []
+        self.notes = [f"after reduction: {describe(self.problem)}"]
+
+    def run(self, start: Ints | None) -> Solution:
+        """Search until the gap is proven or the time is up."""
+        if not self.problem.nodes:
+            return self._finish()
+        self.search = LocalSearch(self.problem, np.zeros(len(self.problem.nodes), np.int64))
+        first = np.array([int(np.argmin(node.costs)) for node in self.problem.nodes], np.int64)
+        starts = [first] if start is None else [self.reduction.restrict(start), first]
+        for each in starts:
+            self._improve(each)
+        self.model = FlowModel(self.problem)
+        self.scale = SCALE / (abs(self.state.cost) if 0 < abs(self.state.cost) < math.inf else 1.0)
+        if self.state.choice is None:
+            self.scale = SCALE / max(1e-300, abs(self.search.cost))
+        self.highs = _linear_program(self.model, self.scale)
+        if self._solve_relaxation() and not self._is_proven:
+            self._branch_and_bound()
+        return self._finish()
+
+    @property
+    def _is_proven(self) -> bool:
+        return relative_gap(self.state.cost, self.state.bound) <= self.gap
+
+    def _left(self) -> float:
+        return self.deadline - time.perf_counter()
+
+    def _report(self, stage: str) -> None:
+        if self.progress is not None:
+            seconds = time.perf_counter() - self.started
+            self.progress(Progress(seconds, stage, self.state.cost, self.state.bound))
+
+    def _improve(self, choice: Ints) -> None:
+        """Improve a choice by local search; keep the result if it is the best so far."""
+        search = self.search
+        search.reset(choice)
+        deadline = min(self.deadline, time.perf_counter() + SEARCH_SHARE * self.timeout)
+        if not search.fits and not search.repair(deadline):
+            return
+        search.improve(deadline)
+        self._offer(np.array(search.choice, np.int64))
+
+    def _offer(self, choice: Ints) -> None:
+        """Keep a choice if it is feasible and the best so far."""
+        evaluation = evaluate(self.problem, choice)
+        if evaluation.cost < self.state.cost and evaluation.fits(self.problem.limit):
+            self.state.choice, self.state.cost = choice, evaluation.cost
+
+    # --- Relaxation ------------------------------------------------------------------------------
+
+    def _solve_relaxation(self) -> bool:
+        """Solve the linear relaxation; return whether it was solved in time and is feasible."""
+        status: Any = None
+        while True:
+            status = self._run("linear relaxation")
+            if status != "kOptimal":
+                break
+            solution, objective = self._solution()
+            self.state.bound = max(self.state.bound, self._bound(objective))
+            self._report("linear relaxation")
+            if not self._add_memory_rows(solution):
+                choice = self.model.choice_of(solution)
+                if self.model.is_integral(solution):
+                    self._offer(choice)
+                self._improve(choice)
+                self._report("linear relaxation")
+                self._fix_columns()
+                return True
+        if status in ("kInfeasible", "kUnboundedOrInfeasible"):
+            self.state.bound = math.inf
+        else:
+            self.notes.append("the linear relaxation wasn't solved in time")
+        return False
+
+    def _bound(self, objective: float) -> float:
+        """Return a bound for an objective of HiGHS, less its tolerance."""
+        return (objective - 0.1 * TOLERANCE * max(1.0, abs(objective))) / self.scale
+
+    def _add_memory_rows(self, solution: Floats) -> bool:
+        """Add the memory constraints that a solution violates most; return whether there are."""
+        if self.problem.limit is None:
+            return False
+        live = self.model.live_bytes(solution)
+        live[self.points] = 0.0
+        excess = live > self.problem.limit * (1 + max(MEMORY_TOLERANCE, 1e-7))
+        new: list[int] = []
+        while excess.any() and len(new) < ROWS_AT_A_TIME:
+            point = int(np.argmax(np.where(excess, live, -1.0)))
+            new.append(point)
+            # Points nearby have nearly the same constraint.
+            near = len(live) // (4 * ROWS_AT_A_TIME)
+            excess[max(0, point - near) : point + near + 1] = False
+        if not new:
+            return False
+        rows = self.model.memory_rows(new, self.problem.limit)
+        _add_rows(self.highs, rows)
+        self.points += new
+        return True
+
+    def _fix_columns(self) -> None:
+        """Remove the columns whose reduced cost exceeds the distance to the best choice."""
+        if not math.isfinite(self.state.cost):
+            return
+        distance = (self.state.cost - self.state.bound) * self.scale
+        duals: Floats = np.array(self.highs.getSolution().col_dual)
+        fixed: Bools = duals > distance * (1 + 1e-6) + 1e-6
+        columns = np.flatnonzero(fixed).astype(np.int32)
+        zeros = np.zeros(len(columns))
+        self.highs.changeColsBounds(len(columns), columns, zeros, zeros)
+
+    # --- Branch and bound ------------------------------------------------------------------------
+
+    def _branch_and_bound(self) -> None:
+        import highspy  # noqa: PLC0415 (an optional package)
+
+        highs, number = self.highs, int(self.model.first[-1])
+        columns = np.arange(number, dtype=np.int32)
+        integer = np.full(number, int(highspy.HighsVarType.kInteger), np.uint8)
+        highs.changeColsIntegrality(number, columns, integer)
+        highs.setOptionValue("mip_rel_gap", self.gap)
+        highs.setOptionValue("mip_abs_gap", 0.0)
+        self._subscribe()
+        while not self._is_proven and self._left() > 0:
+            if self.state.choice is not None:
+                self._pass_start(self.state.choice)
+            status = self._run("branch and bound")
+            info = highs.getInfo()
+            if status == "kInfeasible":
+                self.state.bound = max(self.state.bound, self.state.cost)
+                return
+            self._raise_bound(info.mip_dual_bound)
+            if not math.isfinite(info.primal_solution_status) or info.primal_solution_status != 2:
+                return
+            solution, _ = self._solution()
+            choice = self.model.choice_of(solution)
+            self._offer(choice)
+            if not self._add_memory_rows(solution):
+                self._report("branch and bound")
+                return
+            self._improve(choice)
+
+    def _raise_bound(self, objective: float) -> None:
+        if math.isfinite(objective):
+            bound = min(self._bound(objective), self.state.cost)
+            self.state.bound = max(self.state.bound, bound)
+
+    def _pass_start(self, choice: Ints) -> None:
+        number = int(self.model.first[-1])
+        columns = np.arange(number, dtype=np.int32)
+        self.highs.setSolution(number, columns, self.model.solution_of(choice))
+
+    def _subscribe(self) -> None:
+        """Report bounds, and keep solutions as they are found."""
+
+        def on_improvement(event: Any) -> None:
+            solution = np.array(event.data_out.mip_solution)
+            if len(solution):
+                self._offer(self.model.choice_of(solution))
+
+        def on_log(event: Any) -> None:
+            self._raise_bound(event.data_out.mip_dual_bound)
+            self._report("branch and bound")
+
+        self.highs.cbMipImprovingSolution.subscribe(on_improvement)
+        self.highs.cbMipLogging.subscribe(on_log)
+
+    # --- HiGHS -----------------------------------------------------------------------------------
+
+    def _run(self, stage: str) -> str:
+        """Run HiGHS in the remaining time; return the name of its status."""
+        left = self._left()
+        if left <= 0:
+            return "kTimeLimit"
+        self._report(stage)
+        self.highs.setOptionValue("time_limit", self.highs.getRunTime() + left)
+        self.highs.run()
+        return self.highs.getModelStatus().name
+
+    def _solution(self) -> tuple[Floats, float]:
+        values: Floats = np.array(self.highs.getSolution().col_value)
+        return values, float(self.highs.getInfo().objective_function_value)
+
+    def _finish(self) -> Solution:
+        """Return the solution of the given problem."""
+        notes = tuple(self.notes)
+        if not self.problem.nodes:
+            self.state.choice, self.state.bound = np.zeros(0, np.int64), 0.0
+        if self.state.choice is None:
+            is_infeasible = self.state.bound == math.inf
+            shortage = shortage_of(self.original, self.reduction, SEARCH_SHARE * self.timeout)
+            status = "infeasible" if is_infeasible else "unknown"
+            return without_choice(status, self.state.bound, self.started, shortage, notes)
+        if self.problem.nodes:
+            search = LocalSearch(self.problem, self.state.choice)
+            search.prefer_first()
+            self.state.choice = np.array(search.choice, np.int64)
+        choice = self.reduction.restore(self.state.choice)
+        return solution_of(self.original, choice, self.state.bound, self.gap, self.started, notes)
+
+
+def _linear_program(model: FlowModel, scale: float) -> Any:
+    """Return HiGHS with the linear relaxation of a model."""
+    import highspy  # noqa: PLC0415 (an optional package)
+
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = len(model.costs), len(model.rows.lower)
+    program.col_cost_ = model.costs * scale
+    program.col_lower_ = np.zeros(len(model.costs))
+    program.col_upper_ = np.full(len(model.costs), np.inf)
+    program.row_lower_, program.row_upper_ = model.rows.lower, model.rows.upper
+    matrix = program.a_matrix_
+    matrix.format_ = highspy.MatrixFormat.kRowwise
+    matrix.start_, matrix.index_ = model.rows.starts, model.rows.columns
+    matrix.value_ = model.rows.entries
+    highs = highspy.Highs()
+    for option, value in {"output_flag": False, "threads": 1, "parallel": "off"}.items():
+        highs.setOptionValue(option, value)
+    highs.passModel(program)
+    return highs
+
+
+def _add_rows(highs: Any, rows: SparseRows) -> None:
+    starts, columns = rows.starts[:-1].astype(np.int32), rows.columns.astype(np.int32)
+    number, entries = len(rows.lower), len(rows.entries)
+    highs.addRows(number, rows.lower, rows.upper, entries, starts, columns, rows.entries)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reductions and solvers on random problems, compared with brute force."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_sharding_problems import random_problem
+
+from pyshardy.auto.problem import Buffer, Node, Problem, User, Value, evaluate
+from pyshardy.auto.reduce import reduce
+from pyshardy.auto.solution import brute_force
+from pyshardy.auto.solve import solve
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_reductions_keep_the_optimum(seed):
+    problem = random_problem(seed)
+    best, reduction = brute_force(problem), reduce(problem)
+    if reduction.problem is None:
+        assert best.status == "infeasible"
+        return
+    reduced = brute_force(reduction.problem)
+    assert reduced.status == best.status
+    if reduced.choice is not None:
+        choice = reduction.restore(reduced.choice)
+        evaluation = evaluate(problem, choice)
+        assert evaluation.fits(problem.limit)
+        assert evaluation.cost == best.cost == reduced.cost
+        again = reduction.restrict(choice)
+        assert (reduction.restore(again) == choice).all()
+
+
+def test_trees_are_solved_by_reduction():
+    draw = np.random.default_rng(0)
+    nodes = [Node(f"n{number}", draw.random(5)) for number in range(30)]
+    own = np.arange(5)
+    values = [
+        Value(int(draw.integers(number)), own, [User(number, own)], draw.random((5, 5)))
+        for number in range(1, 30)
+    ]
+    problem = Problem(nodes, values)
+    reduction = reduce(problem)
+    assert [len(node.costs) for node in reduction.problem.nodes] == [1]
+    solution = solve(problem, gap=0)
+    assert solution.status == "optimal"
+    assert reduction.problem.nodes[0].costs[0] == pytest.approx(solution.cost)
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_highs_finds_and_proves_the_optimum(seed):
+    problem = random_problem(seed)
+    best, found = brute_force(problem), solve(problem, by="highs", gap=0)
+    assert found.status == best.status
+    if best.choice is not None:
+        assert found.cost == pytest.approx(best.cost)
+        assert found.bound == pytest.approx(best.cost, abs=1e-4)
+        assert evaluate(problem, found.choice).fits(problem.limit)
+        again = solve(problem, by="highs", gap=0)
+        assert (again.choice == found.choice).all()
+
+
+def test_equal_strategies_give_the_first():
+    own = [0, 1, 2]
+    nodes = [Node("a", [1, 1, 1]), Node("b", [0, 0, 0])]
+    values = [Value(0, own, [User(1, own)], np.ones((3, 3)))]
+    assert solve(Problem(nodes, values)).choice.tolist() == [0, 0]
+
+
+def test_missing_memory_is_listed():
+    nodes = [Node("small", [0, 1]), Node("large", [0, 1])]
+    buffers = [Buffer(0, 2, 0, [8, 4]), Buffer(1, 2, 1, [100, 60])]
+    solution = solve(Problem(nodes, [], buffers, limit=50))
+    assert solution.status == "infeasible"
+    assert solution.shortage.nbytes == 14
+    assert solution.shortage.point == 1
+    assert solution.shortage.needs == ((1, 60), (0, 4))
+
+
+def test_incompatible_strategies_are_named():
+    nodes = [Node("a", [0]), Node("b", [0])]
+    solution = solve(Problem(nodes, [Value(0, [0], [User(1, [0])], [[np.inf]])]))
+    assert solution.status == "infeasible"
+    assert solution.notes == ("no strategy of 'a' is compatible with those of its neighbors",)
+
+
+def test_no_time_gives_what_is_known():
+    solution = solve(Problem([Node("a", [2, 1])]), timeout=0)
+    assert solution.status in ("optimal", "unknown")
