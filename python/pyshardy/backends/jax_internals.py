@@ -23,13 +23,16 @@ if TYPE_CHECKING:
     import jax.export
 
 
-def compile_options(replicas: int, partitions: int, shardy: bool) -> Any:
+def compile_options(
+    replicas: int, partitions: int, shardy: bool, optimization: int | None = None
+) -> Any:
     """Return the options of XLA for a program on so many devices, which are numbered in order.
 
     Args:
         replicas: the number of replicas.
         partitions: the number of partitions of each.
         shardy: whether XLA's own pass of Shardy lowers `sdy.manual_computation`.
+        optimization: the level of the code generator; None for XLA's default.
     """
     import numpy as np  # noqa: PLC0415
     from jax._src.lib import _jax  # noqa: PLC0415
@@ -42,7 +45,23 @@ def compile_options(replicas: int, partitions: int, shardy: bool) -> Any:
         part.device_assignment = _jax.DeviceAssignment.create(assignment)
     build_options.use_spmd_partitioning = partitions > 1
     build_options.use_shardy_partitioner = shardy
+    options.env_option_overrides = list(_debug_options(optimization).items())
     return options
+
+
+def _debug_options(optimization: int | None) -> dict[str, Any]:
+    """Return the debug options of XLA for a level of optimization."""
+    import jax  # noqa: PLC0415
+
+    if optimization is None:
+        return {}
+    level = {"xla_backend_optimization_level": optimization}
+    if optimization > 0:
+        return level
+    fast = {**level, "xla_llvm_disable_expensive_passes": True}
+    if jax.__version_info__ < (0, 11):  # Later versions have no other code generator.
+        fast["xla_cpu_use_fusion_emitters"] = False
+    return fast
 
 
 def device_list(devices: Sequence[Any]) -> Any:

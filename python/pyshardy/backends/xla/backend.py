@@ -28,4 +28,5 @@ class XlaBackend:
             options.cache_directory,
             options.custom_calls,
             nan_safe=options.nan_safe,
+            optimization=options.optimization,
         )

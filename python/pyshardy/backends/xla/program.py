@@ -46,6 +46,7 @@ class XlaProgram:
         cache_directory: a directory of compiled programs for later processes.
         callbacks: the custom calls that functions of this process implement.
         donated: the positions of the arguments whose memory results reuse.
+        optimization: the level of the code generator; None for XLA's default.
 
     Attributes:
         compile_seconds: the compile time.
@@ -68,6 +69,7 @@ class XlaProgram:
         cache_directory: str | None = None,
         callbacks: Callbacks | None = None,
         donated: Sequence[int] = (),
+        optimization: int | None = None,
     ):
         self._donated = tuple(donated)
         self._callbacks = callbacks or Callbacks((), {})
@@ -86,6 +88,7 @@ class XlaProgram:
                 "platform": platform,
                 "cache_directory": cache_directory,
                 "callbacks": len(self._callbacks),
+                "optimization": optimization,
             }
         )
         self._number: int = answer["number"]
@@ -155,6 +158,7 @@ def local_xla_program(
     functions: Mapping[str, Function] | None = None,
     *,
     nan_safe: bool = False,
+    optimization: int | None = None,
 ) -> XlaProgram:
     """Compile a local program for all devices of a layout.
 
@@ -165,6 +169,7 @@ def local_xla_program(
         cache_directory: a directory of compiled programs for later processes.
         functions: implement custom calls, by their targets.
         nan_safe: whether maxima and minima of several devices keep NaN on a CPU.
+        optimization: the level of the code generator; None for XLA's default.
 
     Raises:
         UsageError: jaxlib is not installed.
@@ -192,6 +197,7 @@ def local_xla_program(
             cache_directory=cache_directory,
             callbacks=callbacks,
             donated=donated_arguments(entry),
+            optimization=optimization,
         )
     except ExecutionError as refusal:
         raise _at_custom_call(refusal, module) from None

@@ -53,6 +53,7 @@ def compile(  # noqa: A001
     platform: str,
     cache_directory: str | None,
     callbacks: int,
+    optimization: int | None,
 ) -> dict[str, Any]:
     """Compile a program, and assign a number to it.
 
@@ -61,12 +62,12 @@ def compile(  # noqa: A001
     """
     start = time.perf_counter()
     devices = _devices(platform, replicas * partitions)
-    key = (text, replicas, partitions, shardy, platform)
+    key = (text, replicas, partitions, shardy, platform, optimization)
     number = _NUMBERS.get(key)
     is_known = number is not None
     if number is None:
         client, placed = devices[0].client, jax_internals.device_list(devices)
-        options = jax_internals.compile_options(replicas, partitions, shardy)
+        options = jax_internals.compile_options(replicas, partitions, shardy, optimization)
         cache = FileCache(None if callbacks else cache_directory, ".xla")
         # Programs of other versions or for other kinds of devices are unusable.
         file_key = (jax.__version__, devices[0].device_kind, this_cpu(), *key)
