@@ -56,16 +56,26 @@ FAMILIES = (
 _CONVERTED_BY_IMPORTER = frozenset(
     {
         "aten.all",
+        "aten.arange",
         "aten.empty_like",
         "aten.eye",
         "aten.isfinite",
         "aten.linalg_vector_norm",
         "aten.logaddexp",
         "aten.logaddexp2",
+        "aten.movedim.int",
+        "aten.narrow",
+        "aten.reshape",
         "aten.rms_norm",
+        "aten.squeeze.dim",
+        "aten.to",
+        "aten.transpose",
+        "aten.unflatten",
+        "aten.where",
+        "aten.zeros_like",
     }
 )
-"""Operations with a decomposition that the importer converts in a better way."""
+"""Operations with a decomposition that the importer converts in a better way, or faster."""
 
 
 def decomposition_of(operation: Any) -> Callable[..., Any] | None:
@@ -74,7 +84,8 @@ def decomposition_of(operation: Any) -> Callable[..., Any] | None:
         return own
     if (original := _original_of_copy(operation)) is not None:
         return original
-    if name_of(operation).rpartition(".")[0] in _CONVERTED_BY_IMPORTER:
+    name = name_of(operation)
+    if name in _CONVERTED_BY_IMPORTER or name.rpartition(".")[0] in _CONVERTED_BY_IMPORTER:
         return None
     if hasattr(operation, "_can_decompose") and operation._can_decompose():
         return functools.partial(_decompose, operation)

@@ -40,6 +40,9 @@ def _register_binary(operation: str, name: str) -> None:
 
 
 _BINARY = {
+    "aten.__and__": "and",
+    "aten.__or__": "or",
+    "aten.__xor__": "xor",
     "aten.bitwise_and": "and",
     "aten.bitwise_or": "or",
     "aten.bitwise_xor": "xor",
