@@ -151,6 +151,27 @@ def completion_cost(
     return completed + reshard_cost(reshard, hardware)
 
 
+def completion_collectives(reshard: Reshard, reduced: AxisTuple) -> tuple[PlannedCollective, ...]:
+    """Return the collectives that complete partial results, and reshard them.
+
+    An all-reduce whose result is then sliced along the same axes is a reduce-scatter; see
+    `completion_cost`.
+
+    Args:
+        reshard: the reshard of the result, from the axes in which it is computed.
+        reduced: the axes along which results are partial.
+    """
+    kind, rest = "all_reduce", reshard
+    first = next(iter(reshard.plan()), None)
+    if isinstance(first, AllSlice) and set(reduced) <= {ref for refs in first.axes for ref in refs}:
+        kind, rest = "reduce_scatter", replace(reshard, source=first.result)
+    put_in = reshard.nbytes * local_elements(reshard.shape, reshard.source, reshard.mesh)
+    group = reshard.mesh.axes_size(reduced)
+    names = tuple(dict.fromkeys(ref.name for ref in reduced))
+    sent = put_in * float(share_sent(kind, group))
+    return (PlannedCollective(kind, group, names, sent), *reshard_collectives(rest))
+
+
 def collective_cost(
     kind: str, axes: Iterable[AxisRef], put_in: int, mesh: Mesh, hardware: Hardware
 ) -> float:

@@ -1,0 +1,417 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A program as choices between strategies, and the tensors that flow between them.
+
+| in the program                      | in the graph                                               |
+|-------------------------------------|------------------------------------------------------------|
+| an argument of `@main`              | a site: the shardings that it may have                     |
+| an operation                        | a site: its strategies                                     |
+| a chain of elementwise operations   | one site: intermediate results have no other use           |
+| a value that a loop carries         | a site, which the initial value and the next one flow to   |
+| the result of an `if` or a `case`   | a site, which the results of all branches flow to          |
+| an argument of another function     | a site, which the operands of all calls flow to            |
+| an annotated result of `@main`      | a site with the shardings that agree with the annotation   |
+| a constant, a broadcast of a scalar | nothing: each user computes its own shard                  |
+
+An operation in a loop counts once for each iteration, and one in a function once for each call. A
+value from outside of a loop is resharded once, since the partitioner hoists such reshards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mlir_sdy.discardable import as_integer
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.values import get_sharding, result_shardings
+from pyshardy.auto.alternatives import Alternatives, AlternativesOf
+from pyshardy.cost.op_work import Work
+from pyshardy.irtools.functions import entry_block, functions_of
+from pyshardy.irtools.named_values import name_of, result_names
+from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_name
+from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.local_program.trip_counts import Repetitions
+from pyshardy.partition.op_facts.record import record_of
+from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
+
+_ALIAS = "tf.aliasing_output"
+_BARRIER = "stablehlo.optimization_barrier"
+_BROADCAST = "stablehlo.broadcast_in_dim"
+_CALL = "func.call"
+_WHILE = "stablehlo.while"
+_BRANCHES = frozenset({"stablehlo.case", "stablehlo.if"})
+_OF_CONSTANTS = ELEMENTWISE_OPERATIONS | {_BROADCAST, "stablehlo.reshape", "stablehlo.slice"}
+
+
+@dataclass(slots=True)
+class Site:
+    """A place where one of several strategies is chosen.
+
+    Attributes:
+        name: its name in messages: an operation with its location, or a value.
+        alternatives: the strategies.
+        repetitions: how often it is executed.
+        kind: what distinguishes it from other sites with the same alternatives.
+    """
+
+    name: str
+    alternatives: Alternatives
+    repetitions: int
+    kind: str
+
+
+@dataclass(slots=True)
+class Flow:
+    """A value that sites use.
+
+    Attributes:
+        producer: the number of the site that defines it.
+        result: the number of the result.
+        nbytes: the bytes of the unsharded value.
+        repetitions: how often it is resharded.
+        users: the numbers of the sites that use it, with those of the operands.
+        is_tied: whether all users need it as its producer gives it.
+    """
+
+    producer: int
+    result: int
+    nbytes: int
+    repetitions: int
+    users: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    is_tied: bool = False
+
+
+@dataclass(slots=True)
+class Graph:
+    """The choices of a program.
+
+    Attributes:
+        sites: the places of choices.
+        flows: the values between them.
+        placed: for each value the number of the site that defines it, and that of the result.
+        results: for each annotated result of `@main` the number of its site.
+        replicated: the operations that can't be computed on shards, with their locations.
+    """
+
+    sites: list[Site] = field(default_factory=list[Site])
+    flows: list[Flow] = field(default_factory=list[Flow])
+    placed: dict[ir.Value, tuple[int, int]] = field(
+        default_factory=dict[ir.Value, tuple[int, int]]
+    )
+    results: dict[int, int] = field(default_factory=dict[int, int])
+    replicated: list[str] = field(default_factory=list[str])
+
+
+def graph_of(module: ir.Module, alternatives: AlternativesOf, *, keep_given: bool = True) -> Graph:
+    """Return the choices of a program.
+
+    Args:
+        module: the program, entered at `@main`.
+        alternatives: finds strategies.
+        keep_given: whether shardings in the program are fixed.
+    """
+    return _Builder(module, alternatives, keep_given).run()
+
+
+class _Builder:
+    """Reads a program once, in its order."""
+
+    def __init__(self, module: ir.Module, alternatives: AlternativesOf, keep_given: bool):
+        self.of = alternatives
+        self.keep_given = keep_given
+        self.functions = {symbol_name(each): each for each in functions_of(module)}
+        self.repetitions = Repetitions(module)
+        self.graph = Graph()
+        self.free: dict[ir.Value, Work] = {}
+        self.flow_of: dict[ir.Value, Flow] = {}
+        self.flows: list[Flow] = []
+        self.arguments: dict[str, list[int]] = {}
+        self.chains = _Chains()
+
+    def run(self) -> Graph:
+        main = self.functions["main"]
+        block = entry_block(main)
+        assert block is not None, "checked by the caller"
+        for number, argument in enumerate(block.arguments):
+            site = self._value_site(argument, name_of(argument) or f"arg{number}", 1)
+            self._define(argument, site, 0, 1)
+        self._block(block)
+        self._results_of(main, block)
+        self.graph.flows = [flow for flow in self.flows if flow.users]
+        self.chains.merge(self.graph, self.of)
+        return self.graph
+
+    # --- Values -----------------------------------------------------------------------------
+
+    def _given(self, value: ir.Value) -> TensorSharding | None:
+        return get_sharding(value) if self.keep_given else None
+
+    def _value_site(self, value: ir.Value, name: str, repetitions: int, operands: int = 0) -> int:
+        """Add a site for the sharding of a value."""
+        found = self.of.of_value(shape_of(value.type), self._given(value), operands)
+        return self._site(Site(name, found, repetitions, f"value of {operands}"))
+
+    def _site(self, site: Site) -> int:
+        self.graph.sites.append(site)
+        return len(self.graph.sites) - 1
+
+    def _define(self, value: ir.Value, site: int, result: int, repetitions: int) -> None:
+        """Note the site that defines a value."""
+        self.graph.placed[value] = site, result
+        nbytes = element_bytes(value.type) * math.prod(shape_of(value.type))
+        flow = self.flow_of[value] = Flow(site, result, nbytes, repetitions)
+        self.flows.append(flow)
+
+    def _alias(self, value: ir.Value, original: ir.Value) -> None:
+        """Note that a value is another one."""
+        if original in self.free:
+            self.free[value] = self.free[original]
+        elif original in self.flow_of:
+            self.flow_of[value] = self.flow_of[original]
+            self.graph.placed[value] = self.graph.placed[original]
+
+    def _use(self, value: ir.Value, site: int, operand: int) -> None:
+        flow = self.flow_of.get(value)
+        if flow is not None and shape_of(value.type) and (site, operand) not in flow.users:
+            flow.users.append((site, operand))
+
+    # --- Operations -------------------------------------------------------------------------
+
+    def _block(self, block: ir.Block) -> None:
+        for view in block.operations:
+            operation = view.operation
+            name = operation.name
+            if name == _CALL:
+                self._call(operation)
+            elif name == _BARRIER:
+                for result, operand in zip(operation.results, operation.operands, strict=True):
+                    self._alias(result, operand)
+            elif name == _WHILE:
+                self._loop(operation)
+            elif name in _BRANCHES:
+                self._branches(operation)
+            elif len(operation.results):
+                self._operation(operation, name)
+
+    def _operation(self, operation: ir.Operation, name: str) -> None:
+        operands, results = list(operation.operands), list(operation.results)
+        if self._is_free(name, operands, results):
+            work = sum((self.free.get(each, Work()) for each in operands), self.of.work(operation))
+            self.free.update(dict.fromkeys(results, work))
+            return
+        if not any(shape_of(value.type) for value in (*operands, *results)):
+            return
+        repetitions = self.repetitions.of(operation) or 1
+        title = f"{name} at {location_of(operation.location)}"
+        free = [self.free.get(operand) for operand in operands]
+        given = [self._given(result) for result in results]
+        if self._is_elementwise(name, operands, results):
+            works = [(name, self.of.work(operation))]
+            works += [(_BROADCAST, each) for each in free if each is not None]
+            found = self.of.of_value(shape_of(results[0].type), given[0], 1, works)
+            site = self._site(Site(title, found, repetitions, name))
+            for operand in operands:
+                self._use(operand, site, 0)
+            if given[0] is None:
+                self.chains.add(site, operation, works, self.graph.placed)
+        else:
+            found = self.of.of_operation(operation, given, free)
+            if found.is_replicated:
+                self.graph.replicated.append(title)
+            site = self._site(Site(title, found, repetitions, name))
+            for number, operand in enumerate(operands):
+                self._use(operand, site, number)
+        for number, result in enumerate(results):
+            self._define(result, site, number, repetitions)
+
+    def _is_free(
+        self, name: str, operands: Sequence[ir.Value], results: Sequence[ir.Value]
+    ) -> bool:
+        """Whether each device can compute any shard of the results, without other tensors."""
+        if name == _BROADCAST and not shape_of(operands[0].type):
+            return True
+        are_free = all(each in self.free or not shape_of(each.type) for each in operands)
+        return are_free and (name in _OF_CONSTANTS or record_of(name).creates_any_shard)
+
+    def _is_elementwise(
+        self, name: str, operands: Sequence[ir.Value], results: Sequence[ir.Value]
+    ) -> bool:
+        if name not in ELEMENTWISE_OPERATIONS or len(results) != 1:
+            return False
+        shape = shape_of(results[0].type)
+        is_known = record_of(name).local_form is not None or name.startswith("sdy.")
+        return is_known and all(shape_of(each.type) in ((), shape) for each in operands)
+
+    # --- Operations with regions, and calls -------------------------------------------------
+
+    def _call(self, call: ir.Operation) -> None:
+        """Tie the operands of a call to the arguments of the function, and its results."""
+        name = callee_of(call)
+        function = self.functions.get(name)
+        block = None if function is None else entry_block(function)
+        if function is None or block is None:
+            self._operation(call, _CALL)
+            return
+        if name not in self.arguments:
+            repetitions = self._repetitions_in(block)
+            sites: list[int] = []
+            for number, argument in enumerate(block.arguments):
+                site = self._value_site(argument, f"argument {number} of @{name}", repetitions, 1)
+                self._define(argument, site, 0, repetitions)
+                sites.append(site)
+            self.arguments[name] = sites
+            self._block(block)
+        for operand, site in zip(call.operands, self.arguments[name], strict=True):
+            self._use(operand, site, 0)
+        for result, value in zip(call.results, _terminator(block).operands, strict=True):
+            self._copy(result, value, self.repetitions.of(call) or 1)
+
+    def _copy(self, result: ir.Value, value: ir.Value, repetitions: int) -> None:
+        """Note that a result of an operation has the sharding of a value in it."""
+        if value in self.free:
+            self.free[result] = self.free[value]
+        elif value in self.graph.placed:
+            self._define(result, *self.graph.placed[value], repetitions)
+
+    def _loop(self, loop: ir.Operation) -> None:
+        """Tie the initial, the carried and the next values of a loop."""
+        outside = self.repetitions.of(loop) or 1
+        blocks = [region.blocks[0] for region in loop.regions]
+        inside = self._repetitions_in(blocks[1])
+        sites: list[int] = []
+        for number, (result, operand) in enumerate(zip(loop.results, loop.operands, strict=True)):
+            title = f"value {number} of the loop at {location_of(loop.location)}"
+            site = self._value_site(result, title, inside, 2)
+            sites.append(site)
+            self._use(operand, site, 0)
+            self._define(result, site, 0, outside)
+            for block in blocks:
+                self._define(block.arguments[number], site, 0, inside)
+        for block in blocks:
+            self._block(block)
+        for site, value in zip(sites, _terminator(blocks[1]).operands, strict=True):
+            self._use(value, site, 1)
+
+    def _branches(self, operation: ir.Operation) -> None:
+        """Tie the results of an `if` or a `case` to those of its branches."""
+        outside = self.repetitions.of(operation) or 1
+        blocks = [region.blocks[0] for region in operation.regions]
+        for block in blocks:
+            self._block(block)
+        for number, result in enumerate(operation.results):
+            title = f"result {number} of {operation.name} at {location_of(operation.location)}"
+            site = self._value_site(result, title, outside, len(blocks))
+            for index, block in enumerate(blocks):
+                self._use(_terminator(block).operands[number], site, index)
+            self._define(result, site, 0, outside)
+
+    def _repetitions_in(self, block: ir.Block) -> int:
+        return self.repetitions.of(_terminator(block)) or 1
+
+    # --- Results ----------------------------------------------------------------------------
+
+    def _results_of(self, main: ir.Operation, block: ir.Block) -> None:
+        """Add sites for annotated results, and tie donated arguments to theirs."""
+        values = list(_terminator(block).operands)
+        given = result_shardings(main) if self.keep_given else [None] * len(values)
+        names = result_names(main)
+        aliases = _aliases(main)
+        for number, value in enumerate(values):
+            if value not in self.flow_of or not shape_of(value.type):
+                continue
+            argument = aliases.get(number)
+            if given[number] is None and argument is None:
+                continue
+            found = self.of.of_value(shape_of(value.type), given[number], 2)
+            name = names[number] or f"result[{number}]"
+            site = self._site(Site(name, found, 1, "result"))
+            self._use(value, site, 0)
+            self.graph.results[number] = site
+            if argument is not None:
+                flow = self.flow_of[block.arguments[argument]]
+                tie = Flow(flow.producer, 0, flow.nbytes, 1, [(site, 1)], is_tied=True)
+                self.flows.append(tie)
+
+
+class _Chains:
+    """Elementwise operations that share one sharding.
+
+    An operation joins those that define its operands, if these have no other use: a reshard between
+    them can as well be made before the first or after the last one.
+    """
+
+    def __init__(self) -> None:
+        self._works: dict[int, list[tuple[str, Work]]] = {}
+        self._operations: dict[int, ir.Operation] = {}
+        self._parents: dict[int, int] = {}
+
+    def add(
+        self,
+        site: int,
+        operation: ir.Operation,
+        works: list[tuple[str, Work]],
+        placed: Mapping[ir.Value, tuple[int, int]],
+    ) -> None:
+        """Add an elementwise operation without a given sharding."""
+        self._works[site] = works
+        self._operations[site] = operation
+        for operand in operation.operands:
+            made = placed.get(operand)
+            if made is None or made[0] not in self._operations or not _has_one_use(operand):
+                continue
+            if self._operations[made[0]].results[0] == operand:  # not that of a barrier
+                self._parents[self._root(made[0])] = site
+
+    def _root(self, site: int) -> int:
+        while site in self._parents:
+            site = self._parents[site]
+        return site
+
+    def merge(self, graph: Graph, of: AlternativesOf) -> None:
+        """Merge the sites of a graph."""
+        works: dict[int, list[tuple[str, Work]]] = {}
+        for site, own in self._works.items():
+            works.setdefault(self._root(site), []).extend(own)
+        numbers: dict[int, int] = {}
+        sites: list[Site] = []
+        for old, site in enumerate(graph.sites):
+            if old in self._parents:
+                continue
+            numbers[old] = len(sites)
+            sites.append(site)
+            if old in works:
+                shape = shape_of(self._operations[old].results[0].type)
+                site.alternatives = of.of_value(shape, None, 1, works[old])
+        new = [numbers[self._root(old)] for old in range(len(graph.sites))]
+        flows: list[Flow] = []
+        for flow in graph.flows:
+            flow.producer = new[flow.producer]
+            users = dict.fromkeys((new[site], operand) for site, operand in flow.users)
+            flow.users = list(users)
+            if any(site != flow.producer for site, _ in flow.users):
+                flows.append(flow)
+        graph.sites, graph.flows = sites, flows
+        graph.placed = {value: (new[at], number) for value, (at, number) in graph.placed.items()}
+        graph.results = {number: new[site] for number, site in graph.results.items()}
+
+
+def _has_one_use(value: ir.Value) -> bool:
+    uses = iter(value.uses)
+    return next(uses, None) is not None and next(uses, None) is None
+
+
+def _terminator(block: ir.Block) -> ir.Operation:
+    return block.operations[len(block.operations) - 1].operation
+
+
+def _aliases(main: ir.Operation) -> dict[int, int]:
+    """Return the arguments whose memory results reuse, by the numbers of the results."""
+    found: dict[int, int] = {}
+    for argument, attributes in enumerate(FunctionView(main).arg_attrs or ()):
+        if _ALIAS in attributes:
+            result = as_integer(attributes[_ALIAS])
+            if result is not None:
+                found[result] = argument
+    return found

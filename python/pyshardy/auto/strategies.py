@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The strategies of an operation: the ways to compute it on shards.
+
+1. A strategy assigns each axis of the mesh to a factor of the operation's sharding rule, or to
+   none. The rule is that of the partitioner (`rule_on_shards`), and factors along which the
+   partitioner can't compute on shards (`blocked_factors`) get no axes.
+2. An axis is assigned as a whole, and the shards of a factor must divide it evenly. Several axes of
+   a factor are in the order of the mesh, or in an order that the user has written somewhere.
+3. A dimension of several factors is sharded along a minor factor only if its major factors are
+   sharded fully, since shardings can't express strides.
+4. Where reduced factors are sharded, the results are partial. A strategy completes them by an
+   all-reduce, or by a reduce-scatter along dimensions that the axes divide.
+
+Example: a product `[i, k], [k, j] -> [i, j]` on a mesh `<["x"=2]>` has the strategies: no axes; `x`
+along `i`, or `j`; `x` along `k` and an all-reduce; `x` along `k` and a reduce-scatter along the
+first or the second dimension of the result.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.model import (
+    AxisRef,
+    AxisTuple,
+    DimMapping,
+    Mesh,
+    OpShardingRule,
+    TensorMapping,
+    TensorSharding,
+    sort_and_merge,
+)
+from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
+from pyshardy.partition.resharding.steps import AxesPerDim
+
+
+@dataclass(frozen=True, slots=True)
+class AxisChoices:
+    """The axes that strategies may use.
+
+    Attributes:
+        mesh: the mesh.
+        names: the names of the axes that may be used, in the order of the mesh.
+        orders: other orders of several axes along one dimension.
+    """
+
+    mesh: Mesh
+    names: tuple[str, ...]
+    orders: frozenset[AxisTuple] = frozenset()
+
+    def lists(self, axes: Sequence[str]) -> Iterator[AxisTuple]:
+        """Yield the orders of some axes along a dimension; `axes` is in the order of the mesh."""
+        listed = tuple(map(AxisRef, axes))
+        yield listed
+        if len(listed) > 1:
+            for other in sorted(self.orders, key=str):
+                if len(other) == len(listed) and {*other} == {*listed} and other != listed:
+                    yield other
+
+    def permits(self, axes: AxisTuple) -> bool:
+        """Whether a dimension may have a list of axes."""
+        names = [axis.name for axis in axes]
+        if any(axis.sub_axis_info is not None or axis.name not in self.names for axis in axes):
+            return False
+        return axes in self.lists(sorted(names, key=self.names.index))
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """A way to compute an operation on shards.
+
+    Attributes:
+        operands: the axes of each dimension of each operand.
+        computed: those of each result as it is computed.
+        results: those of each result after its completion.
+        reduced: the axes along which computed results are partial.
+        num_parts: the number of parts that the arithmetic is divided into.
+    """
+
+    operands: tuple[AxesPerDim, ...]
+    computed: tuple[AxesPerDim, ...]
+    results: tuple[AxesPerDim, ...]
+    reduced: AxisTuple = ()
+    num_parts: int = 1
+
+
+def strategies_of_rule(
+    rule: OpShardingRule,
+    shapes: Sequence[Shape],
+    blocked: frozenset[int],
+    choices: AxisChoices,
+) -> list[Strategy]:
+    """Return the strategies of an operation.
+
+    Args:
+        rule: the rule by which it is partitioned.
+        shapes: the global shapes of its operands, then results.
+        blocked: the factors that must not be sharded.
+        choices: the axes.
+    """
+    mesh = choices.mesh
+    num_operands = len(rule.operand_mappings)
+    found: dict[Strategy, None] = {}
+    for axes in _factor_axes(rule, blocked, choices):
+        if not all(_is_expressible(mapping, axes, rule, mesh) for mapping in rule.mappings):
+            continue
+        tensors = tuple(_axes_per_dim(mapping, axes) for mapping in rule.mappings)
+        computed = tensors[num_operands:]
+        reduced = sort_and_merge(
+            (axis for factor in rule.reduction_factors for axis in axes[factor]), mesh
+        )
+        num_parts = math.prod(mesh.axes_size(each) for each in axes)
+        for results in _completed(computed, shapes[num_operands:], reduced, choices):
+            one = Strategy(tensors[:num_operands], computed, results, reduced, num_parts)
+            found[one] = None
+    return list(found)
+
+
+def replicated_strategy(shapes: Sequence[Shape], num_operands: int) -> Strategy:
+    """Return the strategy in which each device computes the whole operation."""
+    tensors = tuple(((),) * len(shape) for shape in shapes)
+    return Strategy(tensors[:num_operands], tensors[num_operands:], tensors[num_operands:])
+
+
+def axes_of_tensor(
+    shape: Shape, choices: AxisChoices, given: TensorSharding | None = None
+) -> list[AxesPerDim]:
+    """Return the axes per dimension that a tensor may have, replicated first.
+
+    Args:
+        shape: the global shape.
+        choices: the axes.
+        given: a sharding by the user; see `agrees_with`.
+    """
+    rule = OpShardingRule(
+        tuple(shape),
+        (),
+        (_mapping_of(len(shape)),),
+    )
+    found = [
+        strategy.results[0]
+        for strategy in strategies_of_rule(rule, (shape,), frozenset(), choices)
+        if given is None or agrees_with(strategy.results[0], given)
+    ]
+    if not found and given is not None:
+        found = [tuple(given.dim_axes)]
+    return found
+
+
+def agrees_with(axes: AxesPerDim, given: TensorSharding) -> bool:
+    """Whether a tensor may have some axes, given a sharding by the user.
+
+    Closed dimensions have exactly the given axes, open ones begin with them, and no dimension has
+    an axis along which the sharding is replicated.
+    """
+    replicated = {axis.name for axis in given.replicated_axes}
+    for own, dim in zip(axes, given.dim_shardings, strict=True):
+        if dim.is_closed and own != dim.axes:
+            return False
+        if own[: len(dim.axes)] != dim.axes or any(axis.name in replicated for axis in own):
+            return False
+    return True
+
+
+def _mapping_of(rank: int) -> TensorMapping:
+    return TensorMapping(tuple(DimMapping((dim,)) for dim in range(rank)))
+
+
+def _factor_axes(
+    rule: OpShardingRule, blocked: frozenset[int], choices: AxisChoices
+) -> Iterator[FactorAxes]:
+    """Yield the assignments of axes to factors that the axes divide."""
+    mesh = choices.mesh
+    sizes = rule.factor_sizes
+    usable = [
+        factor for factor in range(rule.num_factors) if factor not in blocked and sizes[factor] > 1
+    ]
+    names = [name for name in choices.names if mesh.axes_size((AxisRef(name),)) > 1]
+    for assigned in itertools.product((None, *usable), repeat=len(names)):
+        per_factor: dict[int, list[str]] = {}
+        for name, factor in zip(names, assigned, strict=True):
+            if factor is not None:
+                per_factor.setdefault(factor, []).append(name)
+        if any(
+            sizes[factor] % mesh.axes_size(tuple(map(AxisRef, axes)))
+            for factor, axes in per_factor.items()
+        ):
+            continue
+        lists = [choices.lists(per_factor.get(factor, ())) for factor in range(rule.num_factors)]
+        yield from itertools.product(*lists)
+
+
+def _is_expressible(
+    mapping: TensorMapping, axes: FactorAxes, rule: OpShardingRule, mesh: Mesh
+) -> bool:
+    """Whether each dimension is sharded along minor factors only if its major ones are full."""
+    for dim in mapping.dim_mappings:
+        is_full = True
+        for factor in dim.factor_indices:
+            if axes[factor] and not is_full:
+                return False
+            is_full = is_full and mesh.axes_size(axes[factor]) == rule.factor_sizes[factor]
+    return True
+
+
+def _axes_per_dim(mapping: TensorMapping, axes: FactorAxes) -> AxesPerDim:
+    return tuple(
+        tuple(axis for factor in dim.factor_indices for axis in axes[factor])
+        for dim in mapping.dim_mappings
+    )
+
+
+def _completed(
+    computed: tuple[AxesPerDim, ...],
+    shapes: Sequence[Shape],
+    reduced: AxisTuple,
+    choices: AxisChoices,
+) -> Iterator[tuple[AxesPerDim, ...]]:
+    """Yield the axes of the results after completion: by an all-reduce, then reduce-scatters.
+
+    Only a single result is scattered. All axes are, or some of them, whose results are reduced
+    along the others before.
+    """
+    yield computed
+    if not reduced or len(computed) != 1:
+        return
+    (axes,), (shape,) = computed, shapes
+    dims: tuple[int | None, ...] = (None, *range(len(shape)))
+    for places in itertools.product(dims, repeat=len(reduced)):
+        scattered = [*axes]
+        for axis, dim in zip(reduced, places, strict=True):
+            if dim is not None:
+                scattered[dim] = (*scattered[dim], axis)
+        changed = [dim for dim in dims if dim is not None and scattered[dim] != axes[dim]]
+        if changed and all(
+            shape[dim] % choices.mesh.axes_size(scattered[dim]) == 0
+            and choices.permits(scattered[dim])
+            for dim in changed
+        ):
+            yield (tuple(scattered),)
