@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import TensorSharding
+from mlir_sdy.model import AxisTuple, TensorSharding
 from pyshardy.auto.costs import Collectives, CostModel, ReshardCosts
 from pyshardy.auto.strategies import (
     AxisChoices,
@@ -20,7 +20,7 @@ from pyshardy.auto.strategies import (
 )
 from pyshardy.cost.op_work import SizedOperation, TensorSize, TensorSizes, Work
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.partition.compatibility.factor_axes import Shape
+from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
@@ -38,6 +38,9 @@ class Alternatives:
         operands: for each operand the axes of its dimensions in each strategy.
         results: for each result the same, after completion.
         collectives: the collectives that complete the results in each strategy.
+        computed: for each result the axes of its dimensions before completion.
+        factors: the axes of each factor of the rule in each strategy; none for values, and for
+            elementwise operations.
         is_replicated: whether the operation can't be computed on shards.
     """
 
@@ -45,20 +48,12 @@ class Alternatives:
     operands: tuple[tuple[AxesPerDim, ...], ...]
     results: tuple[tuple[AxesPerDim, ...], ...]
     collectives: tuple[Collectives, ...]
+    computed: tuple[tuple[AxesPerDim, ...], ...] = ()
+    factors: tuple[FactorAxes, ...] = ()
     is_replicated: bool = False
 
     def __len__(self) -> int:
         return len(self.costs)
-
-    def restricted(self, kept: Sequence[int]) -> Alternatives:
-        """Return some of the strategies."""
-        return Alternatives(
-            tuple(self.costs[at] for at in kept),
-            tuple(tuple(each[at] for at in kept) for each in self.operands),
-            tuple(tuple(each[at] for at in kept) for each in self.results),
-            tuple(self.collectives[at] for at in kept),
-            self.is_replicated,
-        )
 
 
 class AlternativesOf:
@@ -141,6 +136,7 @@ class AlternativesOf:
         else:
             strategies = strategies_of_rule(rule, shapes, blocked, self.choices)
             strategies = _agreeing(strategies, given) or _only_given(strategies, given)
+        strategies.sort(key=lambda each: (len(each.reduced), each.num_parts > 1))  # stable
         costs: list[float] = []
         collectives: list[Collectives] = []
         for strategy in strategies:
@@ -165,10 +161,26 @@ class AlternativesOf:
                 for at in range(len(operation.results))
             ),
             tuple(collectives),
+            tuple(
+                tuple(strategy.computed[at] for strategy in strategies)
+                for at in range(len(operation.results))
+            ),
+            () if is_replicated else tuple(strategy.factors for strategy in strategies),
             is_replicated,
         )
         self._known[key] = found
         return found
+
+    def elementwise_factors(self, operation: ir.Operation, axes: AxesPerDim) -> FactorAxes | None:
+        """Return the axes of the factors of an elementwise operation with some axes."""
+        rule = self._rules.rule(operation)
+        if rule is None:
+            return None
+        factors: list[AxisTuple] = [()] * rule.num_factors
+        for dim, own in zip(rule.result_mappings[0].dim_mappings, axes, strict=True):
+            for factor in dim.factor_indices:
+                factors[factor] = own
+        return tuple(factors)
 
     def num_shards(self, axes: AxesPerDim) -> int:
         """Return the number of shards of a tensor."""

@@ -21,11 +21,13 @@ class FlowGroup:
 
     Attributes:
         flow: the first of them, between colors instead of sites.
+        members: all of them.
         sources: the axes of each dimension, by source class.
         targets: those by target class.
     """
 
     flow: Flow
+    members: tuple[Flow, ...]
     sources: tuple[AxesPerDim, ...]
     targets: tuple[AxesPerDim, ...]
 
@@ -74,13 +76,12 @@ class Built:
         return found
 
 
-def build(graph: Graph, reshards: ReshardCosts, limit: float | None = None) -> Built:
-    """Return the optimization problem of a program.
+def build(graph: Graph, reshards: ReshardCosts) -> Built:
+    """Return the optimization problem of a program, without its memory.
 
     Args:
         graph: the choices of the program.
         reshards: the costs of reshards.
-        limit: the bytes of memory of a device.
     """
     colors = fold(graph)
     first: dict[int, int] = {}
@@ -96,7 +97,7 @@ def build(graph: Graph, reshards: ReshardCosts, limit: float | None = None) -> B
     groups: list[FlowGroup] = []
     values: list[Value] = []
     matrices = _Matrices(reshards)
-    for flow in _grouped(graph, colors):
+    for flow, members in _grouped(graph, colors):
         given = sites[flow.producer].alternatives.results[flow.result]
         source, sources = _classes(given)
         wanted = [sites[node].alternatives.operands[operand] for node, operand in flow.users]
@@ -109,32 +110,32 @@ def build(graph: Graph, reshards: ReshardCosts, limit: float | None = None) -> B
         costs = matrices.of(flow, sources, targets)
         if len(sources) == len(targets) == 1 and not costs.any():
             continue
-        groups.append(FlowGroup(flow, sources, targets))
+        groups.append(FlowGroup(flow, tuple(members), sources, targets))
         values.append(Value(flow.producer, source, users, costs))
-    problem = Problem(nodes, values, limit=limit)
+    problem = Problem(nodes, values)
     return Built(graph, colors, problem, tuple(groups), reshards)
 
 
-def _grouped(graph: Graph, colors: list[int]) -> list[Flow]:
-    """Return the flows between colors, equal ones once with the sum of their repetitions.
+def _grouped(graph: Graph, colors: list[int]) -> list[tuple[Flow, list[Flow]]]:
+    """Return the flows between colors, with the flows between sites that they stand for.
 
     A color that uses its own result has one sharding in all copies, and is no user of the flow.
     """
-    found: dict[tuple[int, int, int, bool, tuple[tuple[int, int], ...]], Flow] = {}
+    found: dict[tuple[int, int, int, bool, tuple[tuple[int, int], ...]], list[Flow]] = {}
     for flow in graph.flows:
         producer = colors[flow.producer]
         users = {(colors[site], operand) for site, operand in flow.users}
         others = tuple(sorted(user for user in users if user[0] != producer))
-        if not others:
-            continue
-        key = producer, flow.result, flow.nbytes, flow.is_tied, others
-        if key in found:
-            found[key].repetitions += flow.repetitions
-        else:
-            found[key] = Flow(
-                producer, flow.result, flow.nbytes, flow.repetitions, list(others), flow.is_tied
-            )
-    return list(found.values())
+        if others:
+            key = producer, flow.result, flow.nbytes, flow.is_tied, others
+            found.setdefault(key, []).append(flow)
+    return [
+        (
+            Flow(producer, result, nbytes, sum(f.repetitions for f in flows), [*users], is_tied),
+            flows,
+        )
+        for (producer, result, nbytes, is_tied, users), flows in found.items()
+    ]
 
 
 def _classes(axes: Sequence[AxesPerDim]) -> tuple[Ints, tuple[AxesPerDim, ...]]:

@@ -8,7 +8,7 @@
 | a chain of elementwise operations   | one site: intermediate results have no other use           |
 | a value that a loop carries         | a site, which the initial value and the next one flow to   |
 | the result of an `if` or a `case`   | a site, which the results of all branches flow to          |
-| an argument of another function     | a site, which the operands of all calls flow to            |
+| an argument of another function     | a site, which the operand of its only call flows to        |
 | an annotated result of `@main`      | a site with the shardings that agree with the annotation   |
 | a constant, a broadcast of a scalar | nothing: each user computes its own shard                  |
 
@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from mlir_sdy.discardable import as_integer
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
+from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import get_sharding, result_shardings
 from pyshardy.auto.alternatives import Alternatives, AlternativesOf
 from pyshardy.cost.op_work import Work
@@ -33,6 +34,7 @@ from pyshardy.irtools.named_values import name_of, result_names
 from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_name
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.local_program.trip_counts import Repetitions
+from pyshardy.partition.op_facts.fusion import FUSED_OPERATIONS, is_fused_into_user
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
@@ -42,6 +44,7 @@ _BROADCAST = "stablehlo.broadcast_in_dim"
 _CALL = "func.call"
 _WHILE = "stablehlo.while"
 _BRANCHES = frozenset({"stablehlo.case", "stablehlo.if"})
+_SAME_MEMORY = frozenset({"stablehlo.bitcast_convert", "stablehlo.reshape"})
 _OF_CONSTANTS = ELEMENTWISE_OPERATIONS | {_BROADCAST, "stablehlo.reshape", "stablehlo.slice"}
 
 
@@ -73,6 +76,9 @@ class Flow:
         repetitions: how often it is resharded.
         users: the numbers of the sites that use it, with those of the operands.
         is_tied: whether all users need it as its producer gives it.
+        start: the time of its definition.
+        uses: the times of its first and last use; the time of its definition if it has none.
+        is_fused: whether it takes no memory, since it is computed as a part of its user.
     """
 
     producer: int
@@ -81,6 +87,14 @@ class Flow:
     repetitions: int
     users: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     is_tied: bool = False
+    start: int = 0
+    uses: tuple[int, int] = (0, 0)
+    is_fused: bool = False
+
+    def add_use(self, time: int) -> None:
+        """Note a use at a time."""
+        first, last = self.uses
+        self.uses = (time if first == self.start else min(first, time)), max(last, time)
 
 
 @dataclass(slots=True)
@@ -93,6 +107,7 @@ class Graph:
         placed: for each value the number of the site that defines it, and that of the result.
         results: for each annotated result of `@main` the number of its site.
         replicated: the operations that can't be computed on shards, with their locations.
+        times: the operations by their times, which are the points of the program in its order.
     """
 
     sites: list[Site] = field(default_factory=list[Site])
@@ -102,13 +117,14 @@ class Graph:
     )
     results: dict[int, int] = field(default_factory=dict[int, int])
     replicated: list[str] = field(default_factory=list[str])
+    times: list[str] = field(default_factory=list[str])
 
 
 def graph_of(module: ir.Module, alternatives: AlternativesOf, *, keep_given: bool = True) -> Graph:
     """Return the choices of a program.
 
     Args:
-        module: the program, entered at `@main`.
+        module: the program, entered at `@main`, in which each function is called once.
         alternatives: finds strategies.
         keep_given: whether shardings in the program are fixed.
     """
@@ -127,7 +143,6 @@ class _Builder:
         self.free: dict[ir.Value, Work] = {}
         self.flow_of: dict[ir.Value, Flow] = {}
         self.flows: list[Flow] = []
-        self.arguments: dict[str, list[int]] = {}
         self.chains = _Chains()
 
     def run(self) -> Graph:
@@ -139,7 +154,7 @@ class _Builder:
             self._define(argument, site, 0, 1)
         self._block(block)
         self._results_of(main, block)
-        self.graph.flows = [flow for flow in self.flows if flow.users]
+        self.graph.flows = self.flows
         self.chains.merge(self.graph, self.of)
         return self.graph
 
@@ -161,7 +176,10 @@ class _Builder:
         """Note the site that defines a value."""
         self.graph.placed[value] = site, result
         nbytes = element_bytes(value.type) * math.prod(shape_of(value.type))
-        flow = self.flow_of[value] = Flow(site, result, nbytes, repetitions)
+        now = self._now
+        flow = self.flow_of[value] = Flow(
+            site, result, nbytes, repetitions, start=now, uses=(now, now)
+        )
         self.flows.append(flow)
 
     def _alias(self, value: ir.Value, original: ir.Value) -> None:
@@ -174,8 +192,22 @@ class _Builder:
 
     def _use(self, value: ir.Value, site: int, operand: int) -> None:
         flow = self.flow_of.get(value)
-        if flow is not None and shape_of(value.type) and (site, operand) not in flow.users:
+        if flow is None or not shape_of(value.type):
+            return
+        self._touch(value)
+        if (site, operand) not in flow.users:
             flow.users.append((site, operand))
+
+    @property
+    def _now(self) -> int:
+        """The time of the present operation."""
+        return max(len(self.graph.times) - 1, 0)
+
+    def _touch(self, value: ir.Value) -> None:
+        """Note that a value is live at the present time."""
+        flow = self.flow_of.get(value)
+        if flow is not None:
+            flow.add_use(self._now)
 
     # --- Operations -------------------------------------------------------------------------
 
@@ -183,6 +215,7 @@ class _Builder:
         for view in block.operations:
             operation = view.operation
             name = operation.name
+            self.graph.times.append(name)
             if name == _CALL:
                 self._call(operation)
             elif name == _BARRIER:
@@ -225,6 +258,7 @@ class _Builder:
                 self._use(operand, site, number)
         for number, result in enumerate(results):
             self._define(result, site, number, repetitions)
+            self.flow_of[result].is_fused = name in FUSED_OPERATIONS and is_fused_into_user(result)
 
     def _is_free(
         self, name: str, operands: Sequence[ir.Value], results: Sequence[ir.Value]
@@ -254,17 +288,17 @@ class _Builder:
         if function is None or block is None:
             self._operation(call, _CALL)
             return
-        if name not in self.arguments:
-            repetitions = self._repetitions_in(block)
-            sites: list[int] = []
-            for number, argument in enumerate(block.arguments):
-                site = self._value_site(argument, f"argument {number} of @{name}", repetitions, 1)
-                self._define(argument, site, 0, repetitions)
-                sites.append(site)
-            self.arguments[name] = sites
-            self._block(block)
-        for operand, site in zip(call.operands, self.arguments[name], strict=True):
+        repetitions = self._repetitions_in(block)
+        for number, (argument, operand) in enumerate(
+            zip(block.arguments, call.operands, strict=True)
+        ):
+            if operand in self.free:
+                self.free[argument] = self.free[operand]
+                continue
+            site = self._value_site(argument, f"argument {number} of @{name}", repetitions, 1)
+            self._define(argument, site, 0, repetitions)
             self._use(operand, site, 0)
+        self._block(block)
         for result, value in zip(call.results, _terminator(block).operands, strict=True):
             self._copy(result, value, self.repetitions.of(call) or 1)
 
@@ -293,6 +327,7 @@ class _Builder:
             self._block(block)
         for site, value in zip(sites, _terminator(blocks[1]).operands, strict=True):
             self._use(value, site, 1)
+        self._keep_alive(loop)
 
     def _branches(self, operation: ir.Operation) -> None:
         """Tie the results of an `if` or a `case` to those of its branches."""
@@ -306,6 +341,13 @@ class _Builder:
             for index, block in enumerate(blocks):
                 self._use(_terminator(block).operands[number], site, index)
             self._define(result, site, 0, outside)
+        self._keep_alive(operation)
+
+    def _keep_alive(self, operation: ir.Operation) -> None:
+        """Note that the values from outside of an operation's regions are live until its end."""
+        for inner, _ in named_operations_in(operation, leaving_out=SCALAR_BODIES):
+            for operand in inner.operands:
+                self._touch(operand)
 
     def _repetitions_in(self, block: ir.Block) -> int:
         return self.repetitions.of(_terminator(block)) or 1
@@ -319,6 +361,7 @@ class _Builder:
         names = result_names(main)
         aliases = _aliases(main)
         for number, value in enumerate(values):
+            self._touch(value)
             if value not in self.flow_of or not shape_of(value.type):
                 continue
             argument = aliases.get(number)
@@ -388,10 +431,9 @@ class _Chains:
         flows: list[Flow] = []
         for flow in graph.flows:
             flow.producer = new[flow.producer]
-            users = dict.fromkeys((new[site], operand) for site, operand in flow.users)
-            flow.users = list(users)
-            if any(site != flow.producer for site, _ in flow.users):
-                flows.append(flow)
+            flow.users = list(dict.fromkeys((new[site], operand) for site, operand in flow.users))
+            flow.users = [user for user in flow.users if user[0] != flow.producer]
+            flows.append(flow)
         graph.sites, graph.flows = sites, flows
         graph.placed = {value: (new[at], number) for value, (at, number) in graph.placed.items()}
         graph.results = {number: new[site] for number, site in graph.results.items()}

@@ -78,6 +78,7 @@ class Strategy:
         results: those of each result after its completion.
         reduced: the axes along which computed results are partial.
         num_parts: the number of parts that the arithmetic is divided into.
+        factors: the axes of each factor of the rule.
     """
 
     operands: tuple[AxesPerDim, ...]
@@ -85,6 +86,7 @@ class Strategy:
     results: tuple[AxesPerDim, ...]
     reduced: AxisTuple = ()
     num_parts: int = 1
+    factors: FactorAxes = ()
 
 
 def strategies_of_rule(
@@ -114,7 +116,9 @@ def strategies_of_rule(
         )
         num_parts = math.prod(mesh.axes_size(each) for each in axes)
         for results in _completed(computed, shapes[num_operands:], reduced, choices):
-            one = Strategy(tensors[:num_operands], computed, results, reduced, num_parts)
+            one = Strategy(
+                tensors[:num_operands], computed, results, reduced, num_parts, axes
+            )
             found[one] = None
     return list(found)
 

@@ -22,17 +22,11 @@ from mlir_sdy.traversal import may_have_regions
 from pyshardy.cost.op_work import TensorSizes
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.local_program.entry import ENTRY
-from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
+from pyshardy.partition.op_facts.fusion import FUSED_OPERATIONS, FUSING_OPERATIONS
 
 _SAME_MEMORY = frozenset(
     {"stablehlo.bitcast_convert", "stablehlo.optimization_barrier", "stablehlo.reshape"}
 )
-_FUSED = ELEMENTWISE_OPERATIONS | {
-    "stablehlo.broadcast_in_dim",
-    "stablehlo.constant",
-    "stablehlo.iota",
-}
-_FUSES = _FUSED | {"stablehlo.reduce", "stablehlo.select"}
 _CALL = "func.call"
 
 
@@ -129,9 +123,9 @@ class _Liveness:
                 if result in roots:
                     continue
                 used = uses.get(result)
-                if name in _FUSED and used is not None and used.direct == 1 and not used.nested:
+                if name in FUSED_OPERATIONS and used is not None and used.direct == 1 and not used.nested:
                     user = next(iter(result.uses)).owner.operation.name
-                    if user in _FUSES:
+                    if user in FUSING_OPERATIONS:
                         continue
                 nbytes = self.sizes.of(result).nbytes
                 held += nbytes

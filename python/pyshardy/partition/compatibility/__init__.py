@@ -13,6 +13,7 @@
 | `cheapest_axes`            | the axes of each factor with the shortest time                |
 | `cheapest_reshape`         | the shardings of a reshape with the shortest transfer         |
 | `reshape_groups`, `reshape_images`, `reshape_sides` | shards before and after a reshape    |
+| `planned_axes`             | the axes of each factor that a plan has chosen                |
 | `signature_memo`           | results for operations with equal signatures                  |
 | `elementwise_check`        | a quick check for elementwise operations                      |
 | `one_mesh`                 | operations with tensors on several meshes                     |

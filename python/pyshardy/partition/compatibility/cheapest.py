@@ -34,11 +34,13 @@ from pyshardy.partition.compatibility.compatible_shardings import (
     Shardings,
     compatible_by,
     is_plain,
+    majority_mesh,
     replicated_shardings,
     shardy_axes,
 )
 from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
 from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
+from pyshardy.partition.compatibility.planned_axes import has_planned_axes, planned_axes
 from pyshardy.partition.compatibility.one_mesh import has_several_meshes, shardings_on_one_mesh
 from pyshardy.partition.compatibility.remarks import remark_on_unsharded_dimensions
 from pyshardy.partition.compatibility.resolver import (
@@ -83,8 +85,9 @@ def prepare_for_devices(function: ir.OpView) -> None:
 class CheapestCompatibility:
     """The `CompatibilityResolver` for programs that devices run without another partitioner.
 
-    1. The axes of factors are those of the shortest time on the hardware (see `cheapest_axes`
-       and `cheapest_reshape`), where shards may exchange elements.
+    1. The axes of factors are those that a plan has chosen (see `planned_axes`), or those of the
+       shortest time on the hardware (see `cheapest_axes` and `cheapest_reshape`), where shards may
+       exchange elements.
     2. Operations without a local form are computed replicated.
     3. Tensors of an operation are brought to one mesh.
     4. Results are partial only along axes along which the operation makes them partial.
@@ -122,7 +125,11 @@ class CheapestCompatibility:
         return resolved
 
     def _memoized(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
-        depends_on_place = self._has_manual_computations or self._addends(view.operation) > 1
+        depends_on_place = (
+            self._has_manual_computations
+            or self._addends(view.operation) > 1
+            or has_planned_axes(view.operation)
+        )
         if depends_on_place or not self._full:
             return self._resolve(view.operation, shardings)
         return self._by_signature.of(view, shardings, self._resolve)
@@ -160,6 +167,10 @@ class CheapestCompatibility:
         )
         if exchange is not None:
             rule, blocked = exchange
+        elif has_planned_axes(operation):
+            planned = self._planned(operation, rule, blocked, shardings)
+            if planned is not None:
+                return planned
         key = question, rule, blocked
         if key not in self._resolved:
             compatible = self._cheapest(question, rule, blocked)
@@ -169,6 +180,21 @@ class CheapestCompatibility:
                 )
             self._resolved[key] = compatible
         return self._resolved[key]
+
+    def _planned(
+        self,
+        operation: ir.Operation,
+        rule: OpShardingRule,
+        blocked: frozenset[int],
+        shardings: Shardings,
+    ) -> CompatibleShardings | None:
+        """Return compatible shardings by the axes that a plan has chosen, if it has."""
+        mesh_or_ref = majority_mesh(shardings, self._context.meshes)
+        mesh = self._context.meshes.get(mesh_or_ref) if isinstance(mesh_or_ref, str) else None
+        axes = None if mesh is None else planned_axes(operation, rule, blocked, mesh)
+        if axes is None:
+            return None
+        return compatible_by(rule, shardings, self._context.meshes, lambda *_: axes)
 
     def _cheapest(
         self, question: _Question, rule: OpShardingRule, blocked: frozenset[int]

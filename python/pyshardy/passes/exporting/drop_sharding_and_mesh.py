@@ -31,6 +31,7 @@ from pyshardy.irtools.replica_groups import (
 )
 from pyshardy.irtools.shardings import MODULE_SHARDING_METADATA
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.compatibility.planned_axes import FACTOR_AXES
 
 
 def drop_sharding_and_mesh(
@@ -65,5 +66,6 @@ def drop_sharding_and_mesh(
                 write(function, dict.fromkeys(present))
     for operation, _ in named_operations_in(module):
         remove_discardable(operation, SHARDING)
+        remove_discardable(operation, FACTOR_AXES)
     for mesh in operations_named({"sdy.mesh"}, module):
         mesh.erase()

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The memory of a program on a device, by the choice of its shardings.
+
+The model is that of `explain.memory`, for a program whose operations are in one order:
+
+1. Arguments are always live, since the caller owns them.
+2. Another value is live from its definition to its last use; in a loop, values from outside are
+   live until its end. A result that is fused into its user takes no memory.
+3. A reshard makes a copy, which is live from the first use to the last. Copies that are smaller
+   than a part of the limit are left out (`SMALLEST_PART`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from mlir_sdy.model import Mesh
+from pyshardy.auto.build import Built
+from pyshardy.auto.problem import Buffer, Copy, Floats, Problem
+from pyshardy.partition.resharding.steps import AxesPerDim
+
+SMALLEST_PART = 1e-4
+"""The share of the limit below which a tensor doesn't count."""
+
+
+def with_memory(built: Built, limit: float | None, num_arguments: int) -> Problem:
+    """Return the problem of a program with its memory.
+
+    Args:
+        built: the program.
+        limit: the bytes of a device; None for any number.
+        num_arguments: the number of arguments of `@main`, which are the first flows.
+    """
+    problem = built.problem
+    smallest = SMALLEST_PART * (limit or 0.0)
+    buffers = tuple(_buffers(built, smallest, num_arguments))
+    copies = tuple(_copies(built, smallest)) if limit is not None else ()
+    return Problem(problem.nodes, problem.values, buffers, copies, limit)
+
+
+def _buffers(built: Built, smallest: float, num_arguments: int) -> Iterator[Buffer]:
+    graph, mesh = built.graph, built.reshards.mesh
+    end = len(graph.times)
+    known: dict[tuple[int, int, int], Floats] = {}
+    for number, flow in enumerate(graph.flows):
+        if flow.is_tied or flow.is_fused or not flow.nbytes:
+            continue
+        key = built.colors[flow.producer], flow.result, flow.nbytes
+        if key not in known:
+            alternatives = graph.sites[flow.producer].alternatives
+            known[key] = _bytes(flow.nbytes, alternatives.results[flow.result], mesh)
+        nbytes = known[key]
+        if nbytes.max() < smallest:
+            continue
+        is_argument = number < num_arguments
+        start, last = (0, end) if is_argument else (flow.start, flow.uses[1] + 1)
+        yield Buffer(start, last, key[0], nbytes)
+
+
+def _copies(built: Built, smallest: float) -> Iterator[Copy]:
+    mesh = built.reshards.mesh
+    for number, group in enumerate(built.groups):
+        if group.flow.is_tied:
+            continue
+        sizes = _bytes(group.flow.nbytes, group.targets, mesh)
+        for target, size in enumerate(sizes):
+            nbytes = np.array([0.0 if s == group.targets[target] else size for s in group.sources])
+            if nbytes.max() < smallest or not nbytes.any():
+                continue
+            for flow in group.members:
+                yield Copy(flow.uses[0], flow.uses[1] + 1, number, target, nbytes)
+
+
+def _bytes(nbytes: int, axes: Sequence[AxesPerDim], mesh: Mesh) -> Floats:
+    """Return the bytes of a shard for each of several shardings."""
+    return np.array(
+        [nbytes / math.prod(mesh.axes_size(each) for each in dims) for dims in axes], np.float64
+    )

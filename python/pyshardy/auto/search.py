@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The search for shardings: from a program to an annotated one.
+
+1. Functions that are called several times are copied, so that each call has its own shardings.
+2. The program becomes a graph of choices (`graph`), equal parts are folded (`fold`), and arrays of
+   costs are computed (`build`).
+3. A solver finds a choice and a bound (`solve`). The memory limit counts only if the best choice
+   without it exceeds it.
+4. The choice is written into a copy of the program (`apply`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisTuple, Mesh, TensorSharding
+from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
+from mlir_sdy.values import get_sharding
+from pyshardy.auto.alternatives import AlternativesOf
+from pyshardy.auto.apply import annotate, closed, values_of
+from pyshardy.auto.build import Built, build
+from pyshardy.auto.costs import CostModel
+from pyshardy.auto.graph import graph_of
+from pyshardy.auto.memory import with_memory
+from pyshardy.auto.problem import Ints, Node, Problem, evaluate
+from pyshardy.auto.solution import Solution
+from pyshardy.auto.solve import ProgressCallback, solve
+from pyshardy.auto.strategies import AxisChoices
+from pyshardy.irtools.functions import entry_block, main_function
+from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.named_values import name_of, result_names
+from pyshardy.partition.compatibility.factor_axes import FactorAxes
+from pyshardy.partition.compatibility.planned_axes import set_planned_axes
+from pyshardy.partition.op_facts.device_meshes import device_mesh_of
+from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.pipeline import run_pipeline
+
+Permitted = Mapping[int, frozenset[int]]
+"""The strategies that sites may choose, by their numbers; any for other sites."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """The options of a search.
+
+    Attributes:
+        memory: the bytes of a device; None for any number.
+        axes: the axes that may be used; by default, all of the mesh.
+        fixed: whether shardings in the program are kept.
+        gap: the search ends when the gap is proven to be at most this fraction.
+        timeout: the search ends after these seconds.
+        solver: the name of the solver.
+    """
+
+    memory: float | None = None
+    axes: tuple[str, ...] | None = None
+    fixed: bool = True
+    gap: float = 0.01
+    timeout: float = 60.0
+    solver: str = "highs"
+
+
+class Search:
+    """A program with its choices, which can be solved several times.
+
+    Args:
+        module: the program, which isn't changed.
+        model: the cost of operations and collectives.
+        options: the options.
+
+    Raises:
+        UsageError: the program has no entry or no mesh; the mesh has no such axis.
+        PipelineError: a function calls itself.
+    """
+
+    def __init__(self, module: ir.Module, model: CostModel, options: SearchOptions):
+        started = time.perf_counter()
+        self.options = options
+        self.module = copy_of(module)
+        run_pipeline(self.module, "sdy-flatten-call-graph, symbol-dce")
+        main = main_function(self.module)
+        block = None if main is None else entry_block(main)
+        name = None if main is None else device_mesh_of(main)
+        if main is None or block is None or name is None:
+            missing = "mesh: pass 'mesh'" if main is not None else "entry '@main'"
+            raise UsageError(error(f"automatic sharding needs a program with a {missing}"))
+        self.mesh_name = name
+        self.mesh: Mesh = meshes_of(self.module)[name]
+        self.main = main
+        self.arguments = list(block.arguments)
+        orders = _orders_in(self.module) if options.fixed else frozenset[AxisTuple]()
+        choices = AxisChoices(self.mesh, _axes(options.axes, self.mesh), orders)
+        self.alternatives = AlternativesOf(self.module.context, choices, model)
+        graph = graph_of(self.module, self.alternatives, keep_given=options.fixed)
+        self.built: Built = build(graph, self.alternatives.reshards)
+        self.seconds = time.perf_counter() - started
+
+    def solve(
+        self,
+        permitted: Permitted = {},
+        *,
+        start: Ints | None = None,
+        progress: ProgressCallback | None = None,
+        timeout: float | None = None,
+        memory: float | None = None,
+    ) -> Solution:
+        """Return the best choice that is found in time.
+
+        Args:
+            permitted: the strategies that sites may choose.
+            start: a choice to start from.
+            progress: called with the state of the search now and then.
+            timeout: the seconds; by default those of the options.
+            memory: the bytes of a device; by default those of the options.
+        """
+        limit = self.options.memory if memory is None else memory
+        seconds = self.options.timeout if timeout is None else timeout
+        begun = time.perf_counter()
+        free = self._restricted(Problem(self.built.problem.nodes, self.built.problem.values), permitted)
+        given = dict(by=self.options.solver, gap=self.options.gap, progress=progress)
+        found = solve(free, timeout=seconds, start=start, **given)
+        if limit is None or found.choice is None:
+            return found
+        full = self._restricted(with_memory(self.built, limit, len(self.arguments)), permitted)
+        if evaluate(full, found.choice).fits(limit):
+            return replace(found, peak=evaluate(full, found.choice).peak)
+        left = max(0.0, seconds - (time.perf_counter() - begun))
+        return solve(full, timeout=left, start=found.choice, **given)
+
+    @cached_property
+    def memory_problem(self) -> Problem:
+        """The problem with the memory of all values, without a limit."""
+        return with_memory(self.built, None, len(self.arguments))
+
+    def peak(self, choice: Ints) -> float:
+        """Return the peak memory of a choice."""
+        return evaluate(self.memory_problem, choice).peak
+
+    def axes_of(self, choice: Ints, value: ir.Value) -> AxesPerDim | None:
+        """Return the axes of a value in a choice; None for values that each device computes."""
+        made = self.built.graph.placed.get(value)
+        return None if made is None else self.built.axes_of(choice, *made)
+
+    def result_axes(self, choice: Ints) -> dict[int, AxesPerDim]:
+        """Return the axes of the results of `@main` in a choice, by their numbers."""
+        graph = self.built.graph
+        found: dict[int, AxesPerDim] = {}
+        block = entry_block(self.main)
+        assert block is not None, "checked by the constructor"
+        returned = block.operations[len(block.operations) - 1].operation.operands
+        for number, value in enumerate(returned):
+            site = graph.results.get(number)
+            if site is not None:
+                alternatives = graph.sites[site].alternatives
+                found[number] = alternatives.results[0][int(choice[self.built.colors[site]])]
+            else:
+                axes = self.axes_of(choice, value)
+                if axes is not None:
+                    found[number] = axes
+        return found
+
+    def annotated(self, choice: Ints) -> ir.Module:
+        """Return a copy of the program with the shardings of a choice."""
+        module = copy_of(self.module)
+        values: dict[ir.Value, AxesPerDim] = {}
+        for original, value in zip(values_of(self.module), values_of(module), strict=True):
+            axes = self.axes_of(choice, original)
+            if axes is not None:
+                values[value] = axes
+        annotate(module, values, self.result_axes(choice), self.mesh_name)
+        for original, operation in zip(
+            _operations_in(self.module), _operations_in(module), strict=True
+        ):
+            factors = self._factors(choice, original)
+            if factors is not None:
+                set_planned_axes(operation, factors)
+        return module
+
+    def _factors(self, choice: Ints, operation: ir.Operation) -> FactorAxes | None:
+        """Return the axes of the factors of an operation that needs reshards; None for others."""
+        graph = self.built.graph
+        made = graph.placed.get(operation.results[0]) if len(operation.results) else None
+        if made is None or operation.name in _WITHOUT_FACTORS:
+            return None
+        site, _ = made
+        alternatives = graph.sites[site].alternatives
+        at = int(choice[self.built.colors[site]])
+        needed = [
+            alternatives.operands[number if alternatives.factors else 0][at]
+            for number in range(len(operation.operands))
+        ]
+        given = [self.axes_of(choice, operand) for operand in operation.operands]
+        moves = any(own is not None and own != axes for own, axes in zip(given, needed, strict=True))
+        completes = any(
+            computed[at] != results[at]
+            for computed, results in zip(
+                alternatives.computed, alternatives.results, strict=False
+            )
+        )
+        if not (moves or completes):
+            return None
+        if alternatives.factors:
+            return alternatives.factors[at]
+        return self.alternatives.elementwise_factors(operation, alternatives.results[0][at])
+
+    def shardings(self, choice: Ints) -> dict[str, TensorSharding]:
+        """Return the shardings of arguments and results by their names."""
+        found: dict[str, TensorSharding] = {}
+        for number, argument in enumerate(self.arguments):
+            axes = self.axes_of(choice, argument)
+            if axes is not None:
+                found[name_of(argument) or f"arg{number}"] = closed(axes, self.mesh_name)
+        names = result_names(self.main)
+        for number, axes in self.result_axes(choice).items():
+            name = names[number] or f"result[{number}]"
+            found.setdefault(name, closed(axes, self.mesh_name))
+        return found
+
+    def _restricted(self, problem: Problem, permitted: Permitted) -> Problem:
+        """Return a problem in which nodes have only the permitted strategies."""
+        if not permitted:
+            return problem
+        nodes = list(problem.nodes)
+        for site, kept in permitted.items():
+            color = self.built.colors[site]
+            costs = nodes[color].costs.copy()
+            costs[[at for at in range(len(costs)) if at not in kept]] = np.inf
+            nodes[color] = Node(nodes[color].name, costs)
+        return Problem(nodes, problem.values, problem.buffers, problem.copies, problem.limit)
+
+
+_WITHOUT_FACTORS = frozenset(
+    {
+        "func.call",
+        "sdy.manual_computation",
+        "stablehlo.case",
+        "stablehlo.if",
+        "stablehlo.optimization_barrier",
+        "stablehlo.while",
+    }
+)
+
+
+def _operations_in(module: ir.Module) -> Iterator[ir.Operation]:
+    """Yield the operations of a program in its order, without those of scalar bodies."""
+    return (each for each, _ in named_operations_in(module, leaving_out=SCALAR_BODIES))
+
+
+def _axes(names: Sequence[str] | None, mesh: Mesh) -> tuple[str, ...]:
+    """Return the given axes in the order of the mesh.
+
+    Raises:
+        UsageError: the mesh has no such axis.
+    """
+    for name in names or ():
+        if name not in mesh.axis_names:
+            known = ", ".join(f"'{each}'" for each in mesh.axis_names)
+            hint = did_you_mean(name, mesh.axis_names) or f"; the mesh has the axes {known}"
+            raise UsageError(error(f"the mesh has no axis '{name}'{hint}"))
+    return tuple(name for name in mesh.axis_names if names is None or name in names)
+
+
+def _orders_in(module: ir.Module) -> frozenset[AxisTuple]:
+    """Return the lists of several axes along one dimension in the shardings of a program."""
+    found: set[AxisTuple] = set()
+    for value in values_of(module):
+        sharding = get_sharding(value)
+        if sharding is not None:
+            found.update(axes for axes in sharding.dim_axes if len(axes) > 1)
+    return frozenset(found)
