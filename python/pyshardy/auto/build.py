@@ -11,7 +11,7 @@ import numpy as np
 from pyshardy.auto.costs import Collectives, ReshardCosts
 from pyshardy.auto.fold import fold
 from pyshardy.auto.graph import Flow, Graph
-from pyshardy.auto.problem import Floats, Ints, Node, Problem, User, Value
+from pyshardy.auto.problem import Floats, Ints, Node, Problem, User, Value, evaluate
 from pyshardy.partition.resharding.steps import AxesPerDim
 
 
@@ -55,6 +55,10 @@ class Built:
         alternatives = self.graph.sites[site].alternatives
         return alternatives.results[result][int(choice[self.colors[site]])]
 
+    def cost(self, choice: Sequence[int] | Ints) -> float:
+        """Return the cost of a choice."""
+        return evaluate(self.problem, choice).cost
+
     def collectives(self, choice: Sequence[int] | Ints) -> list[tuple[Collectives, int, str]]:
         """Return the collectives of a choice, how often they run, and the site they belong to."""
         found: list[tuple[Collectives, int, str]] = []
@@ -71,7 +75,7 @@ class Built:
                     flow.nbytes, group.sources[source], group.targets[target]
                 )
                 if moved:
-                    name = self.graph.sites[self.colors.index(value.producer)].name
+                    name = self.problem.nodes[value.producer].name
                     found.append((moved, flow.repetitions, f"{name}, resharded"))
         return found
 

@@ -225,6 +225,21 @@ class Search:
             found.setdefault(name, closed(axes, self.mesh_name))
         return found
 
+    @cached_property
+    def named_sites(self) -> dict[str, int]:
+        """The sites of arguments and of annotated results by their names."""
+        found: dict[str, int] = {}
+        for number, argument in enumerate(self.arguments):
+            found[name_of(argument) or f"arg{number}"] = self.built.graph.placed[argument][0]
+        names = result_names(self.main)
+        for number, site in self.built.graph.results.items():
+            found.setdefault(names[number] or f"result[{number}]", site)
+        return found
+
+    def as_sharding(self, axes: AxesPerDim) -> TensorSharding:
+        """Return the sharding with some axes of each dimension."""
+        return closed(axes, self.mesh_name)
+
     def _restricted(self, problem: Problem, permitted: Permitted) -> Problem:
         """Return a problem in which nodes have only the permitted strategies."""
         if not permitted:

@@ -189,8 +189,8 @@ class Contract:
             for kind in kinds
         ]
         if max_bytes is not None:
-            found.append(Limit(nbytes=_size(max_bytes)))
-        memory = others.max_memory if max_memory is None else _size(max_memory)
+            found.append(Limit(nbytes=bytes_of_text(max_bytes)))
+        memory = others.max_memory if max_memory is None else bytes_of_text(max_memory)
         return cls((*found, *others.limits), memory)
 
     @classmethod
@@ -212,7 +212,7 @@ class Contract:
             number, unit, kind = found["number"], found["unit"] or "", found["kind"]
             is_size = bool(unit)
             if kind == _MEMORY and is_size and found["axis"] is None and found["scope"] is None:
-                memory = _size(f"{number}{unit}")
+                memory = bytes_of_text(f"{number}{unit}")
             elif kind is None and not is_size:
                 raise _unknown_limit(part)
             else:
@@ -221,7 +221,7 @@ class Contract:
                 limits.append(
                     Limit(
                         None if is_size else int((number or "0").replace(",", "")),
-                        _size(f"{number}{unit}") if is_size else None,
+                        bytes_of_text(f"{number}{unit}") if is_size else None,
                         None if kind is None or kind in _ALL_KINDS else _kind(kind),
                         found["axis"] and found["axis"].strip('"'),
                         found["scope"],
@@ -282,7 +282,7 @@ def _kind(name: str) -> str:
     return name
 
 
-def _size(text: int | str) -> int:
+def bytes_of_text(text: int | str) -> int:
     """Return a number of bytes."""
     if isinstance(text, int):
         return text

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy.auto_shard`: automatic sharding of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from mlir_sdy.diagnostics import UsageError, emit, error, warning
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh
+from pyshardy.auto.costs import CostModel, HardwareCosts, SentBytes
+from pyshardy.auto.plan import Constraints, ShardingPlan
+from pyshardy.auto.search import Search, SearchOptions
+from pyshardy.auto.solve import ProgressCallback
+from pyshardy.contracts.contract import bytes_of_text
+from pyshardy.cost.hardware import Hardware, load_hardware
+from pyshardy.frontends.meshes import declare_meshes
+from pyshardy.irtools.modules import copy_of
+
+Objective: TypeAlias = Literal["time", "bytes"]
+
+
+def auto_shard(
+    module: ir.Module,
+    *,
+    hardware: Hardware | str,
+    mesh: Mesh | None = None,
+    memory: float | str | None = None,
+    objective: Objective = "time",
+    axes: Sequence[str] | None = None,
+    fixed: bool = True,
+    timeout: float = 60.0,
+    gap: float = 0.01,
+    solver: str = "highs",
+    costs: CostModel | None = None,
+    progress: ProgressCallback | None = None,
+) -> ShardingPlan:
+    """Find the shardings of a program with the least cost, and prove how good they are.
+
+        plan = sdy.auto_shard(module, hardware="h100", memory="16GiB")
+        print(plan)
+        sdy.propagate(plan.module)
+
+    The cost is the estimate of `sdy.explain`: the work of operations on shards, and the collectives
+    of the partitioner, without overlap.
+
+    Args:
+        module: the program, which isn't changed.
+        hardware: the devices and links: a preset, a TOML file, or a value.
+        mesh: the mesh; needed if the program declares none.
+        memory: the memory of a device, in bytes or as a text: "16GiB".
+        objective: what is minimized: the time, or the bytes that a device sends.
+        axes: the names of the axes that may be used; by default all of the mesh.
+        fixed: whether shardings in the program are kept. Open dimensions may be sharded further.
+        timeout: the seconds after which the search ends with the best plan so far.
+        gap: the search ends when the plan is proven to be within this fraction of the optimum.
+        solver: the solver: "highs", or "message_passing" for very large programs.
+        costs: the cost of operations and collectives, in place of the objective.
+        progress: called with the state of the search now and then.
+
+    Returns:
+        The plan, with the annotated program.
+
+    Raises:
+        UsageError: the program has no mesh or no entry; there is no such hardware, axis or solver;
+            no plan fits into the memory, or was found in time.
+        MissingPackageError: HiGHS is missing: install the extra `auto`.
+    """
+    model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
+    if timeout <= 0:
+        raise UsageError(error(f"the time limit must be positive, got: {timeout}"))
+    if gap < 0:
+        raise UsageError(error(f"the gap must be a fraction of at least 0, got: {gap}"))
+    if objective not in ("time", "bytes"):
+        raise UsageError(error(f"expected the objective 'time' or 'bytes', got: {objective!r}"))
+    limit = None if memory is None else float(
+        bytes_of_text(memory) if isinstance(memory, str) else memory
+    )
+    if limit is not None and limit <= 0:
+        raise UsageError(error(f"the memory must be positive, got: {memory}"))
+    if mesh is not None:
+        module = copy_of(module)
+        declare_meshes(module, (), mesh)
+    if costs is None:
+        costs = HardwareCosts(model) if objective == "time" else SentBytes()
+    options = SearchOptions(
+        memory=limit,
+        axes=None if axes is None else tuple(axes),
+        fixed=fixed,
+        gap=gap,
+        timeout=timeout,
+        solver=solver,
+    )
+    search = Search(module, costs, options)
+    for each in search.built.graph.replicated:
+        emit(warning(f"{each} can't be computed on shards, and is replicated"))
+    return Constraints(search, model, objective).solve(progress=progress)

@@ -1,0 +1,597 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Plans of automatic sharding: shardings with a certificate, and answers about them."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.suggest import did_you_mean
+from pyshardy.api import propagate, sharding
+from pyshardy.auto.prediction import Prediction, predict
+from pyshardy.auto.problem import Ints, evaluate
+from pyshardy.auto.search import Permitted, Search
+from pyshardy.auto.solution import Solution
+from pyshardy.auto.solve import ProgressCallback
+from pyshardy.auto.strategies import agrees_with
+from pyshardy.cost.hardware import Hardware
+from pyshardy.display import Displayed, DisplayedText, Table, counted, seconds_text
+from pyshardy.explain.estimate import Estimate, estimate
+from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.program import PartitionedProgram, partition
+
+Spec = TensorSharding | Sequence[str | tuple[str, ...] | None]
+"""A sharding, or the axes of each dimension as in a `PartitionSpec`."""
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Shardings that a plan must or must not have.
+
+        plan = plan.fix("*.embed", ("model", None)).forbid("*.norm", ("data",)).solve()
+
+    Attributes:
+        search: the program with its choices.
+        hardware: the devices and links.
+        objective: what is minimized: "time" or "bytes".
+        fixed: patterns of names with the shardings that the values must have.
+        forbidden: patterns of names with shardings that they must not have.
+        start: the choice of the plan that they began with.
+    """
+
+    search: Search
+    hardware: Hardware
+    objective: str
+    fixed: tuple[tuple[str, Spec], ...] = ()
+    forbidden: tuple[tuple[str, Spec], ...] = ()
+    start: Ints | None = field(default=None, repr=False)
+
+    def fix(self, pattern: str, spec: Spec) -> Constraints:
+        """Return constraints by which values also have a sharding.
+
+        Args:
+            pattern: a pattern of names of arguments and results: `*['w']`.
+            spec: the sharding; open dimensions may be sharded further.
+        """
+        return replace(self, fixed=(*self.fixed, (pattern, spec)))
+
+    def forbid(self, pattern: str, spec: Spec) -> Constraints:
+        """Return constraints by which values also don't have a sharding.
+
+        Args:
+            pattern: a pattern of names of arguments and results.
+            spec: the sharding.
+        """
+        return replace(self, forbidden=(*self.forbidden, (pattern, spec)))
+
+    def solve(self, *, progress: ProgressCallback | None = None) -> ShardingPlan:
+        """Return the best plan that is found in time.
+
+        Args:
+            progress: called with the state of the search now and then.
+
+        Raises:
+            UsageError: a pattern matches nothing; no plan satisfies the constraints, or fits.
+        """
+        found = self.search.solve(self.permitted(), start=self.start, progress=progress)
+        return plan_of(self, found)
+
+    def permitted(self) -> Permitted:
+        """Return the strategies that sites may choose.
+
+        Raises:
+            UsageError: a pattern matches nothing, or no sharding is left for a value.
+        """
+        kept: dict[int, frozenset[int]] = {}
+        rules = [(*each, True) for each in self.fixed] + [(*each, False) for each in self.forbidden]
+        for pattern, spec, is_wanted in rules:
+            wanted = spec if isinstance(spec, TensorSharding) else sharding(spec)
+            for name, site in self._sites(pattern):
+                axes = self.search.built.graph.sites[site].alternatives.results[0]
+                if axes and len(axes[0]) != len(wanted.dim_axes):
+                    message = f"'{name}' has {len(axes[0])} dimensions, the sharding {wanted} has "
+                    raise UsageError(error(f"{message}{len(wanted.dim_axes)}"))
+                agreeing = {at for at, each in enumerate(axes) if agrees_with(each, wanted)}
+                left = agreeing if is_wanted else set(range(len(axes))) - agreeing
+                kept[site] = kept.get(site, frozenset(range(len(axes)))) & left
+                if not kept[site]:
+                    message = f"no sharding is left for '{name}' with {wanted}: it must divide the "
+                    message += "dimensions evenly, along axes that may be used"
+                    raise UsageError(error(message))
+        return kept
+
+    def _sites(self, pattern: str) -> list[tuple[str, int]]:
+        """Return the sites of arguments and results whose names match a pattern."""
+        sites = self.search.named_sites
+        escaped = pattern.replace("[", "[[]")
+        found = [(name, at) for name, at in sites.items() if fnmatch.fnmatchcase(name, escaped)]
+        if not found:
+            hint = did_you_mean(pattern, sites) or f"; the names are {', '.join(list(sites)[:20])}"
+            raise UsageError(error(f"no argument or result matches '{pattern}'{hint}"))
+        return found
+
+
+class ShardingPlan(Displayed):
+    """Shardings of a program, with a proven bound of their cost.
+
+    Args:
+        constraints: the program and the shardings that were asked for.
+        solution: the choice.
+
+    Attributes:
+        constraints: as given.
+        solution: as given.
+        choice: the strategy of each node.
+        prediction: the collectives and the time by the cost model.
+    """
+
+    def __init__(self, constraints: Constraints, solution: Solution):
+        assert solution.choice is not None, "checked by plan_of"
+        self.constraints = constraints
+        self.solution = solution
+        self.choice: Ints = solution.choice
+        self.search = constraints.search
+        self.prediction: Prediction = predict(self.search.built, self.choice)
+
+    # --- The certificate --------------------------------------------------------------------
+
+    @property
+    def cost(self) -> float:
+        """The predicted cost: seconds, or bytes if these were minimized."""
+        return self.solution.cost
+
+    @property
+    def bound(self) -> float:
+        """The proven lower bound of the cost of all plans."""
+        return self.solution.bound
+
+    @property
+    def gap(self) -> float:
+        """The proven distance from the optimum, as a fraction of the cost."""
+        return self.solution.gap
+
+    @property
+    def seconds(self) -> float:
+        """The seconds that the search took."""
+        return self.search.seconds + self.solution.seconds
+
+    @property
+    def bytes(self) -> float:
+        """The predicted bytes that a device sends."""
+        return self.prediction.nbytes
+
+    @cached_property
+    def memory(self) -> float:
+        """The predicted peak memory of a device in bytes."""
+        return self.search.peak(self.choice)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks on the certificate: what was folded, what isn't proven."""
+        built = self.search.built
+        num_sites, num_nodes = len(built.graph.sites), len(built.problem.nodes)
+        notes: list[str] = []
+        if num_nodes < num_sites:
+            notes.append(
+                f"{num_sites:,} places are folded to {num_nodes:,}: equal ones have equal "
+                "shardings, and the bound is for plans with this property"
+            )
+        if self.solution.status == "feasible":
+            notes.append("the gap that was asked for isn't proven: the time was up")
+        notes += self.solution.notes
+        if built.graph.replicated:
+            first = built.graph.replicated[0]
+            count = counted(len(built.graph.replicated), "operation")
+            notes.append(f"{count} can't be computed on shards, such as {first}")
+        return tuple(notes)
+
+    # --- The result -------------------------------------------------------------------------
+
+    @cached_property
+    def shardings(self) -> Mapping[str, TensorSharding]:
+        """The shardings of arguments and results by their names."""
+        return self.search.shardings(self.choice)
+
+    @cached_property
+    def module(self) -> ir.Module:
+        """The annotated program."""
+        return self.search.annotated(self.choice)
+
+    @cached_property
+    def program(self) -> PartitionedProgram:
+        """The partitioned program."""
+        module = self.search.annotated(self.choice)
+        propagate(module)
+        return partition(module, hardware=self.constraints.hardware)
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """The cost of the partitioned program."""
+        return estimate(self.program, self.constraints.hardware)
+
+    def check(self) -> PlanCheck:
+        """Partition the program, and compare its collectives with the predicted ones."""
+        counted_bytes: Counter[tuple[str, str]] = Counter()
+        for each in self.program.collectives:
+            counted_bytes[each.kind, ", ".join(_names(each.axes))] += each.nbytes_total
+        return PlanCheck(dict(self.prediction.bytes_by_kind), dict(counted_bytes))
+
+    # --- Questions --------------------------------------------------------------------------
+
+    def explain(self, name: str) -> Alternative:
+        """Return the best plan in which an argument or a result has another sharding.
+
+        Args:
+            name: the name of the argument or the result.
+
+        Raises:
+            UsageError: there is none, or it has no other sharding.
+        """
+        sites = self.search.named_sites
+        if name not in sites:
+            hint = did_you_mean(name, sites)
+            raise UsageError(error(f"there is no argument or result '{name}'{hint}"))
+        site = sites[name]
+        chosen = self._axes(site)
+        results = self.search.built.graph.sites[site].alternatives.results[0]
+        others = frozenset(at for at, axes in enumerate(results) if axes != chosen)
+        permitted = {**self.constraints.permitted()}
+        permitted[site] = permitted.get(site, others) & others
+        if not permitted[site]:
+            raise UsageError(error(f"'{name}' can have no other sharding than it has"))
+        found = self.search.solve(permitted, start=self.choice)
+        if found.choice is None:
+            raise UsageError(error(f"no plan in time in which '{name}' has another sharding"))
+        prediction = predict(self.search.built, found.choice)
+        axes = results[int(found.choice[self.search.built.colors[site]])]
+        return Alternative(
+            name,
+            self.search.as_sharding(chosen),
+            self.search.as_sharding(axes),
+            found.cost - self.cost,
+            self.constraints.objective,
+            tuple(self.prediction.changes(prediction)),
+        )
+
+    def diff(self, other: ShardingPlan) -> PlanDifference:
+        """Return where another plan of the program differs, and what that costs."""
+        names = [
+            name
+            for name, own in self.shardings.items()
+            if own != other.shardings.get(name, own)
+        ]
+        return PlanDifference(
+            {name: (self.shardings[name], other.shardings[name]) for name in names},
+            other.cost - self.cost,
+            self.constraints.objective,
+            tuple(self.prediction.changes(other.prediction)),
+        )
+
+    def compare(self, shardings: Mapping[str, Spec]) -> PlanDifference:
+        """Return the differences to the best plan with some shardings, such as those of an expert.
+
+        Args:
+            shardings: the shardings by patterns of names of arguments and results.
+        """
+        constraints = replace(self.constraints, fixed=tuple(shardings.items()))
+        return self.diff(constraints.solve())
+
+    def fix(self, pattern: str, spec: Spec) -> Constraints:
+        """Return the constraints of this plan, by which values also have a sharding."""
+        return replace(self.constraints, start=self.choice).fix(pattern, spec)
+
+    def forbid(self, pattern: str, spec: Spec) -> Constraints:
+        """Return the constraints of this plan, by which values also don't have a sharding."""
+        return replace(self.constraints, start=self.choice).forbid(pattern, spec)
+
+    def pareto(self, memory: Sequence[float]) -> Pareto:
+        """Return the cost of the best plans for several memory limits.
+
+        Args:
+            memory: the limits in bytes.
+        """
+        points: list[ParetoPoint] = []
+        permitted = self.constraints.permitted()
+        for limit in sorted(memory, reverse=True):
+            found = self.search.solve(permitted, start=self.choice, memory=limit)
+            peak = math.nan if found.choice is None else self.search.peak(found.choice)
+            points.append(ParetoPoint(limit, found.cost, peak, found.gap))
+        return Pareto(tuple(points), self.constraints.objective)
+
+    # --- Output -----------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the shardings and the certificate to a JSON file, which `SavedPlan.load` reads."""
+        saved = SavedPlan(
+            {name: str(each) for name, each in self.shardings.items()},
+            str(self.search.mesh),
+            self.cost,
+            self.bound,
+            self.bytes,
+            self.memory,
+        )
+        saved.save(path)
+
+    def to_jax(self) -> str:
+        """Return Python code with the shardings as `NamedSharding`s."""
+        axes = ", ".join(f"{axis.size}" for axis in self.search.mesh.axes)
+        names = ", ".join(f'"{axis.name}"' for axis in self.search.mesh.axes)
+        lines = [
+            "import jax",
+            "from jax.sharding import NamedSharding, PartitionSpec as P",
+            "",
+            f"mesh = jax.make_mesh(({axes},), ({names},))",
+            "shardings = {",
+        ]
+        for name, own in self.shardings.items():
+            lines.append(f"    {name!r}: NamedSharding(mesh, {spec_text(own)}),")
+        return "\n".join([*lines, "}", ""])
+
+    def summary(self) -> str:
+        """Return the cost with its certificate in one line."""
+        gap = f"within {self.gap:.2%} of the optimum" if math.isfinite(self.gap) else "unproven"
+        return (
+            f"{_cost_text(self.cost, self.constraints.objective)}, {gap} "
+            f"(at least {_cost_text(self.bound, self.constraints.objective)}), "
+            f"{counted(round(self.bytes), 'byte')} sent, peak memory "
+            f"{counted(round(self.memory), 'byte')}, found in {seconds_text(self.seconds)}"
+        )
+
+    def table(self) -> Table:
+        """Return the shardings of arguments and results."""
+        rows = [(name, spec_text(own)) for name, own in self.shardings.items()]
+        return Table("Shardings", ("value", "sharding"), rows)
+
+    def tables(self) -> list[Table]:
+        """Return the shardings, the largest costs, and the remarks on the certificate."""
+        tables = [self.table(), self.prediction.table()]
+        if self.notes:
+            tables.append(Table("Certificate", ("remark",), [(each,) for each in self.notes]))
+        return tables
+
+    def _axes(self, site: int) -> AxesPerDim:
+        return self.search.built.axes_of(self.choice, site, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanCheck:
+    """The predicted bytes and those of the partitioned program.
+
+    Attributes:
+        predicted: the predicted bytes by the kind and the axes of collectives.
+        counted: those of the partitioned program.
+    """
+
+    predicted: Mapping[tuple[str, str], float]
+    counted: Mapping[tuple[str, str], float]
+
+    @property
+    def difference(self) -> float:
+        """The bytes beyond the prediction, as a fraction of it; negative if there are fewer."""
+        predicted, found = sum(self.predicted.values()), sum(self.counted.values())
+        if predicted == found:
+            return 0.0
+        return math.inf if predicted == 0 else (found - predicted) / predicted
+
+    def table(self) -> Table:
+        """Return the bytes by kind and axes."""
+        rows = [
+            (kind, axes, f"{self.predicted.get((kind, axes), 0.0):,.0f}",
+             f"{self.counted.get((kind, axes), 0.0):,.0f}")
+            for kind, axes in sorted({*self.predicted, *self.counted})
+        ]
+        headings = ("collective", "axes", "predicted bytes", "counted bytes")
+        return Table("Bytes sent", headings, rows, num_numeric=2)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Alternative(DisplayedText):
+    """The best plan in which a value has another sharding.
+
+    Attributes:
+        name: the name of the value.
+        chosen: its sharding in the plan.
+        other: its sharding in the other plan.
+        difference: the cost beyond that of the plan.
+        objective: what the cost is: "time" or "bytes".
+        reasons: the largest changes of cost.
+    """
+
+    name: str
+    chosen: TensorSharding
+    other: TensorSharding
+    difference: float
+    objective: str
+    reasons: tuple[tuple[str, float], ...]
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.name} is sharded by {spec_text(self.chosen)}",
+            f"  the second best is {spec_text(self.other)}: "
+            f"{_signed(self.difference, self.objective)}",
+        ]
+        lines += [f"    {what}: {_signed(by, self.objective)}" for what, by in self.reasons]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PlanDifference(Displayed):
+    """The differences between two plans.
+
+    Attributes:
+        shardings: the shardings in both, of values that differ.
+        difference: the cost of the second beyond that of the first.
+        objective: what the cost is.
+        reasons: the largest changes of cost.
+    """
+
+    shardings: Mapping[str, tuple[TensorSharding, TensorSharding]]
+    difference: float
+    objective: str
+    reasons: tuple[tuple[str, float], ...]
+
+    def summary(self) -> str:
+        """Return the number of differences, and their cost."""
+        count = counted(len(self.shardings), "value")
+        return f"{count} sharded otherwise: {_signed(self.difference, self.objective)}"
+
+    def tables(self) -> list[Table]:
+        """Return the differing shardings, and the changes of cost."""
+        rows = [(name, spec_text(a), spec_text(b)) for name, (a, b) in self.shardings.items()]
+        costs = [(what, _signed(by, self.objective)) for what, by in self.reasons]
+        return [
+            Table("Shardings", ("value", "first", "second"), rows),
+            Table("Costs", ("what", "difference"), costs, num_numeric=1),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class ParetoPoint:
+    """The best plan for a memory limit.
+
+    Attributes:
+        limit: the bytes.
+        cost: its cost; infinite if there is no plan.
+        memory: its peak memory.
+        gap: its gap.
+    """
+
+    limit: float
+    cost: float
+    memory: float
+    gap: float
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Pareto(Displayed):
+    """The cost of plans by their memory.
+
+    Attributes:
+        points: the plans, the largest limit first.
+        objective: what the cost is.
+    """
+
+    points: tuple[ParetoPoint, ...]
+    objective: str
+
+    def summary(self) -> str:
+        """Return the number of plans."""
+        return counted(len(self.points), "plan")
+
+    def tables(self) -> list[Table]:
+        """Return a row for each limit."""
+        rows = [
+            (
+                f"{point.limit:,.0f}",
+                "no plan" if math.isinf(point.cost) else _cost_text(point.cost, self.objective),
+                "" if math.isnan(point.memory) else f"{point.memory:,.0f}",
+                "" if math.isinf(point.gap) else f"{point.gap:.2%}",
+            )
+            for point in self.points
+        ]
+        headings = ("memory limit", self.objective, "peak memory", "gap")
+        return [Table("Plans by memory", headings, rows, num_numeric=4)]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPlan:
+    """The shardings of a plan by the names of arguments and results.
+
+    Attributes:
+        shardings: the texts of the shardings.
+        mesh: the text of the mesh.
+        cost: the predicted cost.
+        bound: its proven lower bound.
+        bytes: the predicted bytes.
+        memory: the predicted peak memory.
+    """
+
+    shardings: Mapping[str, str]
+    mesh: str
+    cost: float
+    bound: float
+    bytes: float
+    memory: float
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the plan to a JSON file."""
+        entries = {name: getattr(self, name) for name in self.__slots__}
+        Path(path).write_text(json.dumps(entries, indent=2) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SavedPlan:
+        """Read a plan from a JSON file.
+
+        Raises:
+            UsageError: the file can't be read, or isn't a plan.
+        """
+        try:
+            entries = json.loads(Path(path).read_text(encoding="utf-8"))
+            return cls(**{name: entries[name] for name in cls.__slots__})
+        except (OSError, ValueError, KeyError, TypeError) as reason:
+            raise UsageError(error(f"cannot read the plan '{path}': {reason}")) from None
+
+    def specs(self) -> dict[str, TensorSharding]:
+        """Return the shardings, such as for `ShardingPlan.compare`."""
+        return {name: sharding(text) for name, text in self.shardings.items()}
+
+
+def plan_of(constraints: Constraints, solution: Solution) -> ShardingPlan:
+    """Return the plan of a solution.
+
+    Raises:
+        UsageError: there is none: the memory doesn't suffice, or the time is up.
+    """
+    if solution.choice is not None:
+        return ShardingPlan(constraints, solution)
+    search = constraints.search
+    if solution.status == "unknown":
+        raise UsageError(error("no plan was found in time: raise 'timeout'"))
+    shortage = solution.shortage
+    if shortage is None:
+        raise UsageError(error("no plan satisfies the shardings that are fixed or forbidden"))
+    names = search.built.problem.nodes
+    needs = "; ".join(f"{names[at].name}: {nbytes:,.0f}" for at, nbytes in shortage.needs[:8])
+    limit = search.options.memory or 0.0
+    message = f"no plan fits into {limit:,.0f} bytes of memory on each device: at least "
+    message += f"{shortage.nbytes:,.0f} more are needed. The largest values at that point: {needs}"
+    raise UsageError(error(message))
+
+
+def spec_text(own: TensorSharding) -> str:
+    """Return a sharding in the notation of `PartitionSpec`."""
+    dims: list[str] = []
+    for axes in own.dim_axes:
+        names = [f'"{axis.name}"' for axis in axes]
+        dims.append("None" if not names else names[0] if len(names) == 1 else f"({', '.join(names)})")
+    while dims and dims[-1] == "None":
+        dims.pop()
+    return f"P({', '.join(dims)})"
+
+
+def _names(axes: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the names of axes, without the marks of sub-axes."""
+    return tuple(
+        dict.fromkeys(each.split('"')[1] if '"' in each else each for each in axes or ())
+    )
+
+
+def _cost_text(cost: float, objective: str) -> str:
+    return seconds_text(cost) if objective == "time" else f"{cost:,.0f} bytes"
+
+
+def _signed(difference: float, objective: str) -> str:
+    sign = "-" if difference < 0 else "+"
+    return f"{sign}{_cost_text(abs(difference), objective)}"
