@@ -32,6 +32,7 @@ LAYERS = [
     ["pyshardy.propagation", "pyshardy.backends"],
     ["pyshardy.importing"],
     ["pyshardy.partition"],
+    ["pyshardy.auto"],
     ["pyshardy.shard"],
     ["pyshardy.passes"],
     ["pyshardy.pipelines"],
@@ -43,6 +44,8 @@ LAYERS = [
     ["pyshardy.explain"],
     ["pyshardy.auto"],
     ["pyshardy.schedules"],
+    ["pyshardy.auto.plan"],
+    ["pyshardy.auto.entry"],
     ["pyshardy"],  # the public interface
     ["pyshardy.testing"],
     ["pyshardy.pytest_plugin"],

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from pyshardy import passes as passes
     from pyshardy import shard as shard
     from pyshardy.api import asm, parse, propagate, sharding, values, write
+    from pyshardy.auto.costs import CostModel
+    from pyshardy.auto.entry import auto_shard
+    from pyshardy.auto.plan import ShardingPlan
     from pyshardy.backends import CompileOptions, Registration, register_backend
     from pyshardy.contracts.contract import Contract, ContractViolation
     from pyshardy.cost.hardware import Hardware, Link, load_hardware
@@ -69,6 +72,7 @@ __all__ = [
     "Context",
     "Contract",
     "ContractViolation",
+    "CostModel",
     "Diagnostic",
     "DimensionSharding",
     "Drawing",
@@ -88,11 +92,13 @@ __all__ = [
     "Schedule",
     "SdyError",
     "ShardedArray",
+    "ShardingPlan",
     "TensorSharding",
     "UsageError",
     "VerificationError",
     "WhatIf",
     "asm",
+    "auto_shard",
     "batch",
     "draw",
     "draw_mesh",
@@ -146,6 +152,9 @@ _HOMES = {
     "mlir_sdy.values": ("get_sharding", "set_sharding"),
     "mlir_sdy.verify": ("verify",),
     "pyshardy.api": ("asm", "parse", "propagate", "sharding", "values", "write"),
+    "pyshardy.auto.costs": ("CostModel",),
+    "pyshardy.auto.entry": ("auto_shard",),
+    "pyshardy.auto.plan": ("ShardingPlan",),
     "pyshardy.contracts.contract": ("Contract", "ContractViolation"),
     "pyshardy.explain.entry": ("explain",),
     "pyshardy.explain.program_explanation": ("ProgramExplanation",),

@@ -10,15 +10,13 @@ such as by measured values.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from mlir_sdy.model import AxisRef, AxisTuple, Mesh
+from mlir_sdy.model import AxisTuple, Mesh
 from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import Work
-from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.resharding.cost import (
     PlannedCollective,
     Reshard,
@@ -57,7 +55,7 @@ class HardwareCosts:
 
     hardware: Hardware
 
-    def operation(self, name: str, work: Work) -> float:
+    def operation(self, name: str, work: Work) -> float:  # noqa: ARG002 (of the protocol)
         """Return the maximum of the time of arithmetic and of memory traffic."""
         return self.hardware.work_seconds(work.operations, work.nbytes)
 
@@ -73,7 +71,7 @@ class HardwareCosts:
 class SentBytes:
     """The bytes that a device sends; operations cost nothing."""
 
-    def operation(self, name: str, work: Work) -> float:
+    def operation(self, name: str, work: Work) -> float:  # noqa: ARG002 (of the protocol)
         """Return zero."""
         return 0.0
 

@@ -74,8 +74,10 @@ def auto_shard(
         raise UsageError(error(f"the gap must be a fraction of at least 0, got: {gap}"))
     if objective not in ("time", "bytes"):
         raise UsageError(error(f"expected the objective 'time' or 'bytes', got: {objective!r}"))
-    limit = None if memory is None else float(
-        bytes_of_text(memory) if isinstance(memory, str) else memory
+    limit = (
+        None
+        if memory is None
+        else float(bytes_of_text(memory) if isinstance(memory, str) else memory)
     )
     if limit is not None and limit <= 0:
         raise UsageError(error(f"the memory must be positive, got: {memory}"))

@@ -112,9 +112,7 @@ class Graph:
 
     sites: list[Site] = field(default_factory=list[Site])
     flows: list[Flow] = field(default_factory=list[Flow])
-    placed: dict[ir.Value, tuple[int, int]] = field(
-        default_factory=dict[ir.Value, tuple[int, int]]
-    )
+    placed: dict[ir.Value, tuple[int, int]] = field(default_factory=dict[ir.Value, tuple[int, int]])
     results: dict[int, int] = field(default_factory=dict[int, int])
     replicated: list[str] = field(default_factory=list[str])
     times: list[str] = field(default_factory=list[str])
@@ -230,7 +228,7 @@ class _Builder:
 
     def _operation(self, operation: ir.Operation, name: str) -> None:
         operands, results = list(operation.operands), list(operation.results)
-        if self._is_free(name, operands, results):
+        if self._is_free(name, operands):
             work = sum((self.free.get(each, Work()) for each in operands), self.of.work(operation))
             self.free.update(dict.fromkeys(results, work))
             return
@@ -260,9 +258,7 @@ class _Builder:
             self._define(result, site, number, repetitions)
             self.flow_of[result].is_fused = name in FUSED_OPERATIONS and is_fused_into_user(result)
 
-    def _is_free(
-        self, name: str, operands: Sequence[ir.Value], results: Sequence[ir.Value]
-    ) -> bool:
+    def _is_free(self, name: str, operands: Sequence[ir.Value]) -> bool:
         """Whether each device can compute any shard of the results, without other tensors."""
         if name == _BROADCAST and not shape_of(operands[0].type):
             return True

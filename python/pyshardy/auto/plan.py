@@ -13,15 +13,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.api import propagate, sharding
 from pyshardy.auto.prediction import Prediction, predict
-from pyshardy.auto.problem import Ints, evaluate
+from pyshardy.auto.problem import Ints
 from pyshardy.auto.search import Permitted, Search
 from pyshardy.auto.solution import Solution
 from pyshardy.auto.solve import ProgressCallback
@@ -268,9 +266,7 @@ class ShardingPlan(Displayed):
     def diff(self, other: ShardingPlan) -> PlanDifference:
         """Return where another plan of the program differs, and what that costs."""
         names = [
-            name
-            for name, own in self.shardings.items()
-            if own != other.shardings.get(name, own)
+            name for name, own in self.shardings.items() if own != other.shardings.get(name, own)
         ]
         return PlanDifference(
             {name: (self.shardings[name], other.shardings[name]) for name in names},
@@ -388,8 +384,12 @@ class PlanCheck:
     def table(self) -> Table:
         """Return the bytes by kind and axes."""
         rows = [
-            (kind, axes, f"{self.predicted.get((kind, axes), 0.0):,.0f}",
-             f"{self.counted.get((kind, axes), 0.0):,.0f}")
+            (
+                kind,
+                axes,
+                f"{self.predicted.get((kind, axes), 0.0):,.0f}",
+                f"{self.counted.get((kind, axes), 0.0):,.0f}",
+            )
             for kind, axes in sorted({*self.predicted, *self.counted})
         ]
         headings = ("collective", "axes", "predicted bytes", "counted bytes")
@@ -575,7 +575,9 @@ def spec_text(own: TensorSharding) -> str:
     dims: list[str] = []
     for axes in own.dim_axes:
         names = [f'"{axis.name}"' for axis in axes]
-        dims.append("None" if not names else names[0] if len(names) == 1 else f"({', '.join(names)})")
+        dims.append(
+            "None" if not names else names[0] if len(names) == 1 else f"({', '.join(names)})"
+        )
     while dims and dims[-1] == "None":
         dims.pop()
     return f"P({', '.join(dims)})"
@@ -583,9 +585,7 @@ def spec_text(own: TensorSharding) -> str:
 
 def _names(axes: tuple[str, ...] | None) -> tuple[str, ...]:
     """Return the names of axes, without the marks of sub-axes."""
-    return tuple(
-        dict.fromkeys(each.split('"')[1] if '"' in each else each for each in axes or ())
-    )
+    return tuple(dict.fromkeys(each.split('"')[1] if '"' in each else each for each in axes or ()))
 
 
 def _cost_text(cost: float, objective: str) -> str:

@@ -106,11 +106,10 @@ class Search:
 
     def solve(
         self,
-        permitted: Permitted = {},
+        permitted: Permitted | None = None,
         *,
         start: Ints | None = None,
         progress: ProgressCallback | None = None,
-        timeout: float | None = None,
         memory: float | None = None,
     ) -> Solution:
         """Return the best choice that is found in time.
@@ -119,22 +118,30 @@ class Search:
             permitted: the strategies that sites may choose.
             start: a choice to start from.
             progress: called with the state of the search now and then.
-            timeout: the seconds; by default those of the options.
             memory: the bytes of a device; by default those of the options.
         """
         limit = self.options.memory if memory is None else memory
-        seconds = self.options.timeout if timeout is None else timeout
         begun = time.perf_counter()
-        free = self._restricted(Problem(self.built.problem.nodes, self.built.problem.values), permitted)
-        given = dict(by=self.options.solver, gap=self.options.gap, progress=progress)
-        found = solve(free, timeout=seconds, start=start, **given)
+
+        def run(problem: Problem, start: Ints | None) -> Solution:
+            spent = time.perf_counter() - begun
+            return solve(
+                self._restricted(problem, permitted or {}),
+                by=self.options.solver,
+                gap=self.options.gap,
+                timeout=max(0.0, self.options.timeout - spent),
+                start=start,
+                progress=progress,
+            )
+
+        found = run(self.built.problem, start)
         if limit is None or found.choice is None:
             return found
-        full = self._restricted(with_memory(self.built, limit, len(self.arguments)), permitted)
-        if evaluate(full, found.choice).fits(limit):
-            return replace(found, peak=evaluate(full, found.choice).peak)
-        left = max(0.0, seconds - (time.perf_counter() - begun))
-        return solve(full, timeout=left, start=found.choice, **given)
+        limited = with_memory(self.built, limit, len(self.arguments))
+        evaluation = evaluate(limited, found.choice)
+        if evaluation.fits(limit):
+            return replace(found, peak=evaluation.peak)
+        return run(limited, found.choice)
 
     @cached_property
     def memory_problem(self) -> Problem:
@@ -199,12 +206,12 @@ class Search:
             for number in range(len(operation.operands))
         ]
         given = [self.axes_of(choice, operand) for operand in operation.operands]
-        moves = any(own is not None and own != axes for own, axes in zip(given, needed, strict=True))
+        moves = any(
+            own is not None and own != axes for own, axes in zip(given, needed, strict=True)
+        )
         completes = any(
             computed[at] != results[at]
-            for computed, results in zip(
-                alternatives.computed, alternatives.results, strict=False
-            )
+            for computed, results in zip(alternatives.computed, alternatives.results, strict=False)
         )
         if not (moves or completes):
             return None
@@ -247,9 +254,9 @@ class Search:
         nodes = list(problem.nodes)
         for site, kept in permitted.items():
             color = self.built.colors[site]
-            costs = nodes[color].costs.copy()
-            costs[[at for at in range(len(costs)) if at not in kept]] = np.inf
-            nodes[color] = Node(nodes[color].name, costs)
+            node = nodes[color]
+            is_kept = np.isin(np.arange(len(node.costs)), sorted(kept))
+            nodes[color] = Node(node.name, np.where(is_kept, node.costs, np.inf))
         return Problem(nodes, problem.values, problem.buffers, problem.copies, problem.limit)
 
 

@@ -116,9 +116,7 @@ def strategies_of_rule(
         )
         num_parts = math.prod(mesh.axes_size(each) for each in axes)
         for results in _completed(computed, shapes[num_operands:], reduced, choices):
-            one = Strategy(
-                tensors[:num_operands], computed, results, reduced, num_parts, axes
-            )
+            one = Strategy(tensors[:num_operands], computed, results, reduced, num_parts, axes)
             found[one] = None
     return list(found)
 

@@ -123,7 +123,8 @@ class _Liveness:
                 if result in roots:
                     continue
                 used = uses.get(result)
-                if name in FUSED_OPERATIONS and used is not None and used.direct == 1 and not used.nested:
+                is_used_once = used is not None and used.direct == 1 and not used.nested
+                if name in FUSED_OPERATIONS and is_used_once:
                     user = next(iter(result.uses)).owner.operation.name
                     if user in FUSING_OPERATIONS:
                         continue

@@ -40,8 +40,8 @@ from pyshardy.partition.compatibility.compatible_shardings import (
 )
 from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
 from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
-from pyshardy.partition.compatibility.planned_axes import has_planned_axes, planned_axes
 from pyshardy.partition.compatibility.one_mesh import has_several_meshes, shardings_on_one_mesh
+from pyshardy.partition.compatibility.planned_axes import has_planned_axes, planned_axes
 from pyshardy.partition.compatibility.remarks import remark_on_unsharded_dimensions
 from pyshardy.partition.compatibility.resolver import (
     needs_full_version,
@@ -194,7 +194,11 @@ class CheapestCompatibility:
         axes = None if mesh is None else planned_axes(operation, rule, blocked, mesh)
         if axes is None:
             return None
-        return compatible_by(rule, shardings, self._context.meshes, lambda *_: axes)
+
+        def choose(_: ShardingProjection, __: Mesh) -> FactorAxes:
+            return axes
+
+        return compatible_by(rule, shardings, self._context.meshes, choose)
 
     def _cheapest(
         self, question: _Question, rule: OpShardingRule, blocked: frozenset[int]

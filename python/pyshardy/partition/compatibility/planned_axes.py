@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The axes of the factors of an operation that a plan has chosen.
 
-    %0 = stablehlo.dot_general %a, %b ... {sdy.factor_axes = #sdy<list_of_axis_ref_lists[{"x"}, {}, {}]>}
+    %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+      {sdy.factor_axes = #sdy<list_of_axis_ref_lists[{"x"}, {}, {}]>}
 
 is computed on shards of its first factor along `x`, whatever the shardings of its operands and
 results. The shardings of values alone don't determine that: with an operand that several
