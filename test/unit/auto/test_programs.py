@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Automatic sharding of programs: the optimum, the plan after propagation, and its collectives."""
+
+import os
+
+import pytest
+from auto_programs import HARDWARE, least_cost, random_program
+
+import pyshardy as sdy
+from pyshardy.irtools.named_values import NamedValues
+
+NUM_PROGRAMS = int(os.environ.get("PYSHARDY_AUTO_PROGRAMS", "20"))
+"""The number of random programs; 200 for a thorough run."""
+
+
+def plan_of(text, **options):
+    return sdy.auto_shard(sdy.parse(text), hardware=HARDWARE, gap=0.0, **options)
+
+
+def assert_kept(plan):
+    """Check that propagation keeps the sharding of each value, and the text of the module."""
+    module = sdy.parse(sdy.asm(plan.module))
+    values = NamedValues.marked(module)
+    planned = {name: sdy.get_sharding(value) for name, value in values.items()}
+    assert any(planned.values())
+    sdy.propagate(module)
+    for name, sharding in planned.items():
+        assert sharding is None or sdy.get_sharding(values[name]) == sharding, name
+
+
+@pytest.mark.parametrize("seed", range(NUM_PROGRAMS))
+def test_a_random_program_has_its_best_plan(seed):
+    """The plan is optimal, propagation keeps it, and it sends the bytes that were predicted."""
+    plan = plan_of(random_program(seed))
+    assert plan.cost == pytest.approx(least_cost(plan.search.built.problem), rel=1e-6)
+    assert plan.bound == pytest.approx(plan.cost, rel=1e-6)
+    assert_kept(plan)
+    check = plan.check()
+    assert sum(check.counted.values()) <= sum(check.predicted.values()) + 1e-6, check
