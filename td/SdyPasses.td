@@ -607,6 +607,46 @@ def Sdy_UserPriorityPropagatePass : Sdy_ModulePass<"sdy-user-priority-propagate"
                             [Sdy_PropagationStrategy, Sdy_RunOpPriorityPropagation]);
 }
 
+def Sdy_AutoShardPass : Sdy_ModulePass<"sdy-auto-shard", Sdy_Own> {
+  let summary = "Chooses the shardings with the least cost";
+  let description = [{
+    Chooses the sharding of each value such that the estimated time of the program, or the bytes
+    that devices send, are minimal on some hardware. Writes closed shardings, which propagation
+    keeps, and on operations whose operands have to be resharded the axes of their factors,
+    `sdy.factor_axes`, which the partitioner follows. Functions that are called several times are
+    copied. Runs before propagation.
+
+    ```mlir
+    sdy.mesh @mesh = <["data"=8]>
+    func.func @main(%x: tensor<1024x64xf32>, %w: tensor<64x64xf32>) -> tensor<1024x64xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @main(%x: tensor<1024x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}\]>},
+                    %w: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}\]>}) -> ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+  let options = [
+    Sdy_Hardware,
+    Option<"memory", "memory", "std::string", "\"\"",
+           "memory of a device, such as 16GiB; any amount if empty">,
+    Option<"objective", "objective", "std::string", "\"time\"",
+           "what is minimized: time, or bytes">,
+    Option<"axes", "axes", "std::string", "\"\"",
+           "axes of the mesh that may be used, with commas between them; all if empty">,
+    Option<"fixed", "fixed", "bool", "true",
+           "whether to keep the shardings in the program">,
+    Option<"timeout", "timeout", "int64_t", "60",
+           "seconds after which the search ends with the best shardings so far">,
+    Option<"gap", "gap", "std::string", "\"0.01\"",
+           "proven fraction of the optimum at which the search ends">,
+    Option<"solver", "solver", "std::string", "\"highs\"", "solver">
+  ];
+}
+
 def Sdy_DropShardingRulesPass : Sdy_FuncPass<"sdy-drop-sharding-rules"> {
   let summary = "Removes sharding rules";
   let description = [{

@@ -14,6 +14,7 @@ TOOLS = {
     "opt": "run passes on a program",
     "run": "partition a program, run it, and compare the results",
     "explain": "report why values have their shardings, and what communication costs",
+    "auto": "find the shardings of a program with the least cost",
     "translate": "convert a program between text, bytecode and portable artifacts",
     "lsp": "serve an editor: diagnostics, shardings, explanations",
     "examples": "copy the programs that the documentation uses",

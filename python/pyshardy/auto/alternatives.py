@@ -7,6 +7,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
+from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, TensorSharding
 from pyshardy.auto.costs import Collectives, CostModel, ReshardCosts
@@ -170,6 +171,17 @@ class AlternativesOf:
         )
         self._known[key] = found
         return found
+
+    def of_computation(self, operation: ir.Operation) -> Alternatives:
+        """Return the shardings that a manual or named computation declares."""
+        inputs = value_of(operation.attributes["in_shardings"]).shardings
+        outputs = value_of(operation.attributes["out_shardings"]).shardings
+        return Alternatives(
+            (0.0,),
+            tuple((tuple(each.dim_axes),) for each in inputs),
+            tuple((tuple(each.dim_axes),) for each in outputs),
+            ((),),
+        )
 
     def elementwise_factors(self, operation: ir.Operation, axes: AxesPerDim) -> FactorAxes | None:
         """Return the axes of the factors of an elementwise operation with some axes."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.host import ir
-from mlir_sdy.model import DimensionSharding, TensorSharding
+from mlir_sdy.model import DimensionSharding, TensorSharding, TensorShardingPerValue
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import (
+    COMPUTATIONS,
     edge_owner,
     set_argument_shardings,
     set_result_shardings,
@@ -75,7 +76,12 @@ def annotate(
             for number, result in enumerate(operation.results)
             if result in values and (edge_owner(result) or result) == result
         }
-        if found and name != _CALL:
+        if name in COMPUTATIONS:
+            for attribute in ("in_shardings", "out_shardings"):
+                given = value_of(operation.attributes[attribute]).shardings
+                kept = TensorShardingPerValue(tuple(each.closed_like() for each in given))
+                operation.attributes[attribute] = cache[kept]
+        elif found and name != _CALL:
             set_result_shardings_of(operation, found, cache)
     main = main_function(module)
     if main is not None and results:

@@ -4,21 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
 
-from mlir_sdy.diagnostics import UsageError, emit, error, warning
+from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
-from pyshardy.auto.costs import CostModel, HardwareCosts, SentBytes
+from pyshardy.auto.costs import CostModel
+from pyshardy.auto.options import Objective, SearchOptions, cost_model
 from pyshardy.auto.plan import Constraints, ShardingPlan
-from pyshardy.auto.search import Search, SearchOptions
+from pyshardy.auto.search import Search
 from pyshardy.auto.solve import ProgressCallback
-from pyshardy.contracts.contract import bytes_of_text
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.irtools.modules import copy_of
-
-Objective: TypeAlias = Literal["time", "bytes"]
 
 
 def auto_shard(
@@ -68,32 +65,13 @@ def auto_shard(
         MissingPackageError: HiGHS is missing: install the extra `auto`.
     """
     model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
-    if timeout <= 0:
-        raise UsageError(error(f"the time limit must be positive, got: {timeout}"))
-    if gap < 0:
-        raise UsageError(error(f"the gap must be a fraction of at least 0, got: {gap}"))
-    if objective not in ("time", "bytes"):
-        raise UsageError(error(f"expected the objective 'time' or 'bytes', got: {objective!r}"))
-    limit = (
-        None
-        if memory is None
-        else float(bytes_of_text(memory) if isinstance(memory, str) else memory)
+    options = SearchOptions.of(
+        memory=memory, axes=axes, fixed=fixed, gap=gap, timeout=timeout, solver=solver
     )
-    if limit is not None and limit <= 0:
-        raise UsageError(error(f"the memory must be positive, got: {memory}"))
+    costs = cost_model(objective, model) if costs is None else costs
     if mesh is not None:
         module = copy_of(module)
         declare_meshes(module, (), mesh)
-    if costs is None:
-        costs = HardwareCosts(model) if objective == "time" else SentBytes()
-    options = SearchOptions(
-        memory=limit,
-        axes=None if axes is None else tuple(axes),
-        fixed=fixed,
-        gap=gap,
-        timeout=timeout,
-        solver=solver,
-    )
     search = Search(module, costs, options)
     for each in search.built.graph.replicated:
         emit(warning(f"{each} can't be computed on shards, and is replicated"))

@@ -10,6 +10,7 @@
 | the result of an `if` or a `case`   | a site, which the results of all branches flow to          |
 | an argument of another function     | a site, which the operand of its only call flows to        |
 | an annotated result of `@main`      | a site with the shardings that agree with the annotation   |
+| a manual computation                | a site with the shardings that it declares                 |
 | a constant, a broadcast of a scalar | nothing: each user computes its own shard                  |
 
 An operation in a loop counts once for each iteration, and one in a function once for each call. A
@@ -26,7 +27,7 @@ from mlir_sdy.discardable import as_integer
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
-from mlir_sdy.values import get_sharding, result_shardings
+from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
 from pyshardy.auto.alternatives import Alternatives, AlternativesOf
 from pyshardy.cost.op_work import Work
 from pyshardy.irtools.functions import entry_block, functions_of
@@ -248,7 +249,10 @@ class _Builder:
             if given[0] is None:
                 self.chains.add(site, operation, works, self.graph.placed)
         else:
-            found = self.of.of_operation(operation, given, free)
+            if name in COMPUTATIONS:
+                found = self.of.of_computation(operation)
+            else:
+                found = self.of.of_operation(operation, given, free)
             if found.is_replicated:
                 self.graph.replicated.append(title)
             site = self._site(Site(title, found, repetitions, name))

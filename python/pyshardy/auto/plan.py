@@ -84,7 +84,8 @@ class Constraints:
             UsageError: a pattern matches nothing; no plan satisfies the constraints, or fits.
         """
         found = self.search.solve(self.permitted(), start=self.start, progress=progress)
-        return plan_of(self, found)
+        self.search.check_found(found)
+        return ShardingPlan(self, found)
 
     def permitted(self) -> Permitted:
         """Return the strategies that sites may choose.
@@ -136,7 +137,7 @@ class ShardingPlan(Displayed):
     """
 
     def __init__(self, constraints: Constraints, solution: Solution):
-        assert solution.choice is not None, "checked by plan_of"
+        assert solution.choice is not None, "checked by the caller"
         self.constraints = constraints
         self.solution = solution
         self.choice: Ints = solution.choice
@@ -546,28 +547,6 @@ class SavedPlan:
     def specs(self) -> dict[str, TensorSharding]:
         """Return the shardings, such as for `ShardingPlan.compare`."""
         return {name: sharding(text) for name, text in self.shardings.items()}
-
-
-def plan_of(constraints: Constraints, solution: Solution) -> ShardingPlan:
-    """Return the plan of a solution.
-
-    Raises:
-        UsageError: there is none: the memory doesn't suffice, or the time is up.
-    """
-    if solution.choice is not None:
-        return ShardingPlan(constraints, solution)
-    search = constraints.search
-    if solution.status == "unknown":
-        raise UsageError(error("no plan was found in time: raise 'timeout'"))
-    shortage = solution.shortage
-    if shortage is None:
-        raise UsageError(error("no plan satisfies the shardings that are fixed or forbidden"))
-    names = search.built.problem.nodes
-    needs = "; ".join(f"{names[at].name}: {nbytes:,.0f}" for at, nbytes in shortage.needs[:8])
-    limit = search.options.memory or 0.0
-    message = f"no plan fits into {limit:,.0f} bytes of memory on each device: at least "
-    message += f"{shortage.nbytes:,.0f} more are needed. The largest values at that point: {needs}"
-    raise UsageError(error(message))
 
 
 def spec_text(own: TensorSharding) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -31,6 +31,7 @@ from pyshardy.auto.build import Built, build
 from pyshardy.auto.costs import CostModel
 from pyshardy.auto.graph import graph_of
 from pyshardy.auto.memory import with_memory
+from pyshardy.auto.options import SearchOptions
 from pyshardy.auto.problem import Ints, Node, Problem, evaluate
 from pyshardy.auto.solution import Solution
 from pyshardy.auto.solve import ProgressCallback, solve
@@ -46,27 +47,6 @@ from pyshardy.pipeline import run_pipeline
 
 Permitted = Mapping[int, frozenset[int]]
 """The strategies that sites may choose, by their numbers; any for other sites."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchOptions:
-    """The options of a search.
-
-    Attributes:
-        memory: the bytes of a device; None for any number.
-        axes: the axes that may be used; by default, all of the mesh.
-        fixed: whether shardings in the program are kept.
-        gap: the search ends when the gap is proven to be at most this fraction.
-        timeout: the search ends after these seconds.
-        solver: the name of the solver.
-    """
-
-    memory: float | None = None
-    axes: tuple[str, ...] | None = None
-    fixed: bool = True
-    gap: float = 0.01
-    timeout: float = 60.0
-    solver: str = "highs"
 
 
 class Search:
@@ -91,7 +71,7 @@ class Search:
         block = None if main is None else entry_block(main)
         name = None if main is None else device_mesh_of(main)
         if main is None or block is None or name is None:
-            missing = "mesh: pass 'mesh'" if main is not None else "entry '@main'"
+            missing = "entry '@main'" if main is None or block is None else "mesh: pass 'mesh'"
             raise UsageError(error(f"automatic sharding needs a program with a {missing}"))
         self.mesh_name = name
         self.mesh: Mesh = meshes_of(self.module)[name]
@@ -178,6 +158,16 @@ class Search:
     def annotated(self, choice: Ints) -> ir.Module:
         """Return a copy of the program with the shardings of a choice."""
         module = copy_of(self.module)
+        self.annotate(module, choice)
+        return module
+
+    def annotate(self, module: ir.Module, choice: Ints) -> None:
+        """Write the shardings of a choice into a copy of the program.
+
+        Args:
+            module: the copy, in which each function is called once.
+            choice: the strategy of each node.
+        """
         values: dict[ir.Value, AxesPerDim] = {}
         for original, value in zip(values_of(self.module), values_of(module), strict=True):
             axes = self.axes_of(choice, original)
@@ -190,7 +180,6 @@ class Search:
             factors = self._factors(choice, original)
             if factors is not None:
                 set_planned_axes(operation, factors)
-        return module
 
     def _factors(self, choice: Ints, operation: ir.Operation) -> FactorAxes | None:
         """Return the axes of the factors of an operation that needs reshards; None for others."""
@@ -247,6 +236,26 @@ class Search:
         """Return the sharding with some axes of each dimension."""
         return closed(axes, self.mesh_name)
 
+    def check_found(self, solution: Solution) -> Ints:
+        """Return the choice of a solution.
+
+        Raises:
+            UsageError: there is none: no plan fits into the memory, or was found in time.
+        """
+        if solution.choice is not None:
+            return solution.choice
+        if solution.status == "unknown":
+            raise UsageError(error("no plan was found in time: raise the time limit"))
+        shortage = solution.shortage
+        if shortage is None:
+            raise UsageError(error("no plan satisfies the shardings that are fixed or forbidden"))
+        nodes = self.built.problem.nodes
+        needs = "; ".join(f"{nodes[at].name}: {size:,.0f}" for at, size in shortage.needs[:8])
+        limit = self.options.memory or 0.0
+        message = f"no plan fits into {limit:,.0f} bytes of memory on each device: at least "
+        message += f"{shortage.nbytes:,.0f} more are needed; the largest values are {needs}"
+        raise UsageError(error(message))
+
     def _restricted(self, problem: Problem, permitted: Permitted) -> Problem:
         """Return a problem in which nodes have only the permitted strategies."""
         if not permitted:
@@ -264,6 +273,7 @@ _WITHOUT_FACTORS = frozenset(
     {
         "func.call",
         "sdy.manual_computation",
+        "sdy.named_computation",
         "stablehlo.case",
         "stablehlo.if",
         "stablehlo.optimization_barrier",

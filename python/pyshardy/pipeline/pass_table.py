@@ -844,6 +844,83 @@ PASSES: dict[str, PassDecl] = {
         ),
         release="0.10.2",
     ),
+    "sdy-auto-shard": PassDecl(
+        argument="sdy-auto-shard",
+        class_name="AutoShardPass",
+        anchor="builtin.module",
+        summary="Chooses the shardings with the least cost",
+        description=(
+                "Chooses the sharding of each value such that the estimated time of the program, or the bytes\n"
+                "that devices send, are minimal on some hardware. Writes closed shardings, which propagation\n"
+                "keeps, and on operations whose operands have to be resharded the axes of their factors,\n"
+                "`sdy.factor_axes`, which the partitioner follows. Functions that are called several times are\n"
+                "copied. Runs before propagation.\n"
+                "\n"
+                "```mlir\n"
+                "sdy.mesh @mesh = <[\"data\"=8]>\n"
+                "func.func @main(%x: tensor<1024x64xf32>, %w: tensor<64x64xf32>) -> tensor<1024x64xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "func.func @main(%x: tensor<1024x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"data\"}, {}]>},\n"
+                "                %w: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) -> ...\n"
+                "```"
+            ),
+        options=(
+            OptionDecl(
+                name="hardware",
+                type="string",
+                default="default",
+                description="devices and links whose cost counts: a preset, a TOML file, or an inline table of TOML",
+                release="pyshardy",
+            ),
+            OptionDecl(
+                name="memory",
+                type="string",
+                default="",
+                description="memory of a device, such as 16GiB; any amount if empty",
+            ),
+            OptionDecl(
+                name="objective",
+                type="string",
+                default="time",
+                description="what is minimized: time, or bytes",
+            ),
+            OptionDecl(
+                name="axes",
+                type="string",
+                default="",
+                description="axes of the mesh that may be used, with commas between them; all if empty",
+            ),
+            OptionDecl(
+                name="fixed",
+                type="bool",
+                default=True,
+                description="whether to keep the shardings in the program",
+            ),
+            OptionDecl(
+                name="timeout",
+                type="int",
+                default=60,
+                description="seconds after which the search ends with the best shardings so far",
+            ),
+            OptionDecl(
+                name="gap",
+                type="string",
+                default="0.01",
+                description="proven fraction of the optimum at which the search ends",
+            ),
+            OptionDecl(
+                name="solver",
+                type="string",
+                default="highs",
+                description="solver",
+            ),
+        ),
+        release="pyshardy",
+    ),
     "sdy-drop-sharding-rules": PassDecl(
         argument="sdy-drop-sharding-rules",
         class_name="DropShardingRulesPass",

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 from pyshardy.passes.propagating.aggressive_propagate import aggressive_propagate as aggressive_propagate
+from pyshardy.passes.propagating.auto_shard import auto_shard as auto_shard
 from pyshardy.passes.propagating.basic_propagate import basic_propagate as basic_propagate
 from pyshardy.passes.propagating.op_priority_propagate import op_priority_propagate as op_priority_propagate
 from pyshardy.passes.propagating.populate_op_sharding_rules import populate_op_sharding_rules as populate_op_sharding_rules

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-auto`: find the shardings of a program with the least cost.
+
+    sdy-auto program.mlir --mesh=data:4,model:2 --hardware=h100 -o annotated.mlir
+    sdy-auto program.mlir --memory=16GiB --html=report.html
+    sdy-auto program.mlir --explain="params['w']" --fix="*['embed']=[{'model'}, {}]"
+    sdy-auto program.mlir --pareto=80GB,40GB,20GB
+
+Prints the shardings of arguments and results, the cost with its proven bound, and the largest costs
+of communication. The annotated program is propagated and partitioned like any other.
+
+Exit status: 0 when a plan was found, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.cli.tool import Parser, Tool, entry_point
+
+if TYPE_CHECKING:
+    from pyshardy.auto.plan import Constraints, ShardingPlan
+    from pyshardy.auto.solve import Progress
+    from pyshardy.display import Table
+
+
+def parser() -> Parser:
+    """Return the parser of the command line."""
+    made = Parser(
+        prog="sdy-auto",
+        description="Finds the shardings of a program with the least cost on some hardware, and "
+        "proves how far from the optimum they are at most.",
+    )
+    made.add_argument("file", nargs="?", default="-", help="input file; - for standard input")
+    made.add_argument(
+        "--hardware",
+        default="h100",
+        metavar="NAME|FILE.toml",
+        help="hardware whose cost counts: a preset or a TOML file (default: %(default)s)",
+    )
+    made.add_argument(
+        "--memory", metavar="SIZE", help="memory of a device, such as 40GB (default: any amount)"
+    )
+    made.add_argument(
+        "--objective",
+        choices=("time", "bytes"),
+        default="time",
+        help="what is minimized: time, or bytes sent (default: %(default)s)",
+    )
+    made.add_argument(
+        "--axes", metavar="A,B", help="axes of the mesh that may be used (default: all)"
+    )
+    made.add_argument(
+        "--free", action="store_true", help="change the shardings of the program as well"
+    )
+    made.add_argument(
+        "--fix",
+        action="append",
+        default=[],
+        metavar="VALUE=SHARDING",
+        help="fix a sharding, such as \"params['w']=[{'model'}, {}]\"; the value may be a pattern; "
+        "may be repeated",
+    )
+    made.add_argument(
+        "--forbid",
+        action="append",
+        default=[],
+        metavar="VALUE=SHARDING",
+        help="forbid a sharding; may be repeated",
+    )
+    made.add_argument(
+        "--gap",
+        type=float,
+        default=0.01,
+        metavar="FRACTION",
+        help="stop when the plan is proven to be within this fraction of the optimum "
+        "(default: %(default)s)",
+    )
+    made.add_argument(
+        "--timeout",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="stop after this time with the best plan so far (default: %(default)s)",
+    )
+    made.add_argument(
+        "--solver", default="highs", metavar="NAME", help="solver (default: %(default)s)"
+    )
+    made.add_argument(
+        "--measured",
+        metavar="FILE.csv",
+        help="measured times of collectives: columns kind, axis, bytes and seconds",
+    )
+    made.add_argument(
+        "--explain",
+        action="append",
+        default=[],
+        metavar="VALUE",
+        help="show the best plan in which a value is sharded otherwise; may be repeated",
+    )
+    made.add_argument(
+        "--pareto", metavar="SIZES", help="show the cost for several amounts of memory: 80GB,40GB"
+    )
+    made.add_argument(
+        "--check",
+        action="store_true",
+        help="partition the program, and compare its collectives with the predicted ones",
+    )
+    made.add_argument("--html", metavar="FILE", help="write an HTML report of the program")
+    made.add_argument("--save", metavar="FILE.json", help="write the shardings by name")
+    made.add_argument("-o", dest="output", metavar="FILE", help="write the annotated program")
+    made.add_mesh_flag()
+    made.add_rule_flags()
+    made.add_guard_flag()
+    return made
+
+
+def _run(arguments: argparse.Namespace, tool: Tool) -> int:
+    if arguments.verbose:
+        tool.enable_logging()
+    tool.guard([arguments.file], enabled=not arguments.no_guard)
+    # These load the MLIR host; --help and bad usage do without.
+    from pyshardy.auto.entry import auto_shard  # noqa: PLC0415
+    from pyshardy.auto.measured import read_measured  # noqa: PLC0415
+    from pyshardy.cli.reading import read_program, rule_flags_applied  # noqa: PLC0415
+    from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
+
+    hardware = load_hardware(arguments.hardware)
+    module = read_program(arguments.file, tool, arguments.mesh)
+    with rule_flags_applied(arguments):
+        plan = auto_shard(
+            module,
+            hardware=hardware,
+            memory=arguments.memory,
+            objective=arguments.objective,
+            axes=arguments.axes.split(",") if arguments.axes else None,
+            fixed=not arguments.free,
+            timeout=arguments.timeout,
+            gap=arguments.gap,
+            solver=arguments.solver,
+            costs=read_measured(arguments.measured, hardware) if arguments.measured else None,
+            progress=_show,
+        )
+        if arguments.fix or arguments.forbid:
+            plan = _constrained(plan.constraints, arguments).solve(progress=_show)
+        _print(plan, arguments)
+        if arguments.html:
+            _write(arguments.html, _page(plan))
+    if arguments.save:
+        plan.save(arguments.save)
+    if arguments.output:
+        from mlir_sdy.assembly import asm  # noqa: PLC0415
+
+        _write(arguments.output, asm(plan.module) + "\n")
+    return 0
+
+
+def _constrained(constraints: Constraints, arguments: argparse.Namespace) -> Constraints:
+    """Add the shardings of `--fix` and `--forbid`."""
+    from pyshardy.api import sharding  # noqa: PLC0415
+
+    for flag, texts, add in (
+        ("--fix", arguments.fix, type(constraints).fix),
+        ("--forbid", arguments.forbid, type(constraints).forbid),
+    ):
+        for text in texts:
+            name, equals, dims = text.rpartition("=[")
+            if not equals:
+                message = f"expected '{flag}' with a value and a sharding, got: '{text}'"
+                raise UsageError(error(f"{message}; write \"arg0=[{{'model'}}, {{}}]\""))
+            mesh = constraints.search.mesh_name
+            spec = sharding(f"<@{mesh}, [{dims}>".replace("'", '"'))
+            constraints = add(constraints, name, spec)
+    return constraints
+
+
+def _print(plan: ShardingPlan, arguments: argparse.Namespace) -> None:
+    from pyshardy.cli.tables import Printer  # noqa: PLC0415
+    from pyshardy.contracts.contract import bytes_of_text  # noqa: PLC0415
+
+    printer = Printer()
+    printer.line(plan.summary())
+    for table in plan.tables():
+        _print_table(table)
+    for name in arguments.explain:
+        printer.line(f"\n{plan.explain(name)}")
+    if arguments.pareto:
+        limits = [float(bytes_of_text(each)) for each in arguments.pareto.split(",")]
+        for table in plan.pareto(limits).tables():
+            _print_table(table)
+    if arguments.check:
+        check = plan.check()
+        _print_table(check.table())
+        printer.line(f"\nbytes beyond the prediction: {check.difference:+.2%}")
+
+
+def _print_table(table: Table) -> None:
+    from pyshardy.cli.tables import Printer, table_of  # noqa: PLC0415
+
+    rows = [tuple(map(str, row)) for row in table.rows]
+    Printer().table(table.title, table_of(table.headings, rows, table.num_numeric))
+
+
+def _page(plan: ShardingPlan) -> str:
+    from pyshardy.explain.page.render import render_page  # noqa: PLC0415
+    from pyshardy.explain.program import explain_program  # noqa: PLC0415
+
+    hardware = plan.constraints.hardware
+    module = plan.search.annotated(plan.choice)
+    explained = explain_program(module, hardware=hardware, cost_hardware=hardware, title="plan")
+    return render_page(explained, "plan", None, None)
+
+
+def _show(progress: Progress) -> None:
+    """Print the state of the search on standard error, if it is a terminal."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        text = f"{progress.seconds:6.1f} s  {progress.stage}: best {progress.cost:.6g}, "
+        print(f"{text}at least {progress.bound:.6g}", file=sys.stderr)
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as refusal:
+        reason = refusal.strerror or refusal
+        raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
+    print(f"wrote {path}", file=sys.stderr)
+
+
+main = entry_point("sdy-auto", parser, _run)
+"""Runs the tool; see `entry_point`."""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

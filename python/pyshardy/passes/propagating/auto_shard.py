@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-auto-shard`: choose the shardings with the least cost.
+
+    func.func @main(%x: tensor<1024x64xf32>, %w: tensor<64x64xf32>)
+
+becomes, on a mesh `<["data"=8]>`, with closed shardings on all values,
+
+    func.func @main(%x: tensor<1024x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
+                    %w: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
+from pyshardy.auto.options import SearchOptions, cost_model
+from pyshardy.auto.search import Search
+from pyshardy.cost.hardware import DEFAULT_HARDWARE, load_hardware
+from pyshardy.pipeline import run_pipeline
+
+
+def auto_shard(
+    module: ir.Module,
+    *,
+    hardware: str = DEFAULT_HARDWARE,
+    memory: str = "",
+    objective: str = "time",
+    axes: str = "",
+    fixed: bool = True,
+    timeout: int = 60,
+    gap: str = "0.01",
+    solver: str = "highs",
+) -> None:
+    """Write the shardings with the least cost into a program.
+
+    Args:
+        module: the program, which is changed in place.
+        hardware: the hardware whose cost counts (see `load_hardware`).
+        memory: the memory of a device, such as "16GiB"; any amount if empty.
+        objective: what is minimized: "time", or "bytes" sent.
+        axes: the names of the axes that may be used, with commas between them; all if empty.
+        fixed: whether shardings in the program are kept.
+        timeout: the seconds after which the search ends with the best plan so far.
+        gap: the proven fraction of the optimum at which the search ends.
+        solver: the name of the solver.
+
+    Raises:
+        UsageError: the program has no mesh or no entry; an option is invalid; no plan fits.
+        MissingPackageError: HiGHS is missing: install the extra `auto`.
+    """
+    try:
+        fraction = float(gap)
+    except ValueError:
+        raise UsageError(error(f"'gap' must be a number, got: {gap!r}")) from None
+    options = SearchOptions.of(
+        memory=memory or None,
+        axes=axes.split(",") if axes else None,
+        fixed=fixed,
+        gap=fraction,
+        timeout=float(timeout),
+        solver=solver,
+    )
+    run_pipeline(module, "sdy-flatten-call-graph, symbol-dce")
+    search = Search(module, cost_model(objective, load_hardware(hardware)), options)
+    search.annotate(module, search.check_found(search.solve()))
