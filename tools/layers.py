@@ -46,6 +46,7 @@ LAYERS = [
     ["pyshardy.schedules"],
     ["pyshardy.auto.plan"],
     ["pyshardy.auto.entry"],
+    ["pyshardy.auto.for_jax"],
     ["pyshardy"],  # the public interface
     ["pyshardy.testing"],
     ["pyshardy.pytest_plugin"],

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from pyshardy.explain.what_if import WhatIf, whatif
     from pyshardy.frontends import jax as jax
     from pyshardy.frontends import torch as torch
+    from pyshardy.frontends.auto import AUTO
     from pyshardy.guard.crash import HostCrashError
     from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
     from pyshardy.program import PartitionedProgram, ShardedArray, partition
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from pyshardy.schedules.tactics import Assignment, tactic
 
 __all__ = [
+    "AUTO",
     "Assignment",
     "AxisRef",
     "CompileOptions",
@@ -159,6 +161,7 @@ _HOMES = {
     "pyshardy.explain.entry": ("explain",),
     "pyshardy.explain.program_explanation": ("ProgramExplanation",),
     "pyshardy.explain.what_if": ("WhatIf", "whatif"),
+    "pyshardy.frontends.auto": ("AUTO",),
     "pyshardy.guard.crash": ("HostCrashError",),
     "pyshardy.pipeline": ("PipelineError", "register_pass", "register_pipeline", "run_pipeline"),
     "pyshardy.backends": ("CompileOptions", "Registration", "register_backend"),

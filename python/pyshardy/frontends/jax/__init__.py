@@ -25,11 +25,28 @@
 | `callable`            | partitioned programs as functions of JAX                      |
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from pyshardy.frontends.jax.exported import from_exported
 from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.tracing import trace
 
-__all__ = ["from_exported", "from_lowered", "trace"]
+if TYPE_CHECKING:
+    from pyshardy.auto.for_jax import auto_shard
+
+__all__ = ["auto_shard", "from_exported", "from_lowered", "trace"]
+
+_AUTO_SHARD = "pyshardy.auto.for_jax"
+"""The module of `auto_shard`, which builds on the partitioner."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "auto_shard":
+        return importlib.import_module(_AUTO_SHARD).auto_shard
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -18,6 +18,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import set_argument_shardings, set_result_shardings
 from mlir_sdy.verify import verify
+from pyshardy.frontends.auto import is_auto
 from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.mesh_type import MeshOfJax
 from pyshardy.frontends.jax.meshes import abstract_mesh, mesh_in_force, mesh_of_model
@@ -56,7 +57,7 @@ def trace(
         in_shardings: the shardings of the arguments: a tree like `arguments` or a prefix of it. A
             leaf is a `jax.sharding.NamedSharding`; a `PartitionSpec` on `mesh`; a
             `TensorSharding`, which may be open, uneven and along sub-axes; or None for an open
-            sharding.
+            sharding. `sdy.AUTO`, or "auto" for all, is open as well, for `sdy.auto_shard`.
         out_shardings: the same for the result.
         mesh: the mesh of each `PartitionSpec` and `TensorSharding`; by default, the mesh of
             `jax.set_mesh`. It may be without devices: a `Mesh` or a `jax.sharding.AbstractMesh`.
@@ -180,12 +181,12 @@ class _Shardings:
         declare_meshes(module, shardings, self._mesh)
 
     def _is_leaf(self, value: object) -> bool:
-        return value is None or isinstance(value, self._kinds)
+        return value is None or is_auto(value) or isinstance(value, self._kinds)
 
     def _for_jax(self, leaf: Any) -> Any:
         import jax  # noqa: PLC0415
 
-        if leaf is None or isinstance(leaf, TensorSharding):
+        if leaf is None or is_auto(leaf) or isinstance(leaf, TensorSharding):
             return None
         if isinstance(leaf, jax.sharding.PartitionSpec):
             if self._mesh_of_jax is None:
