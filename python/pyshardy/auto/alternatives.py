@@ -11,6 +11,7 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, TensorSharding
 from pyshardy.auto.costs import Collectives, CostModel, ReshardCosts
+from pyshardy.auto.exchange import exchange_collectives
 from pyshardy.auto.strategies import (
     AxisChoices,
     Strategy,
@@ -22,6 +23,8 @@ from pyshardy.auto.strategies import (
 from pyshardy.cost.op_work import SizedOperation, TensorSize, TensorSizes, Work
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
+from pyshardy.partition.halo.form import ExchangeForm
+from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
@@ -124,10 +127,16 @@ class AlternativesOf:
         rule = self._rules.rule(operation)
         is_replicated = rule is None or record_of(name).local_form is None
         blocked: frozenset[int] = frozenset()
+        form: ExchangeForm | None = None
         if rule is not None and not is_replicated:
             rule = rule_on_shards(operation, rule)
+            form = form_of(operation, rule)
+            rule = rule if form is None else form.rule
             blocked = blocked_factors(operation, rule)
+            blocked -= frozenset() if form is None else form.factors
         key = name, shapes, nbytes, rule, blocked, tuple(given), tuple(free)
+        if form is not None and form.factors:
+            key = *key, str(operation.attributes)
         known = self._known.get(key)
         if known is not None:
             return known
@@ -137,12 +146,20 @@ class AlternativesOf:
         else:
             strategies = strategies_of_rule(rule, shapes, blocked, self.choices)
             strategies = _agreeing(strategies, given) or _only_given(strategies, given)
+        exchanges: dict[Strategy, Collectives] = {}
+        for strategy in strategies:
+            needed: Collectives | None = ()
+            if form is not None:
+                needed = exchange_collectives(form, strategy, shapes, nbytes, self.choices.mesh)
+            if needed is not None:
+                exchanges[strategy] = needed
+        strategies = [*exchanges]
         strategies.sort(key=lambda each: (len(each.reduced), each.num_parts > 1))  # stable
         costs: list[float] = []
         collectives: list[Collectives] = []
         for strategy in strategies:
             cost = self._operation_cost(operation, strategy, free)
-            completing: Collectives = ()
+            completing: Collectives = exchanges[strategy]
             for at, (computed, result) in enumerate(
                 zip(strategy.computed, strategy.results, strict=True)
             ):

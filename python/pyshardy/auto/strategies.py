@@ -4,7 +4,7 @@
 1. A strategy assigns each axis of the mesh to a factor of the operation's sharding rule, or to
    none. The rule is that of the partitioner (`rule_on_shards`), and factors along which the
    partitioner can't compute on shards (`blocked_factors`) get no axes.
-2. An axis is assigned as a whole, and the shards of a factor must divide it evenly. Several axes of
+2. An axis is assigned as a whole, and the shards of factors and dimensions must be even. Several axes of
    a factor are in the order of the mesh, or in an order that the user has written somewhere.
 3. A dimension of several factors is sharded along a minor factor only if its major factors are
    sharded fully, since shardings can't express strides.
@@ -110,6 +110,8 @@ def strategies_of_rule(
         if not all(_is_expressible(mapping, axes, rule, mesh) for mapping in rule.mappings):
             continue
         tensors = tuple(_axes_per_dim(mapping, axes) for mapping in rule.mappings)
+        if not all(map(_divides, tensors, shapes, itertools.repeat(mesh))):
+            continue
         computed = tensors[num_operands:]
         reduced = sort_and_merge(
             (axis for factor in rule.reduction_factors for axis in axes[factor]), mesh
@@ -206,6 +208,11 @@ def _is_expressible(
                 return False
             is_full = is_full and mesh.axes_size(axes[factor]) == rule.factor_sizes[factor]
     return True
+
+
+def _divides(axes: AxesPerDim, shape: Shape, mesh: Mesh) -> bool:
+    """Whether the shards of each dimension are even."""
+    return all(size % mesh.axes_size(each) == 0 for size, each in zip(shape, axes, strict=True))
 
 
 def _axes_per_dim(mapping: TensorMapping, axes: FactorAxes) -> AxesPerDim:

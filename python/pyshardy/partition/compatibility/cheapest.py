@@ -167,7 +167,7 @@ class CheapestCompatibility:
         )
         if exchange is not None:
             rule, blocked = exchange
-        elif has_planned_axes(operation):
+        if has_planned_axes(operation):
             planned = self._planned(operation, rule, blocked, shardings)
             if planned is not None:
                 return planned

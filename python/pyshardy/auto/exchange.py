@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The communication of operations whose shards need elements of other shards.
+
+A window of 3 over an image whose rows are sharded needs one row of each neighbor: two permutes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from mlir_sdy.model import Mesh
+from pyshardy.auto.costs import Collectives
+from pyshardy.auto.strategies import Strategy
+from pyshardy.partition.compatibility.factor_axes import Shape
+from pyshardy.partition.halo.form import ExchangeForm
+from pyshardy.partition.resharding.cost import PlannedCollective
+from pyshardy.partition.resharding.steps import AxesPerDim
+
+
+def exchange_collectives(
+    form: ExchangeForm,
+    strategy: Strategy,
+    shapes: Sequence[Shape],
+    nbytes: Sequence[int],
+    mesh: Mesh,
+) -> Collectives | None:
+    """Return the permutes of a strategy; None if an exchange along a factor isn't profitable.
+
+    Args:
+        form: the exchange form of the operation.
+        strategy: a strategy by the rule of the form.
+        shapes: the global shapes of the operands, then results.
+        nbytes: the bytes of an element of each.
+        mesh: the mesh.
+    """
+    found: list[PlannedCollective] = []
+    for factor in sorted(form.factors):
+        axes = strategy.factors[factor]
+        num_shards = mesh.axes_size(axes)
+        if num_shards == 1:
+            continue
+        if not form.is_profitable(factor, num_shards):
+            return None
+        names = tuple(dict.fromkeys(axis.name for axis in axes))
+        rest = max(
+            (
+                nbytes[at] * _elements_beside(shapes[at], strategy.operands[at], dim, mesh)
+                for at, mapping in enumerate(form.rule.operand_mappings)
+                for dim, factors in enumerate(mapping.dim_mappings)
+                if factor in factors.factor_indices
+            ),
+            default=0,
+        )
+        for plan in form.exchange_plans(factor, num_shards):
+            found += [
+                PlannedCollective(
+                    "collective_permute", mesh.total_size, names, float(permute.length * rest)
+                )
+                for permute in plan.permutes
+                if not permute.is_local
+            ]
+    return tuple(found)
+
+
+def _elements_beside(shape: Shape, axes: AxesPerDim, dim: int, mesh: Mesh) -> int:
+    """Return the elements of a shard for one position of a dimension."""
+    return math.prod(
+        size // mesh.axes_size(each)
+        for at, (size, each) in enumerate(zip(shape, axes, strict=True))
+        if at != dim
+    )
