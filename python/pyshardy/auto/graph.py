@@ -29,17 +29,22 @@ from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
 from pyshardy.auto.alternatives import Alternatives, AlternativesOf
+from pyshardy.backends.donations import ALIAS, DONOR
 from pyshardy.cost.op_work import Work
 from pyshardy.irtools.functions import entry_block, functions_of
 from pyshardy.irtools.named_values import name_of, result_names
-from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_name
+from pyshardy.irtools.stablehlo_views import (
+    FunctionView,
+    callee_of,
+    function_type_of,
+    symbol_name,
+)
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.local_program.trip_counts import Repetitions
 from pyshardy.partition.op_facts.fusion import FUSED_OPERATIONS, is_fused_into_user
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
-_ALIAS = "tf.aliasing_output"
 _BARRIER = "stablehlo.optimization_barrier"
 _BROADCAST = "stablehlo.broadcast_in_dim"
 _CALL = "func.call"
@@ -359,7 +364,7 @@ class _Builder:
         values = list(_terminator(block).operands)
         given = result_shardings(main) if self.keep_given else [None] * len(values)
         names = result_names(main)
-        aliases = _aliases(main)
+        aliases = _donations(main, [argument.type for argument in block.arguments])
         for number, value in enumerate(values):
             self._touch(value)
             if value not in self.flow_of or not shape_of(value.type):
@@ -381,8 +386,8 @@ class _Builder:
 class _Chains:
     """Elementwise operations that share one sharding.
 
-    An operation joins those that define its operands, if these have no other use: a reshard between
-    them can as well be made before the first or after the last one.
+    An operation joins those that define its operands, if these have no other use and elements of
+    the same size: a reshard between them can as well be made before the first or after the last one.
     """
 
     def __init__(self) -> None:
@@ -400,11 +405,13 @@ class _Chains:
         """Add an elementwise operation without a given sharding."""
         self._works[site] = works
         self._operations[site] = operation
+        nbytes = element_bytes(operation.results[0].type)
         for operand in operation.operands:
             made = placed.get(operand)
             if made is None or made[0] not in self._operations or not _has_one_use(operand):
                 continue
-            if self._operations[made[0]].results[0] == operand:  # not that of a barrier
+            is_result = self._operations[made[0]].results[0] == operand  # not that of a barrier
+            if is_result and element_bytes(operand.type) == nbytes:
                 self._parents[self._root(made[0])] = site
 
     def _root(self, site: int) -> int:
@@ -448,12 +455,24 @@ def _terminator(block: ir.Block) -> ir.Operation:
     return block.operations[len(block.operations) - 1].operation
 
 
-def _aliases(main: ir.Operation) -> dict[int, int]:
-    """Return the arguments whose memory results reuse, by the numbers of the results."""
+def _donations(main: ir.Operation, arguments: Sequence[ir.Type]) -> dict[int, int]:
+    """Return the donated arguments by the numbers of the results that reuse their memory.
+
+    An argument without a given result takes the first one of its type that is left.
+    """
     found: dict[int, int] = {}
+    donors: list[int] = []
     for argument, attributes in enumerate(FunctionView(main).arg_attrs or ()):
-        if _ALIAS in attributes:
-            result = as_integer(attributes[_ALIAS])
+        if ALIAS in attributes:
+            result = as_integer(attributes[ALIAS])
             if result is not None:
                 found[result] = argument
+        elif DONOR in attributes:
+            donors.append(argument)
+    results = list(function_type_of(main).results)
+    for argument in donors:
+        fitting = (at for at, each in enumerate(results) if each == arguments[argument])
+        result = next((at for at in fitting if at not in found), None)
+        if result is not None:
+            found[result] = argument
     return found
