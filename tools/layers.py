@@ -42,7 +42,6 @@ LAYERS = [
     ["pyshardy.guard"],
     ["pyshardy.api"],
     ["pyshardy.explain"],
-    ["pyshardy.auto"],
     ["pyshardy.schedules"],
     ["pyshardy.auto.plan"],
     ["pyshardy.auto.entry"],

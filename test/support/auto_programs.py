@@ -51,9 +51,10 @@ def random_program(seed: int, num_operations: int = 8) -> str:
         elif kind == "sum":
             kind, result = "add", shape
             lines.append(f"  %z{number} = stablehlo.constant dense<0.0> : tensor<f32>")
+            types = f"({_type(shape)}, tensor<f32>) -> tensor<{shape[0]}xf32>"
             lines.append(
-                f"  %s{number} = stablehlo.reduce({operand} init: %z{number}) applies stablehlo.add "
-                f"across dimensions = [1] : ({_type(shape)}, tensor<f32>) -> tensor<{shape[0]}xf32>"
+                f"  %s{number} = stablehlo.reduce({operand} init: %z{number}) "
+                f"applies stablehlo.add across dimensions = [1] : {types}"
             )
             lines.append(
                 f"  %b{number} = stablehlo.broadcast_in_dim %s{number}, dims = [0] : "

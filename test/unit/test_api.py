@@ -36,7 +36,7 @@ def test_names_are_listed_once_in_order():
         *dir(sdy)
     }
     assert all(hasattr(sdy, name) for name in dir(sdy) if name != "torch")
-    assert dir(sdy.jax) == ["from_exported", "from_lowered", "trace"]
+    assert dir(sdy.jax) == ["auto_shard", "from_exported", "from_lowered", "trace"]
 
 
 OTHER_MODULES = ("mlir_sdy.ods", "mlir_sdy.sdy", "pyshardy", "pyshardy.frontends")

@@ -17,6 +17,7 @@ LATE_IMPORTS = {
     "pyshardy": "drawings, for notebooks",
     "pyshardy.api": "reading files, guarded parsing and records of propagation",
     "pyshardy.backends.registry": "the lockstep backend, which loads the host",
+    "pyshardy.cli.auto": "the search, after --help and bad usage",
     "pyshardy.cli.crash_report": "the reproducer of pipelines",
     "pyshardy.cli.driver": "schedules, for one flag",
     "pyshardy.cli.explain": "reports, each for one option",

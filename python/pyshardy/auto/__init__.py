@@ -3,6 +3,15 @@
 
 | module             | contents                                                         |
 |--------------------|------------------------------------------------------------------|
+| `strategies`       | the ways to compute an operation on shards                       |
+| `costs`            | the cost of operations and collectives                           |
+| `measured`         | costs from measured collectives                                  |
+| `exchange`         | the communication of halo exchanges                              |
+| `alternatives`     | strategies with their costs, by signature                        |
+| `graph`            | a program as choices, and the tensors that flow between them     |
+| `fold`             | equal choices of equal parts                                     |
+| `build`            | the optimization problem of a program                            |
+| `memory`           | its memory                                                       |
 | `problem`          | the optimization problem as arrays, its cost and its memory      |
 | `solution`         | choices with their bounds, and missing memory                    |
 | `solve`            | the protocol of solvers, their registry, and the choice of one   |
@@ -13,4 +22,11 @@
 | `highs`            | the solver by HiGHS                                              |
 | `local_search`     | moves of nodes within the memory limit                           |
 | `shortage`         | the memory that is missing                                       |
+| `apply`            | writing shardings into a program                                 |
+| `options`          | the options, and their checks                                    |
+| `search`           | from a program to an annotated one                               |
+| `prediction`       | the communication of a choice                                    |
+| `plan`             | plans with their certificate, and answers about them             |
+| `entry`            | `sdy.auto_shard`                                                 |
+| `for_jax`          | `sdy.jax.auto_shard`                                             |
 """

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from mlir_sdy.attributes import value_of
+from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, TensorSharding
 from pyshardy.auto.costs import Collectives, CostModel, ReshardCosts
@@ -191,8 +192,8 @@ class AlternativesOf:
 
     def of_computation(self, operation: ir.Operation) -> Alternatives:
         """Return the shardings that a manual or named computation declares."""
-        inputs = value_of(operation.attributes["in_shardings"]).shardings
-        outputs = value_of(operation.attributes["out_shardings"]).shardings
+        inputs = value_of(get_discardable(operation, "in_shardings")).shardings
+        outputs = value_of(get_discardable(operation, "out_shardings")).shardings
         return Alternatives(
             (0.0,),
             tuple((tuple(each.dim_axes),) for each in inputs),

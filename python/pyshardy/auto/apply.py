@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, TensorSharding, TensorShardingPerValue
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
@@ -78,9 +79,9 @@ def annotate(
         }
         if name in COMPUTATIONS:
             for attribute in ("in_shardings", "out_shardings"):
-                given = value_of(operation.attributes[attribute]).shardings
+                given = value_of(get_discardable(operation, attribute)).shardings
                 kept = TensorShardingPerValue(tuple(each.closed_like() for each in given))
-                operation.attributes[attribute] = cache[kept]
+                set_discardable(operation, attribute, cache[kept])
         elif found and name != _CALL:
             set_result_shardings_of(operation, found, cache)
     main = main_function(module)

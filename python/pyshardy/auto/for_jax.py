@@ -101,7 +101,7 @@ def auto_shard(
         timeout=timeout,
         gap=gap,
     )
-    of_jax = abstract_mesh(mesh) if isinstance(mesh, Mesh) else mesh
+    of_jax: Any = abstract_mesh(mesh) if isinstance(mesh, Mesh) else mesh
 
     def sharding_of(found: AxesPerDim | None) -> Any:
         dims = [tuple(axis.name for axis in dim) or None for dim in found or ()]

@@ -387,7 +387,7 @@ class _Chains:
     """Elementwise operations that share one sharding.
 
     An operation joins those that define its operands, if these have no other use and elements of
-    the same size: a reshard between them can as well be made before the first or after the last one.
+    the same size: a reshard between them can as well be made before the first or after the last.
     """
 
     def __init__(self) -> None:

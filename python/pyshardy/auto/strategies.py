@@ -4,8 +4,8 @@
 1. A strategy assigns each axis of the mesh to a factor of the operation's sharding rule, or to
    none. The rule is that of the partitioner (`rule_on_shards`), and factors along which the
    partitioner can't compute on shards (`blocked_factors`) get no axes.
-2. An axis is assigned as a whole, and the shards of factors and dimensions must be even. Several axes of
-   a factor are in the order of the mesh, or in an order that the user has written somewhere.
+2. An axis is assigned as a whole, and the shards of factors and dimensions must be even. Several
+   axes of a factor are in the order of the mesh, or in one that the user has written somewhere.
 3. A dimension of several factors is sharded along a minor factor only if its major factors are
    sharded fully, since shardings can't express strides.
 4. Where reduced factors are sharded, the results are partial. A strategy completes them by an

@@ -28,26 +28,23 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyshardy.frontends.jax.exported import from_exported
 from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.tracing import trace
 
-if TYPE_CHECKING:
-    from pyshardy.auto.for_jax import auto_shard
+__all__ = ["from_exported", "from_lowered", "trace"]
 
-__all__ = ["auto_shard", "from_exported", "from_lowered", "trace"]
-
-_AUTO_SHARD = "pyshardy.auto.for_jax"
-"""The module of `auto_shard`, which builds on the partitioner."""
+_LATE = {"auto_shard": "pyshardy.auto.for_jax"}
+"""Names of modules that build on the partitioner, which builds on this one."""
 
 
 def __getattr__(name: str) -> Any:
-    if name == "auto_shard":
-        return importlib.import_module(_AUTO_SHARD).auto_shard
+    if name in _LATE:
+        return getattr(importlib.import_module(_LATE[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return __all__  # without the modules
+    return sorted({*__all__, *_LATE})  # without the modules
