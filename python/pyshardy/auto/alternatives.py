@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.discardable import get_discardable
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.model import AxisTuple, TensorSharding
 from pyshardy.auto.costs import Collectives, CostModel, ReshardCosts
 from pyshardy.auto.exchange import exchange_collectives
@@ -137,7 +137,8 @@ class AlternativesOf:
             blocked -= frozenset() if form is None else form.factors
         key = name, shapes, nbytes, rule, blocked, tuple(given), tuple(free)
         if form is not None and form.factors:
-            key = *key, str(operation.attributes)
+            attributes = operation.attributes.items()
+            key = *key, tuple((name, identity(each)) for name, each in attributes)
         known = self._known.get(key)
         if known is not None:
             return known

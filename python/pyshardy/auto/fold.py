@@ -23,7 +23,7 @@ from collections.abc import Hashable
 
 from pyshardy.auto.graph import Graph
 
-MOST_UNFOLDED_SITES = 400
+MOST_UNFOLDED_SITES = 300
 """The number of sites up to which a program is not folded."""
 
 

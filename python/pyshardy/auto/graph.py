@@ -10,6 +10,7 @@
 | the result of an `if` or a `case`   | a site, which the results of all branches flow to          |
 | an argument of another function     | a site, which the operand of its only call flows to        |
 | an annotated result of `@main`      | a site with the shardings that agree with the annotation   |
+| the result of a barrier             | the site of its operand; it is resharded by itself         |
 | a manual computation                | a site with the shardings that it declares                 |
 | a constant, a broadcast of a scalar | nothing: each user computes its own shard                  |
 
@@ -186,14 +187,6 @@ class _Builder:
         )
         self.flows.append(flow)
 
-    def _alias(self, value: ir.Value, original: ir.Value) -> None:
-        """Note that a value is another one."""
-        if original in self.free:
-            self.free[value] = self.free[original]
-        elif original in self.flow_of:
-            self.flow_of[value] = self.flow_of[original]
-            self.graph.placed[value] = self.graph.placed[original]
-
     def _use(self, value: ir.Value, site: int, operand: int) -> None:
         flow = self.flow_of.get(value)
         if flow is None or not shape_of(value.type):
@@ -223,8 +216,10 @@ class _Builder:
             if name == _CALL:
                 self._call(operation)
             elif name == _BARRIER:
+                repetitions = self.repetitions.of(operation) or 1
                 for result, operand in zip(operation.results, operation.operands, strict=True):
-                    self._alias(result, operand)
+                    self._touch(operand)
+                    self._copy(result, operand, repetitions)
             elif name == _WHILE:
                 self._loop(operation)
             elif name in _BRANCHES:
@@ -308,7 +303,7 @@ class _Builder:
             self._copy(result, value, self.repetitions.of(call) or 1)
 
     def _copy(self, result: ir.Value, value: ir.Value, repetitions: int) -> None:
-        """Note that a result of an operation has the sharding of a value in it."""
+        """Note that a result has the sharding of a value, but is resharded by itself."""
         if value in self.free:
             self.free[result] = self.free[value]
         elif value in self.graph.placed:
