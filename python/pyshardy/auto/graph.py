@@ -86,6 +86,7 @@ class Flow:
         start: the time of its definition.
         uses: the times of its first and last use; the time of its definition if it has none.
         is_fused: whether it takes no memory, since it is computed as a part of its user.
+        memory_of: the value whose memory it has; None if it has its own.
     """
 
     producer: int
@@ -97,11 +98,14 @@ class Flow:
     start: int = 0
     uses: tuple[int, int] = (0, 0)
     is_fused: bool = False
+    memory_of: Flow | None = None
 
     def add_use(self, time: int) -> None:
-        """Note a use at a time."""
+        """Note a use at a time, also of the value whose memory it has."""
         first, last = self.uses
         self.uses = (time if first == self.start else min(first, time)), max(last, time)
+        if self.memory_of is not None:
+            self.memory_of.add_use(time)
 
 
 @dataclass(slots=True)
@@ -177,14 +181,22 @@ class _Builder:
         self.graph.sites.append(site)
         return len(self.graph.sites) - 1
 
-    def _define(self, value: ir.Value, site: int, result: int, repetitions: int) -> None:
-        """Note the site that defines a value."""
+    def _define(
+        self,
+        value: ir.Value,
+        site: int,
+        result: int,
+        repetitions: int,
+        memory_of: ir.Value | None = None,
+    ) -> None:
+        """Note the site that defines a value, and the value whose memory it has."""
         self.graph.placed[value] = site, result
         nbytes = element_bytes(value.type) * math.prod(shape_of(value.type))
         now = self._now
         flow = self.flow_of[value] = Flow(
             site, result, nbytes, repetitions, start=now, uses=(now, now)
         )
+        flow.memory_of = None if memory_of is None else self.flow_of.get(memory_of)
         self.flows.append(flow)
 
     def _use(self, value: ir.Value, site: int, operand: int) -> None:
@@ -296,7 +308,7 @@ class _Builder:
                 self.free[argument] = self.free[operand]
                 continue
             site = self._value_site(argument, f"argument {number} of @{name}", repetitions, 1)
-            self._define(argument, site, 0, repetitions)
+            self._define(argument, site, 0, repetitions, operand)
             self._use(operand, site, 0)
         self._block(block)
         for result, value in zip(call.results, _terminator(block).operands, strict=True):
@@ -307,7 +319,7 @@ class _Builder:
         if value in self.free:
             self.free[result] = self.free[value]
         elif value in self.graph.placed:
-            self._define(result, *self.graph.placed[value], repetitions)
+            self._define(result, *self.graph.placed[value], repetitions, value)
 
     def _loop(self, loop: ir.Operation) -> None:
         """Tie the initial, the carried and the next values of a loop."""
@@ -322,7 +334,7 @@ class _Builder:
             self._use(operand, site, 0)
             self._define(result, site, 0, outside)
             for block in blocks:
-                self._define(block.arguments[number], site, 0, inside)
+                self._define(block.arguments[number], site, 0, inside, result)
         for block in blocks:
             self._block(block)
         for site, value in zip(sites, _terminator(blocks[1]).operands, strict=True):

@@ -5,7 +5,8 @@ The model is that of `explain.memory`, for a program whose operations are in one
 
 1. Arguments are always live, since the caller owns them.
 2. Another value is live from its definition to its last use; in a loop, values from outside are
-   live until its end. A result that is fused into its user takes no memory.
+   live until its end. A result that is fused into its user takes no memory, nor do the arguments of
+   functions and loop bodies, and the results of calls and barriers.
 3. A reshard makes a copy, which is live from the first use to the last. Copies that are smaller
    than a part of the limit are left out (`SMALLEST_PART`).
 """
@@ -46,7 +47,7 @@ def _buffers(built: Built, smallest: float, num_arguments: int) -> Iterator[Buff
     end = len(graph.times)
     known: dict[tuple[int, int, int], Floats] = {}
     for number, flow in enumerate(graph.flows):
-        if flow.is_tied or flow.is_fused or not flow.nbytes:
+        if flow.is_tied or flow.is_fused or flow.memory_of is not None or not flow.nbytes:
             continue
         key = built.colors[flow.producer], flow.result, flow.nbytes
         if key not in known:

@@ -323,13 +323,13 @@ class ShardingPlan(Displayed):
 
     def to_jax(self) -> str:
         """Return Python code with the shardings as `NamedSharding`s."""
-        axes = ", ".join(f"{axis.size}" for axis in self.search.mesh.axes)
-        names = ", ".join(f'"{axis.name}"' for axis in self.search.mesh.axes)
+        axes = _tuple_text([str(axis.size) for axis in self.search.mesh.axes])
+        names = _tuple_text([f'"{axis.name}"' for axis in self.search.mesh.axes])
         lines = [
             "import jax",
             "from jax.sharding import NamedSharding, PartitionSpec as P",
             "",
-            f"mesh = jax.make_mesh(({axes},), ({names},))",
+            f"mesh = jax.make_mesh({axes}, {names})",
             "shardings = {",
         ]
         for name, own in self.shardings.items():
@@ -565,6 +565,11 @@ def spec_text(own: TensorSharding) -> str:
 def _names(axes: tuple[str, ...] | None) -> tuple[str, ...]:
     """Return the names of axes, without the marks of sub-axes."""
     return tuple(dict.fromkeys(each.split('"')[1] if '"' in each else each for each in axes or ()))
+
+
+def _tuple_text(entries: Sequence[str]) -> str:
+    """Return the text of a tuple in Python."""
+    return f"({entries[0]},)" if len(entries) == 1 else f"({', '.join(entries)})"
 
 
 def _cost_text(cost: float, objective: str) -> str:

@@ -252,8 +252,10 @@ class Search:
         nodes = self.built.problem.nodes
         needs = "; ".join(f"{nodes[at].name}: {size:,.0f}" for at, size in shortage.needs[:8])
         limit = self.options.memory or 0.0
-        message = f"no plan fits into {limit:,.0f} bytes of memory on each device: at least "
-        message += f"{shortage.nbytes:,.0f} more are needed; the largest values are {needs}"
+        message = (
+            f"no plan fits into {limit:,.0f} bytes of memory on each device: the smallest one "
+        )
+        message += f"that was found needs {shortage.nbytes:,.0f} more; its largest values: {needs}"
         raise UsageError(error(message))
 
     def _restricted(self, problem: Problem, permitted: Permitted) -> Problem:

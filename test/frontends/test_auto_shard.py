@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Automatic sharding of functions of JAX recovers the plans that experts write."""
+
+import jax
+import pytest
+from jax import numpy as jnp
+from jax.sharding import PartitionSpec as P
+
+import pyshardy as sdy
+from pyshardy.auto.plan import spec_text
+
+
+def struct(*shape, dtype=jnp.bfloat16):
+    return jax.ShapeDtypeStruct(shape, dtype)
+
+
+def plan_of(function, *arguments, mesh, memory, in_shardings=None):
+    """Return the plan, of which the partitioner sends as many bytes as it predicts."""
+    module = sdy.jax.trace(function, *arguments, mesh=sdy.Mesh(mesh), in_shardings=in_shardings)
+    plan = sdy.auto_shard(module, hardware="h100", memory=memory)
+    assert plan.gap <= 0.01
+    assert plan.check().difference <= 0.01
+    return plan
+
+
+def specs(plan):
+    return {name: spec_text(each) for name, each in plan.shardings.items()}
+
+
+def attention(weights, x):
+    query, key, value = (jnp.einsum("bsd,dhk->bshk", x, weights[name]) for name in "qkv")
+    shares = jax.nn.softmax(jnp.einsum("bshk,bthk->bhst", query, key), axis=-1)
+    mixed = jnp.einsum("bhst,bthk->bshk", shares, value)
+    return jnp.einsum("bshk,hkd->bsd", mixed, weights["o"])
+
+
+def test_attention_is_sharded_by_heads():
+    weights = {name: struct(4096, 32, 128) for name in "qkv"} | {"o": struct(32, 128, 4096)}
+    plan = plan_of(attention, weights, struct(1, 2048, 4096), mesh={"model": 8}, memory="120MB")
+    assert {specs(plan)[f"weights['{name}']"] for name in "qkv"} == {'P(None, "model")'}
+
+
+def step(weights, x, y):
+    """Return the loss and the new weights of a multilayer perceptron."""
+
+    def loss(weights):
+        hidden = jax.nn.relu(x @ weights["up"])
+        return jnp.mean(((hidden @ weights["down"] - y).astype(jnp.float32)) ** 2)
+
+    value, gradients = jax.value_and_grad(loss)(weights)
+    return value, jax.tree.map(lambda old, new: old - 1e-3 * new, weights, gradients)
+
+
+@pytest.mark.parametrize(("batch", "is_fsdp"), [(64, False), (262144, True)])
+def test_the_batch_decides_between_tensor_parallelism_and_fsdp(batch, is_fsdp):
+    """Small batches send activations, large ones gather weights."""
+    weights = {"up": struct(8192, 32768), "down": struct(32768, 8192)}
+    plan = plan_of(
+        jax.jit(step, donate_argnums=0),
+        *(weights, struct(batch, 8192), struct(batch, 8192)),
+        mesh={"data": 8},
+        memory="9GB",
+        in_shardings=(None, P("data"), P("data")),
+    )
+    found = specs(plan)
+    assert found["weights['up']"] == found["result[1]['up']"]  # it is donated
+    megatron = {"up": 'P(None, "data")', "down": 'P("data")'}
+    is_megatron = all(found[f"weights['{name}']"] == each for name, each in megatron.items())
+    assert is_megatron is not is_fsdp
+    gathered = plan.prediction.bytes_by_kind.get(("all_gather", "data"), 0)
+    assert (gathered > 2**28) is is_fsdp
+
+
+def experts(weights, tokens):
+    hidden = jax.nn.relu(jnp.einsum("etd,edf->etf", tokens, weights["up"]))
+    return jnp.einsum("etf,efd->etd", hidden, weights["down"])
+
+
+def test_experts_are_sharded_by_expert():
+    weights = {"up": struct(8, 4096, 14336), "down": struct(8, 14336, 4096)}
+    plan = plan_of(experts, weights, struct(8, 1024, 4096), mesh={"model": 8}, memory="600MB")
+    assert specs(plan)["weights['up']"] == specs(plan)["weights['down']"] == 'P("model")'
+    assert plan.bytes == 0
+
+
+def convolution(kernel, image):
+    numbers = ("NHWC", "HWIO", "NHWC")
+    return jax.lax.conv_general_dilated(image, kernel, (1, 1), "SAME", dimension_numbers=numbers)
+
+
+def test_a_large_image_is_sharded_by_rows():
+    plan = plan_of(
+        convolution,
+        *(struct(3, 3, 32, 32), struct(1, 8192, 8192, 32)),
+        mesh={"x": 8},
+        memory="2GB",
+    )
+    assert specs(plan)["image"] == 'P(None, "x")'
+    assert set(plan.prediction.bytes_by_kind) == {("collective_permute", "x")}
+
+
+def language_model(weights, tokens):
+    logits = (weights["embedding"][tokens] @ weights["head"]).astype(jnp.float32)
+    return jax.nn.logsumexp(logits, axis=-1).mean()
+
+
+def test_embedding_and_vocabulary_are_sharded():
+    weights = {"embedding": struct(131072, 4096), "head": struct(4096, 131072)}
+    tokens = struct(4, 512, dtype=jnp.int32)
+    plan = plan_of(language_model, weights, tokens, mesh={"model": 8}, memory="480MB")
+    assert specs(plan)["weights['head']"] == 'P(None, "model")'
+    assert "model" in specs(plan)["weights['embedding']"]
+
+
+def test_shardings_for_jit():
+    """Arguments that are not `AUTO` keep their shardings."""
+    weights = {"up": struct(4096, 16384), "down": struct(16384, 4096)}
+    found = sdy.jax.auto_shard(
+        lambda weights, x: jnp.tanh(x @ weights["up"]) @ weights["down"],
+        *(weights, struct(1024, 4096)),
+        mesh=sdy.Mesh({"data": 2, "model": 4}),
+        memory="90MB",
+        in_shardings=({"up": sdy.AUTO, "down": "auto"}, P("data")),
+    )
+    shardings, x = found.in_shardings
+    assert (shardings["up"].spec, shardings["down"].spec) == (P(None, "model"), P("model", None))
+    assert x.spec == P("data", None)
+    assert found.out_shardings.mesh.axis_names == ("data", "model")

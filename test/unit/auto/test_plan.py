@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Plans: questions about them, constraints, output, and bad input."""
+
+import pytest
+
+import pyshardy as sdy
+from pyshardy.auto.measured import read_measured
+from pyshardy.auto.plan import SavedPlan
+from pyshardy.cli.auto import main
+
+MLP = """
+sdy.mesh @mesh = <["data"=2, "model"=4]>
+func.func @main(
+    %x: tensor<1024x4096xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>} loc("x"),
+    %up: tensor<4096x16384xbf16> loc("up"), %down: tensor<16384x4096xbf16> loc("down"))
+    -> (tensor<1024x4096xbf16> {jax.result_info = "y"}) {
+  %h = stablehlo.dot_general %x, %up, contracting_dims = [1] x [0]
+    : (tensor<1024x4096xbf16>, tensor<4096x16384xbf16>) -> tensor<1024x16384xbf16>
+  %a = stablehlo.tanh %h : tensor<1024x16384xbf16>
+  %y = stablehlo.dot_general %a, %down, contracting_dims = [1] x [0]
+    : (tensor<1024x16384xbf16>, tensor<16384x4096xbf16>) -> tensor<1024x4096xbf16>
+  return %y : tensor<1024x4096xbf16>
+}"""
+
+
+@pytest.fixture(scope="module")
+def plan():
+    """Columns of the first weight, and rows of the second one, as in Megatron-LM."""
+    return sdy.auto_shard(sdy.parse(MLP), hardware="h100", memory="100MB")
+
+
+def test_certificate(plan):
+    assert plan.gap <= 0.01
+    assert plan.bound <= plan.cost
+    assert plan.memory <= 100e6
+    assert {name: str(each) for name, each in plan.shardings.items()} == {
+        "x": '<@mesh, [{"data"}, {}]>',
+        "up": '<@mesh, [{}, {"model"}]>',
+        "down": '<@mesh, [{"model"}, {}]>',
+        "y": str(plan.shardings["y"]),
+    }
+    check = plan.check()
+    assert check.difference == 0
+    assert plan.bytes == sum(check.counted.values())
+    assert plan.estimate.seconds == pytest.approx(plan.cost, rel=0.01)
+    assert plan.estimate.peak_bytes == pytest.approx(plan.memory, rel=0.01)
+    assert 'P(None, "model")' in str([table.rows for table in plan.tables()])
+
+
+def test_the_same_program_has_the_same_plan(plan):
+    again = sdy.auto_shard(sdy.parse(MLP), hardware="h100", memory="100MB")
+    assert again.choice.tolist() == plan.choice.tolist()
+    assert sdy.asm(again.module) == sdy.asm(plan.module)
+
+
+def test_explain_names_the_second_best(plan):
+    answer = plan.explain("up")
+    assert answer.difference > 0
+    assert answer.chosen == plan.shardings["up"] != answer.other
+    assert str(answer).startswith('up is sharded by P(None, "model")\n  the second best is P(')
+
+
+def test_constraints_and_differences(plan):
+    fixed = plan.fix("up", ("model", None)).solve()
+    assert str(fixed.shardings["up"]) == '<@mesh, [{"model"}, {}]>'
+    difference = plan.diff(fixed)
+    assert difference.difference == fixed.cost - plan.cost > 0
+    assert "up" in difference.shardings
+    assert "value" in difference.summary()
+    forbidden = plan.forbid("up", (None, "model")).forbid("down", ("model", None)).solve()
+    assert forbidden.shardings["up"] != plan.shardings["up"]
+    assert forbidden.shardings["down"] != plan.shardings["down"]
+    expert = plan.compare({"up": (None, "model"), "down": ("model", None)})
+    assert expert.difference == pytest.approx(0)
+
+
+def test_memory_against_time(plan):
+    first, second = plan.pareto([100e6, 400e6]).points
+    assert (first.limit, second.limit) == (400e6, 100e6)
+    assert first.cost <= second.cost == pytest.approx(plan.cost)
+    (table,) = plan.pareto([1e6]).tables()
+    assert table.rows[0][1] == "no plan"
+
+
+def test_saved_plans(plan, tmp_path):
+    plan.save(tmp_path / "plan.json")
+    saved = SavedPlan.load(tmp_path / "plan.json")
+    assert saved.specs() == dict(plan.shardings)
+    assert (saved.cost, saved.bytes) == (plan.cost, plan.bytes)
+    (tmp_path / "plan.json").write_text("{}")
+    with pytest.raises(sdy.UsageError, match="cannot read the plan"):
+        SavedPlan.load(tmp_path / "plan.json")
+    code = plan.to_jax()
+    assert 'mesh = jax.make_mesh((2, 4), ("data", "model"))' in code
+    assert "'up': NamedSharding(mesh, P(None, \"model\"))," in code
+    compile(code, "plan", "exec")
+
+
+def test_measured_collectives(tmp_path):
+    path = tmp_path / "cluster.csv"
+    path.write_text("kind,axis,bytes,seconds\nall_reduce,model,1000,1\nall_reduce,model,3000,2\n")
+    hardware = sdy.load_hardware("h100")
+    costs = read_measured(path, hardware)
+    curve = costs.curves["all_reduce", "model"]
+    assert [curve.at(each) for each in (500, 2000, 6000)] == [1, 1.5, 4]
+    slow = sdy.auto_shard(sdy.parse(MLP), hardware=hardware, memory="100MB", costs=costs)
+    assert ("all_reduce", "model") not in slow.prediction.bytes_by_kind
+    path.write_text("kind,axis,bytes,seconds\nall_reduced,model,1000,1\n")
+    with pytest.raises(
+        sdy.UsageError, match=r"no collective 'all_reduced'; did you mean 'all_reduce'"
+    ):
+        read_measured(path, hardware)
+    path.write_text("kind,axis,bytes\n")
+    with pytest.raises(sdy.UsageError, match="the column 'seconds' is missing"):
+        read_measured(path, hardware)
+
+
+WITHOUT_MESH = MLP.replace('sdy.mesh @mesh = <["data"=2, "model"=4]>', "").replace(
+    '{sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>} ', ""
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"hardware": "h10"}, "unknown hardware 'h10'.*did you mean"),
+        ({"timeout": 0}, "the time limit must be positive, got: 0"),
+        ({"gap": -1}, "the gap must be a fraction of at least 0"),
+        ({"memory": "12 parsecs"}, "expected a size such as"),
+        ({"memory": 0}, "the memory must be positive"),
+        ({"memory": "1MB"}, "no plan fits into 1,000,000 bytes .* its largest values: "),
+        ({"objective": "joy"}, "expected the objective 'time' or 'bytes', got: 'joy'"),
+        ({"axes": ["modle"]}, "the mesh has no axis 'modle'; did you mean 'model'"),
+        ({"solver": "highz"}, "unknown solver 'highz'.*did you mean 'highs'"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(sdy.UsageError, match=message):
+        sdy.auto_shard(sdy.parse(MLP), **{"hardware": "h100", **options})
+
+
+def test_bad_programs_and_names(plan):
+    module = sdy.parse(WITHOUT_MESH)
+    with pytest.raises(sdy.UsageError, match="needs a program with a mesh: pass 'mesh'"):
+        sdy.auto_shard(module, hardware="h100")
+    found = sdy.auto_shard(module, hardware="h100", mesh=sdy.Mesh({"x": 8}), axes=["x"])
+    assert found.search.mesh.axis_names == ("x",)
+    with pytest.raises(sdy.UsageError, match="no argument or result 'ups'; did you mean 'up'"):
+        plan.explain("ups")
+    with pytest.raises(sdy.UsageError, match="no argument or result matches 'ups'"):
+        plan.fix("ups", (None, None)).solve()
+    with pytest.raises(sdy.UsageError, match=r"'up' has 2 dimensions, the sharding .* has 1"):
+        plan.fix("up", (None,)).solve()
+    with pytest.raises(sdy.UsageError, match="no sharding is left for 'x'"):
+        plan.fix("x", ("model", None)).solve()
+
+
+def test_an_operation_without_a_rule_is_replicated_with_a_warning(capsys):
+    text = MLP.replace(
+        "%a = stablehlo.tanh %h : tensor<1024x16384xbf16>",
+        "%a = stablehlo.custom_call @mystery(%h)"
+        " : (tensor<1024x16384xbf16>) -> tensor<1024x16384xbf16>",
+    )
+    plan = sdy.auto_shard(sdy.parse(text), hardware="h100")
+    assert "stablehlo.custom_call at -:9:8 can't be computed on shards" in capsys.readouterr().err
+    assert any("can't be computed on shards" in note for note in plan.notes)
+
+
+def test_the_tool(tmp_path, capsys):
+    source, annotated = tmp_path / "mlp.mlir", tmp_path / "annotated.mlir"
+    source.write_text(MLP)
+    flags = ["--memory=100MB", "--fix=up=[{}, {'model'}]", "--forbid=down=[{'data'}, {?}]"]
+    flags += ["--check", "--explain=down", "--pareto=400MB", f"-o{annotated}", "--no-guard"]
+    assert main([str(source), *flags, f"--save={tmp_path / 'plan.json'}"]) == 0
+    output = capsys.readouterr().out
+    assert "within 0." in output
+    assert "bytes beyond the prediction: +0.00%" in output
+    assert "down is sharded by" in output
+    module = sdy.parse(annotated)
+    sdy.propagate(module)
+    assert [each.kind for each in sdy.partition(module).collectives] == ["reduce_scatter"]
+    assert main([str(source), "--fix=up", "--no-guard"]) == 1
+    assert "expected '--fix' with a value and a sharding" in capsys.readouterr().err
