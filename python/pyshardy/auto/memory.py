@@ -7,7 +7,8 @@ The model is that of `explain.memory`, for a program whose operations are in one
 2. Another value is live from its definition to its last use; in a loop, values from outside are
    live until its end. A result that is fused into its user takes no memory, nor do the arguments of
    functions and loop bodies, and the results of calls and barriers.
-3. A reshard makes a copy, which is live from the first use to the last. Copies that are smaller
+3. Partial results are live together with the completed ones, while these are computed.
+4. A reshard makes a copy, which is live from the first use to the last. Copies that are smaller
    than a part of the limit are left out (`SMALLEST_PART`).
 """
 
@@ -19,7 +20,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mlir_sdy.model import Mesh
+from pyshardy.auto.alternatives import Alternatives
 from pyshardy.auto.build import Built
+from pyshardy.auto.graph import Flow
 from pyshardy.auto.problem import Buffer, Copy, Floats, Problem
 from pyshardy.partition.resharding.steps import AxesPerDim
 
@@ -45,20 +48,31 @@ def with_memory(built: Built, limit: float | None, num_arguments: int) -> Proble
 def _buffers(built: Built, smallest: float, num_arguments: int) -> Iterator[Buffer]:
     graph, mesh = built.graph, built.reshards.mesh
     end = len(graph.times)
-    known: dict[tuple[int, int, int], Floats] = {}
+    known: dict[tuple[int, int, int], tuple[Floats, Floats]] = {}
     for number, flow in enumerate(graph.flows):
         if flow.is_tied or flow.is_fused or flow.memory_of is not None or not flow.nbytes:
             continue
         key = built.colors[flow.producer], flow.result, flow.nbytes
         if key not in known:
-            alternatives = graph.sites[flow.producer].alternatives
-            known[key] = _bytes(flow.nbytes, alternatives.results[flow.result], mesh)
-        nbytes = known[key]
-        if nbytes.max() < smallest:
-            continue
-        is_argument = number < num_arguments
-        start, last = (0, end) if is_argument else (flow.start, flow.uses[1] + 1)
-        yield Buffer(start, last, key[0], nbytes)
+            known[key] = _sizes(graph.sites[flow.producer].alternatives, flow, mesh)
+        nbytes, partial = known[key]
+        if nbytes.max() >= smallest:
+            is_argument = number < num_arguments
+            start, last = (0, end) if is_argument else (flow.start, flow.uses[1] + 1)
+            yield Buffer(start, last, key[0], nbytes)
+        if partial.any() and partial.max() >= smallest:
+            yield Buffer(flow.start, flow.start + 1, key[0], partial)
+
+
+def _sizes(alternatives: Alternatives, flow: Flow, mesh: Mesh) -> tuple[Floats, Floats]:
+    """Return the bytes of a value, and those of its partial results where they are completed."""
+    results = alternatives.results[flow.result]
+    nbytes = _bytes(flow.nbytes, results, mesh)
+    if not alternatives.computed:
+        return nbytes, np.zeros(len(nbytes))
+    computed = alternatives.computed[flow.result]
+    is_completed = np.array([bool(each) for each in alternatives.collectives])
+    return nbytes, np.where(is_completed, _bytes(flow.nbytes, computed, mesh), 0.0)
 
 
 def _copies(built: Built, smallest: float) -> Iterator[Copy]:
