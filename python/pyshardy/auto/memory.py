@@ -7,7 +7,7 @@ The model is that of `explain.memory`, for a program whose operations are in one
 2. Another value is live from its definition to its last use; in a loop, values from outside are
    live until its end. A result that is fused into its user takes no memory, nor do the arguments of
    functions and loop bodies, and the results of calls and barriers.
-3. Partial results are live together with the completed ones, while these are computed.
+3. While an operation runs, its partial results are live in place of the completed ones.
 4. A reshard makes a copy, which is live from the first use to the last. Copies that are smaller
    than a part of the limit are left out (`SMALLEST_PART`).
 """
@@ -65,14 +65,13 @@ def _buffers(built: Built, smallest: float, num_arguments: int) -> Iterator[Buff
 
 
 def _sizes(alternatives: Alternatives, flow: Flow, mesh: Mesh) -> tuple[Floats, Floats]:
-    """Return the bytes of a value, and those of its partial results where they are completed."""
+    """Return the bytes of a value, and those of its partial results beyond these."""
     results = alternatives.results[flow.result]
     nbytes = _bytes(flow.nbytes, results, mesh)
     if not alternatives.computed:
         return nbytes, np.zeros(len(nbytes))
     computed = alternatives.computed[flow.result]
-    is_completed = np.array([bool(each) for each in alternatives.collectives])
-    return nbytes, np.where(is_completed, _bytes(flow.nbytes, computed, mesh), 0.0)
+    return nbytes, np.maximum(_bytes(flow.nbytes, computed, mesh) - nbytes, 0.0)
 
 
 def _copies(built: Built, smallest: float) -> Iterator[Copy]:
