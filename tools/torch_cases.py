@@ -174,6 +174,9 @@ CALLS = {
         istft(stft(signal[0],8,return_complex=True,window=torch.hann_window(8)),8,window=torch.hann_window(8))
         view_as_complex(x.reshape(4,3,2)) view_as_real(c) polar(p,x) complex(x,y) conj(c)*c real(c)
         imag(c) abs(c) c+c*2 c/(c+3) c@c.mT exp(c) sum(c,1)
+        acos(c) acosh(c) asin(c) asinh(c) atan(c) atanh(c*0.5) cosh(c) sinh(c) tan(c) reciprocal(c)
+        eq(c,c*1) mean(c) mean(c,1,True) std(c,1) float_power(c,2) isclose(c,c+1e-9)
+        x.to(torch.complex64) sum(c,1,dtype=torch.complex128)
     """,
     "linear algebra": """
         linalg.cholesky(spd) linalg.cholesky(spd,upper=True) linalg.det(m) linalg.eigvalsh(spd)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib
+import io
 import os
 import re
 import sys
@@ -38,6 +39,7 @@ __all__ = [
     "MissingFunctionsError",
     "TorchImport",
     "cext",
+    "converted_from_torch",
     "current_context",
     "decompositions_of_torch",
     "diagnostics_emitted",
@@ -241,7 +243,9 @@ class TorchImport:
 
 
 def stablehlo_of_torch(
-    graphs: Mapping[str, Any], is_call: Callable[[Any], bool] = lambda _: False
+    graphs: Mapping[str, Any],
+    is_call: Callable[[Any], bool],
+    convert: Callable[[bytes], str],
 ) -> TorchImport:
     """Convert graphs of PyTorch to a StableHLO module.
 
@@ -251,9 +255,9 @@ def stablehlo_of_torch(
         graphs: a `torch.fx.Graph` for each function, functional and decomposed. The arguments of a
             function are its placeholders, including parameters, buffers and constants.
         is_call: whether a node of a graph becomes a custom call instead.
+        convert: does what `converted_from_torch` does.
 
     Raises:
-        ir.MLIRError: an operation has no counterpart; see `diagnostics_of`.
         Exception: the importer doesn't support a node of a graph. It has no class for this, and
             fails by assertions, too.
     """
@@ -313,18 +317,36 @@ def stablehlo_of_torch(
     importer = FxImporter(context=context, graph_node_importer_cls=NodeImporter)
     for name, graph in graphs.items():
         importer.import_stateless_graph(graph, func_name=name)
-    module = importer.module.operation
+    bytecode = io.BytesIO()
+    importer.module.operation.write_bytecode(bytecode)
+    return TorchImport(convert(bytecode.getvalue()), calls)
+
+
+def converted_from_torch(bytecode: bytes) -> str:
+    """Convert a module from the dialect of PyTorch to StableHLO; some operations abort the process.
+
+    Args:
+        bytecode: the module, as bytecode.
+
+    Returns:
+        The StableHLO module, as text with locations.
+
+    Raises:
+        ir.MLIRError: an operation has no counterpart; see `diagnostics_of`.
+    """
+    from torch_mlir.dialects import torch  # noqa: PLC0415
+
+    context = ir.Context()
+    torch.register_dialect(context)
     with context:
-        passes = passmanager.PassManager.parse(TORCH_TO_STABLEHLO)
-        if not calls:
-            passes.run(module)
-        else:
-            # The check of the result, in the middle, refuses calls of functions.
-            before, check, after = str(passes).partition(_CHECK_OF_STABLEHLO)
-            passmanager.PassManager.parse(before.removesuffix(",") + ")").run(module)
-            _convert_torch_calls(module)
-            passmanager.PassManager.parse(f"builtin.module({check}{after}").run(module)
-    return TorchImport(module.get_asm(enable_debug_info=True), calls)
+        module = ir.Module.parse(bytecode).operation
+        # The check of the result, in the middle, refuses calls of functions.
+        passes = str(passmanager.PassManager.parse(TORCH_TO_STABLEHLO))
+        before, check, after = passes.partition(_CHECK_OF_STABLEHLO)
+        passmanager.PassManager.parse(before.removesuffix(",") + ")").run(module)
+        _convert_torch_calls(module)
+        passmanager.PassManager.parse(f"builtin.module({check}{after}").run(module)
+    return module.get_asm(enable_debug_info=True)
 
 
 _CHECK_OF_STABLEHLO = "torch-verify-stablehlo-backend-contract"

@@ -291,6 +291,11 @@ REFUSED = {
     "a number": (lambda x: x * x.sum().item(), PassError, "'aten.item' takes a number out of"),
     "a decision": (lambda x: x if x.sum() > 0 else -x, UsageError, "use torch.where, torch.cond"),
     "equality": (lambda x: x + torch.equal(x, x), UsageError, "'aten.equal' takes a number out"),
+    "the end of the importer's process": (
+        lambda x: torch.cumsum(x + 0j, 0),
+        PassError,
+        "cannot convert 'aten.cumsum' .*the importer ended its process",
+    ),
     "no conversion": (
         torch.special.airy_ai,
         PassError,

@@ -4,6 +4,7 @@
 import pytest
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 import pyshardy as sdy
 import torch_cases
@@ -45,6 +46,37 @@ def test_weights_without_values():
     assert any("exporting" in each for each in stages)
     with pytest.raises(UsageError, match=r"'0.weight' has no values, only a shape"):
         traced.inputs(torch.ones(2, 2**20))
+
+
+def test_models_under_fake_tensor_mode():
+    with FakeTensorMode():
+        model, x = nn.Sequential(nn.Linear(2**20, 2**20), nn.ReLU()), torch.ones(2, 2**20)  # 4 TB
+        traced = sdy.torch.trace(model, x)
+    assert traced.arguments == ("0.weight", "0.bias", "input")
+    assert sdy.torch.trace(model, x).arguments == traced.arguments  # outside of the mode, too
+    with pytest.raises(UsageError, match=r"'0.weight' has no values, only a shape"):
+        traced.inputs(torch.ones(2, 2**20))
+
+
+def test_large_constants():
+    mesh = sdy.Mesh.of({"data": 2, "model": 4})
+
+    class Masked(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mask = torch.ones(2048, 2048).triu(1) * -2.0  # 16 MB; an attribute, no buffer
+            self.register_buffer("angles", torch.arange(2048.0), persistent=False)
+
+        def forward(self, x):
+            table = torch.outer(torch.arange(2048.0), torch.linspace(0, 1, 16)).cos()
+            return x @ self.mask + (table.sum(1) * self.angles) @ self.mask
+
+    model, x = Masked(), torch.randn(4, 2048)
+    traced = sdy.torch.trace(model, x, mesh=mesh, shardings={"x": ("data", "model")})
+    assert len(sdy.asm(traced.module)) < 100_000  # without the numbers
+    sdy.propagate(traced.module)
+    arrays = sdy.partition(traced.module).run(traced.inputs(x), "xla")
+    torch.testing.assert_close(traced.outputs(arrays), model(x), rtol=1e-3, atol=1e-2)
 
 
 def test_regions_of_autocast():

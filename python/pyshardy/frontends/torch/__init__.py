@@ -24,6 +24,8 @@
 | `mutations`      | operations that change tensors in place                |
 | `static_shapes`  | functions whose results have given sizes               |
 | `importing`      | conversion of graphs to StableHLO                      |
+| `conversion`     | conversion to StableHLO by a child process             |
+| `conversion_worker` | the code of that process                            |
 | `decomposing`    | decomposition of the operations in graphs              |
 | `decompositions` | operations in terms of others, by families             |
 | `lowerings`      | operations in terms of StableHLO, by families          |

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation, error
-from mlir_sdy.host import diagnostics_of, ir, stablehlo_of_torch, tensor_arguments
+from mlir_sdy.host import stablehlo_of_torch, tensor_arguments
 from pyshardy.frontends.torch.advice import NUMBERS_OF_TENSORS, advice_for
+from pyshardy.frontends.torch.conversion import convert
 from pyshardy.frontends.torch.frames import folder_of_torch, frames_outside
 from pyshardy.frontends.torch.registry import name_of, short_name
 
@@ -84,7 +85,7 @@ def of_importer(
             continue
         seen.add(key)
         try:
-            stablehlo_of_torch({"main": _alone(node)}, is_call)
+            stablehlo_of_torch({"main": _alone(node)}, is_call, convert)
         except Exception as alone:  # the importer has no class for it
             return _refusal(node, alone)
     return error(f"cannot import the PyTorch program: {_reason(failure)}")
@@ -127,8 +128,6 @@ def _refusal(node: Node, failure: Exception) -> Diagnostic:
 
 
 def _reason(failure: Exception) -> str:
-    if isinstance(failure, ir.MLIRError):
-        return diagnostics_of(failure)[0].message
     return " ".join(str(failure).split()) or type(failure).__name__
 
 

@@ -32,7 +32,8 @@ def frames_outside(stack_trace: str, folder: str) -> str:
         folder: the folder to exclude.
     """
     frames = list(_FRAME.finditer(stack_trace))
-    outside = [frame for frame in frames if not frame["file"].startswith(folder)]
+    excluded = folder, "<eval_with_key>"  # the file of graphs that PyTorch runs
+    outside = [frame for frame in frames if not frame["file"].startswith(excluded)]
     return "\n".join(frame[0].rstrip("\n") for frame in outside or frames[-1:])
 
 

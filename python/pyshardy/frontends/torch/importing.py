@@ -21,6 +21,7 @@ from mlir_sdy.host import ir, location_of, stablehlo_of_torch
 from mlir_sdy.stages import stage
 from mlir_sdy.traversal import operations_in
 from pyshardy.frontends.torch import failures
+from pyshardy.frontends.torch.conversion import convert, start_conversion
 from pyshardy.frontends.torch.decomposing import Decomposer, DecompositionError
 from pyshardy.frontends.torch.decompositions import decomposition_of
 from pyshardy.frontends.torch.frames import folder_of_torch, frames_outside
@@ -53,6 +54,7 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
     Raises:
         PassError: an operation can't be expressed in StableHLO.
     """
+    start_conversion()
     decomposer = Decomposer(_decomposition_of, has_lowering)
     if (refusal := failures.of_data_dependence(module)) is not None:
         raise PassError(refusal)
@@ -66,7 +68,7 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
         _locate_in_source_of_user(each)
     try:
         with stage(f"converting {len(graph.nodes)} operations to StableHLO"):
-            found = stablehlo_of_torch(graphs, _is_call)
+            found = stablehlo_of_torch(graphs, _is_call, convert)
     except Exception as failure:  # the importer has no class for it
         raise PassError(failures.of_importer(graphs.values(), _is_call, failure)) from None
     imported = parse(found.text, context or Context())

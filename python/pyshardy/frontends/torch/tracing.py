@@ -18,6 +18,7 @@ from mlir_sdy.values import rank_of, set_argument_shardings, set_result_attribut
 from mlir_sdy.verify import verify
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.frontends.torch import failures
+from pyshardy.frontends.torch.conversion import start_conversion
 from pyshardy.frontends.torch.dtensors import Layouts, as_global
 from pyshardy.frontends.torch.fake_weights import weights_on_cpu
 from pyshardy.frontends.torch.frames import folder_of_torch, place_of
@@ -71,6 +72,7 @@ def trace(
         VerificationError: a sharding is invalid on the mesh.
     """
     require("torch", "sdy.torch.trace", extra="torch")
+    start_conversion()
     layouts = Layouts.of(module, (args, dict(kwargs or {})), mesh)
     program = exported(module, args, dict(kwargs or {}))
     program = without_mutations(program)

@@ -56,7 +56,6 @@ FAMILIES = (
 _CONVERTED_BY_IMPORTER = frozenset(
     {
         "aten.all",
-        "aten.arange",
         "aten.empty_like",
         "aten.eye",
         "aten.isfinite",

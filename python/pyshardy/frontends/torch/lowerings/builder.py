@@ -33,7 +33,7 @@ class LoweringBuilder(StablehloBuilder):
         """Build a constant of a type that is filled with any number, also infinite or NaN."""
         element = element_type_of(tensor)
         if isinstance(element, ir.ComplexType):
-            text = f"({float(number.real)!r}, {float(number.imag)!r})"
+            text = f"({float(number.real):.17e}, {float(number.imag):.17e})"
             return self.literal(ir.Attribute.parse(f"dense<{text}> : {tensor}"))
         if isinstance(element, ir.IntegerType):
             return self.splat(tensor, int(number.real))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,7 +63,14 @@ def _register_unary(operation: str, name: str) -> None:
 
 _UNARY = {
     "aten.abs": "stablehlo.abs",
+    "aten.acos": "chlo.acos",
+    "aten.acosh": "chlo.acosh",
+    "aten.asin": "chlo.asin",
+    "aten.asinh": "chlo.asinh",
+    "aten.atan": "chlo.atan",
+    "aten.atanh": "chlo.atanh",
     "aten.cos": "stablehlo.cosine",
+    "aten.cosh": "chlo.cosh",
     "aten.exp": "stablehlo.exponential",
     "aten.expm1": "stablehlo.exponential_minus_one",
     "aten.log": "stablehlo.log",
@@ -71,7 +79,9 @@ _UNARY = {
     "aten.rsqrt": "stablehlo.rsqrt",
     "aten.sigmoid": "stablehlo.logistic",
     "aten.sin": "stablehlo.sine",
+    "aten.sinh": "chlo.sinh",
     "aten.sqrt": "stablehlo.sqrt",
+    "aten.tan": "stablehlo.tan",
     "aten.tanh": "stablehlo.tanh",
 }
 for _operation, _name in _UNARY.items():
@@ -107,6 +117,32 @@ for _operation, _name in _BINARY.items():
     _register_binary(_operation, _name)
 
 
+@complex_lowering("aten.reciprocal")
+def reciprocal(build: LoweringBuilder, value: ir.Value) -> ir.Value:
+    """Divide one by numbers."""
+    return build.binary("divide", build.filled_like(value, 1), value)
+
+
+@complex_lowering("aten.eq", "aten.ne")
+def equality(build: LoweringBuilder, lhs: ir.Value, rhs: ir.Value | complex) -> ir.Value:
+    """Compare numbers; both parts must be equal."""
+    shape = shape_of(build.result_types[0])
+    values = [one for one in (lhs, rhs) if isinstance(one, ir.Value)]
+    widest = next((one for one in values if part_type_of(one) is not None), lhs)
+    wide = ir.RankedTensorType.get(shape, element_type_of(widest.type))
+    operands = [_operand(build, each, wide) for each in (lhs, rhs)]
+    return build.compare("EQ" if ".eq." in str(build.node.target) else "NE", *operands)
+
+
+@complex_lowering("aten.to")
+def converted(build: LoweringBuilder, value: ir.Value, *_: Any, **__: Any) -> ir.Value:
+    """Convert numbers; those that become real lose their imaginary parts."""
+    (result,) = build.result_types
+    if part_type_of(value) is not None and not isinstance(element_type_of(result), ir.ComplexType):
+        value = build.part("real", value)
+    return _operand(build, value, result)
+
+
 def _operand(build: LoweringBuilder, value: ir.Value | complex, result: ir.Type) -> ir.Value:
     """Return an operand with the shape and the complex type of a result."""
     if not isinstance(value, ir.Value):
@@ -116,6 +152,21 @@ def _operand(build: LoweringBuilder, value: ir.Value | complex, result: ir.Type)
         value = build.convert(value, element.element_type)
         value = build.complex(value, build.filled_like(value, 0))
     return build.expanded(build.convert(value, element), shape_of(result))
+
+
+@complex_lowering("aten.mean")
+def mean(
+    build: LoweringBuilder,
+    value: ir.Value,
+    dim: Sequence[int] | int | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> ir.Value:
+    """Average numbers along dimensions."""
+    made = _total(build, value, dim, keepdim)
+    count = math.prod(shape_of(value.type)) / max(math.prod(shape_of(made.type)), 1)
+    return build.binary("divide", made, build.filled_like(made, count))
 
 
 @complex_lowering("aten.sum")
@@ -128,10 +179,17 @@ def total(
     dtype: Any = None,
 ) -> ir.Value:
     """Add numbers along dimensions."""
-    rank = len(shape_of(value.type))
-    dims = [dim] if isinstance(dim, int) else dim or range(rank)
+    return _total(build, value, dim, keepdim)
+
+
+def _total(
+    build: LoweringBuilder, value: ir.Value, dim: Sequence[int] | int | None, keepdim: bool
+) -> ir.Value:
+    shape = shape_of(value.type)
+    dims = [dim] if isinstance(dim, int) else dim or range(len(shape))
     result = build.result_types[0]
-    value = build.convert(value, element_type_of(result))
-    zero = build.filled(ir.RankedTensorType.get([], element_type_of(result)), 0)
-    made = build.reduce(value, zero, sorted(each % rank for each in dims), "stablehlo.add")
+    element = element_type_of(result)
+    value = _operand(build, value, ir.RankedTensorType.get(shape, element))
+    zero = build.filled(ir.RankedTensorType.get([], element), 0)
+    made = build.reduce(value, zero, sorted(each % len(shape) for each in dims), "stablehlo.add")
     return build.reshape(made, shape_of(result)) if keepdim else made

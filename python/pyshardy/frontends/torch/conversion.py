@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Conversion from the dialect of PyTorch to StableHLO, in a child process.
+
+The passes of the importer abort the process for some operations instead of reporting an error.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+
+from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
+
+_WORKER = ("-m", "pyshardy.frontends.torch.conversion_worker")
+_ONE_AT_A_TIME = threading.Lock()
+
+
+class ConversionError(Exception):
+    """The importer can't convert a program."""
+
+
+def start_conversion() -> None:
+    """Start the process in the background, if it hasn't started yet."""
+    _process()
+
+
+def convert(bytecode: bytes) -> str:
+    """Convert a module to StableHLO; see `host.converted_from_torch`.
+
+    Raises:
+        ConversionError: it has an operation without a counterpart, or that ends the process.
+    """
+    with _ONE_AT_A_TIME:
+        try:
+            succeeded, answer = _process().ask(bytecode)
+        except ChildDiedError as death:
+            _process.cache_clear()
+            raise ConversionError(f"the importer ended its process: {death}") from None
+        except BaseException:
+            _process.cache_clear()
+            raise
+    if not succeeded:
+        raise ConversionError(answer)
+    return answer
+
+
+@cache
+def _process() -> ChildProcess:
+    return ChildProcess(_WORKER)
