@@ -1365,7 +1365,8 @@ def Sdy_OptimizeReshardsPass : Sdy_FuncPass<"sdy-optimize-reshards", Sdy_Own> {
   let summary = "Reduces the communication of reshards";
   let description = [{
     Computes constants, iotas and other values that need no communication in the sharding that a
-    reshard requires. Moves reshards across element-wise operations if that sends fewer bytes.
+    reshard requires. Moves reshards across element-wise operations if that sends fewer bytes, and
+    computes whole regions of them in the sharding of the operations around them.
     Reuses an earlier reshard of a value, or of its transposes, reshapes and conversions, as the
     source of a later one if that is cheaper.
 

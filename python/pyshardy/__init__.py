@@ -61,7 +61,16 @@ if TYPE_CHECKING:
     from pyshardy.propagation.observer import observed_by
     from pyshardy.rules import load_rules, rule, sharding_rule
     from pyshardy.schedules.files import load_schedule
-    from pyshardy.schedules.library import batch, manual, megatron, zero
+    from pyshardy.schedules.library import (
+        batch,
+        expert,
+        manual,
+        megatron,
+        sequence,
+        spatial,
+        vocabulary,
+        zero,
+    )
     from pyshardy.schedules.plan import Plan
     from pyshardy.schedules.schedule import Schedule
     from pyshardy.schedules.tactics import Assignment, tactic
@@ -104,6 +113,7 @@ __all__ = [
     "batch",
     "draw",
     "draw_mesh",
+    "expert",
     "explain",
     "get_sharding",
     "load_hardware",
@@ -121,12 +131,15 @@ __all__ = [
     "register_pipeline",
     "rule",
     "run_pipeline",
+    "sequence",
     "set_sharding",
     "sharding",
     "sharding_rule",
+    "spatial",
     "tactic",
     "values",
     "verify",
+    "vocabulary",
     "whatif",
     "write",
     "zero",
@@ -171,7 +184,16 @@ _HOMES = {
     "pyshardy.propagation.explained_record": ("Propagation",),
     "pyshardy.rules": ("load_rules", "rule", "sharding_rule"),
     "pyshardy.schedules.files": ("load_schedule",),
-    "pyshardy.schedules.library": ("batch", "manual", "megatron", "zero"),
+    "pyshardy.schedules.library": (
+        "batch",
+        "expert",
+        "manual",
+        "megatron",
+        "sequence",
+        "spatial",
+        "vocabulary",
+        "zero",
+    ),
     "pyshardy.schedules.plan": ("Plan",),
     "pyshardy.schedules.schedule": ("Schedule",),
     "pyshardy.schedules.tactics": ("Assignment", "tactic"),

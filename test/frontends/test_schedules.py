@@ -17,16 +17,22 @@ SCHEDULE = sdy.Schedule(
     [
         sdy.batch(["x", "y"], axis="data", name="BP"),
         sdy.megatron([f"*['{name}']" for name in ("q", "k", "v", "up")], axis="model", name="MP"),
+        sdy.sequence(axis="model", name="SP"),
         sdy.zero(parameters="weights*", axis="data", name="Z3"),
     ]
 )
 
 
+def norm(x):
+    return x * jax.lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + 1e-6)
+
+
 def layer(weights, x):
-    q, k, v = (jnp.einsum("btd,dhe->bhte", x, weights[name]) for name in "qkv")
+    inputs = norm(x)
+    q, k, v = (jnp.einsum("btd,dhe->bhte", inputs, weights[name]) for name in "qkv")
     scores = jax.nn.softmax(q @ k.swapaxes(-1, -2) / 4, axis=-1)
     x = x + jnp.einsum("bhte,hed->btd", scores @ v, weights["o"])
-    return x + jnp.tanh(x @ weights["up"]) @ weights["down"]
+    return x + jnp.tanh(norm(x) @ weights["up"]) @ weights["down"]
 
 
 def loss(weights, x, y):
@@ -79,15 +85,32 @@ def test_data_parallelism_reduces_each_gradient(plans, num_layers):
     assert found["all_reduce", "model"] == found["all_gather", "data"] == 0
 
 
-def test_megatron_adds_four_reductions_with_each_layer(plans):
-    few, many = (counts(plans[count][2]) for count in (2, 4))
-    assert many["all_reduce", "model"] - few["all_reduce", "model"] == 4 * 2
-    assert many["all_to_all", "model"] == 0
+@pytest.mark.parametrize("num_layers", [2, 4])
+def test_megatron_reduces_four_times_in_a_layer(plans, num_layers):
+    found = counts(plans[num_layers][2])
+    assert found["all_reduce", "model"] == 4 * num_layers - 1
+    assert {kind for kind, axis in found if axis == "model"} == {"all_reduce"}
+
+
+@pytest.mark.parametrize("num_layers", [2, 4])
+def test_sequence_parallelism_scatters_and_gathers_instead(plans, num_layers):
+    before, after = (plans[num_layers][index].explain().collectives for index in (2, 3))
+    found = counts(plans[num_layers][3])
+    assert found["reduce_scatter", "model"] == 4 * num_layers - 1
+    assert found["all_gather", "model"] == 4 * num_layers
+    assert found["all_reduce", "model"] == 1, "the loss, along both axes"
+    sent = [
+        sum(e.nbytes_total for e in each if "model" in e.collective.axes)
+        for each in (before, after)
+    ]
+    one_gather = 8 // 4 * 32 // 2 * WIDTH * 4
+    # The gradient of the input is needed along the sequence only; the input itself is gathered.
+    assert sent[1] - sent[0] <= one_gather + 16
 
 
 @pytest.mark.parametrize("num_layers", [2, 4])
 def test_zero_gathers_and_scatters_each_weight(plans, num_layers):
-    found = counts(plans[num_layers][3])
+    found = counts(plans[num_layers][4])
     assert found["reduce_scatter", "data"] == WEIGHTS * num_layers
     assert found["all_gather", "data"] == WEIGHTS * num_layers
     assert found["all_reduce", "data"] == 1, "the loss"

@@ -157,6 +157,16 @@ class NamedValues(Mapping[str, ir.Value]):
     def _ipython_key_completions_(self) -> list[str]:
         return [*self]
 
+    def result_names_of(self, operation: ir.Operation) -> list[str]:
+        """Return the names of the results of a marked operation; empty ones if it has no mark.
+
+        Copies of an operation, as in functions that are called several times, have equal names.
+        """
+        marks = tags_of(operation.location, _MARK)
+        names = self._names_of_makers.get(marks[0], []) if marks else []
+        count = len(operation.results)
+        return [*names, *[""] * count][:count]
+
     def find(self, word: str) -> list[ir.Value]:
         """Return the values that a word identifies.
 
@@ -242,6 +252,33 @@ class NamedValues(Mapping[str, ir.Value]):
                 index += int(count or 1)
         definitions.pop("", None)
         return definitions
+
+    @cached_property
+    def _names_of_makers(self) -> dict[int, list[str]]:
+        """The names of the results of operations, by their numbers among those with results.
+
+        Names of another function than the first one that has them end in the function:
+        `%5 of @layer`.
+        """
+        text = self._text
+        functions = [
+            (found.start(), _signature(text, found.end())[0]) for found in FUNCTION.finditer(text)
+        ]
+        starts = [start for start, _ in functions]
+        used: dict[str, int] = {}
+        names: dict[int, list[str]] = {}
+        for maker, found in enumerate(DEFINITION.finditer(text)):
+            number = bisect.bisect(starts, found.start()) - 1
+            of_results: list[str] = []
+            for name in filter(None, re.split(r"\s*,\s*", found["names"] or "")):
+                plain, _, count = name.partition(":")
+                is_first = used.setdefault(plain, number) == number
+                shown = plain if is_first else f"{plain} of @{functions[number][1]}"
+                of_results += (
+                    [f"{shown}#{index}" for index in range(int(count))] if count else [shown]
+                )
+            names[maker] = of_results
+        return names
 
     @cached_property
     def _argument_names(self) -> dict[str, int]:

@@ -1811,7 +1811,8 @@ PASSES: dict[str, PassDecl] = {
         summary="Reduces the communication of reshards",
         description=(
                 "Computes constants, iotas and other values that need no communication in the sharding that a\n"
-                "reshard requires. Moves reshards across element-wise operations if that sends fewer bytes.\n"
+                "reshard requires. Moves reshards across element-wise operations if that sends fewer bytes, and\n"
+                "computes whole regions of them in the sharding of the operations around them.\n"
                 "Reuses an earlier reshard of a value, or of its transposes, reshapes and conversions, as the\n"
                 "source of a later one if that is cheaper.\n"
                 "\n"

@@ -74,8 +74,8 @@ def megatron(
 
     Communication: 2 all-reduces of the activations for each block, such as attention or an MLP: one
     in the forward pass after the second weight, and one in the backward pass before the first. Each
-    further layer of a decoder, of two blocks, adds 4. The first and the last layer may have less:
-    inputs need no gradient, and partial results of the last product may be reduced with the loss.
+    layer of a decoder, of two blocks, has 4. If the input of the first layer needs no gradient, it
+    has 3.
 
     Args:
         program: the program.
@@ -88,6 +88,117 @@ def megatron(
             message = f"no matrix product uses '{value.name}': use 'manual' to name its dimension"
             raise UsageError(error(message))
         yield Assignment(value.name, value.free_dims[0], axis)
+
+
+@tactic
+def sequence(program: TacticProgram, *, axis: str, dim: int = 1) -> Iterator[Assignment]:
+    """Shard activations along the sequence where tensor parallelism completes them.
+
+    This is Megatron-LM's sequence parallelism (Korthikanti et al., 2022). It comes after `megatron`
+    with the same axis. The results of matrix products and lookups that are partial along the axis
+    are scattered along the sequence instead of being completed on all devices. Propagation carries
+    this to the operations between the blocks, such as norms and residuals, until the next products
+    gather them.
+
+    Communication: the all-reduces of tensor parallelism become pairs of a reduce-scatter and an
+    all-gather, with the same bytes in total. Parameters of norms, which are used between blocks,
+    get an all-reduce of their gradient along the axis. The memory of activations between blocks is
+    divided by the size of the axis.
+
+    Args:
+        program: the program.
+        axis: the axis of tensor parallelism.
+        dim: the dimension of the sequence in activations.
+    """
+    size = program.size_of(axis)
+    partial = program.partial.get(axis, ())
+    activations = [each for each in partial if len(each.shape) > max(dim, 1) + 1]
+    if not activations:
+        message = (
+            f"no result of a matrix product is partial along '{axis}': 'sequence' comes after a "
+            "tactic that shards a contracting dimension along this axis, such as 'megatron'"
+        )
+        raise UsageError(error(message))
+    for value in activations:
+        if value.shape[dim] % size == 0:
+            yield Assignment(value.name, dim, axis)
+
+
+@tactic
+def vocabulary(
+    program: TacticProgram, tables: str | Sequence[str], *, axis: str
+) -> Iterator[Assignment]:
+    """Shard embedding tables and output projections along the vocabulary.
+
+    The dimension of a table is that which a lookup indexes, else that which the first matrix
+    product keeps: the columns of an output projection.
+
+    Communication: an all-reduce of the looked-up activations in the forward pass, and one of the
+    gradient of the activations before the output projection. A cross-entropy has 4 more, of one
+    number for each token: the maximum, the sum and the score of the label, and a sum in the
+    backward pass. The gradients of the tables need none along the axis.
+
+    Args:
+        program: the program.
+        tables: patterns of the names of the tables and projections.
+        axis: the axis.
+    """
+    program.size_of(axis)
+    for value in program.arguments_of(tables):
+        dims = value.indexed_dims or value.free_dims
+        if not dims:
+            message = f"no lookup or matrix product uses '{value.name}'"
+            raise UsageError(error(f"{message}: use 'manual' to name its dimension"))
+        yield Assignment(value.name, dims[0], axis)
+
+
+@tactic
+def expert(
+    program: TacticProgram, weights: str | Sequence[str], *, axis: str
+) -> Iterator[Assignment]:
+    """Shard the experts of a mixture of experts: expert parallelism as in GShard.
+
+    The dimension is the batching dimension of the first matrix product of a weight of shape
+    `[expert, in, out]`.
+
+    Communication, if the axis also shards the tokens: 4 all-to-alls of the dispatched activations
+    for each layer: from tokens to experts and back, in the forward and in the backward pass. The
+    last is missing in the first layer, if its input needs no gradient. The gradients of the experts
+    need no all-reduce along the axis.
+
+    Args:
+        program: the program.
+        weights: patterns of the names of the experts' weights.
+        axis: the axis.
+    """
+    program.size_of(axis)
+    for value in program.arguments_of(weights):
+        if not value.batch_dims:
+            message = f"no matrix product batches a dimension of '{value.name}'"
+            raise UsageError(error(f"{message}: use 'manual' to name that of its experts"))
+        yield Assignment(value.name, value.batch_dims[0], axis)
+
+
+@tactic
+def spatial(
+    program: TacticProgram, inputs: str | Sequence[str], *, axis: str, dim: int
+) -> Iterator[Assignment]:
+    """Shard a spatial dimension of images: the height, width or depth.
+
+    Communication: before each convolution with a kernel of size k > 1 a halo exchange: 2
+    collective-permutes of (k - 1) / 2 rows each, in the forward pass, for the gradient of the
+    kernel, and for that of the input. As for `batch`, one all-reduce for each gradient of a
+    parameter.
+
+    Args:
+        program: the program.
+        inputs: patterns of the names of arguments, such as images and masks.
+        axis: the axis.
+        dim: the dimension, negative from the end.
+    """
+    program.size_of(axis)
+    for value in program.arguments_of(inputs):
+        yield Assignment(value.name, _dim(value, dim), axis)
 
 
 @tactic

@@ -36,9 +36,9 @@ from pyshardy.pipelines.propagation import (
 )
 from pyshardy.propagation.explained_record import Propagation
 from pyshardy.propagation.observer import observed_by
-from pyshardy.schedules.products import free_dims
 from pyshardy.schedules.tactics import Assignment
 from pyshardy.schedules.view import TacticProgram, TacticValue
+from pyshardy.schedules.weights import partial_results, weight_dims
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,7 @@ class ProgramState:
             missing = "entry '@main'" if main is None else "mesh"
             raise UsageError(error(f"a schedule needs a program with a {missing}"))
         self._mesh_name = mesh
+        self._inner: dict[str, list[ir.Value]] = {}
 
     @property
     def mesh(self) -> Mesh:
@@ -104,15 +105,15 @@ class ProgramState:
     def view(self) -> TacticProgram:
         """Return the arguments and results with their present shardings."""
         main = self._main()
-        arguments = [
-            TacticValue(
-                name_of(argument) or f"arg{index}",
-                shape_of(argument.type),
-                get_sharding(argument),
-                free_dims(argument) if isinstance(argument.type, ir.RankedTensorType) else (),
+        arguments: list[TacticValue] = []
+        for index, argument in enumerate(main.regions[0].blocks[0].arguments):
+            name, shape = name_of(argument) or f"arg{index}", shape_of(argument.type)
+            dims = weight_dims(argument)
+            arguments.append(
+                TacticValue(
+                    name, shape, get_sharding(argument), dims.free, dims.batch, dims.indexed
+                )
             )
-            for index, argument in enumerate(main.regions[0].blocks[0].arguments)
-        ]
         types, shardings = function_type_of(main).results, result_shardings(main)
         results = [
             TacticValue(name or f"result[{index}]", shape_of(result), sharding)
@@ -120,7 +121,21 @@ class ProgramState:
                 zip(result_names(main), types, shardings, strict=True)
             )
         ]
-        return TacticProgram(arguments, results, self.mesh)
+        return TacticProgram(arguments, results, self.mesh, self._partial_results())
+
+    def _partial_results(self) -> dict[str, list[TacticValue]]:
+        """Return the partial results along each axis; the copies of a value are one."""
+        self._inner = {}
+        found: dict[str, list[TacticValue]] = {}
+        for value, axes in partial_results(self._module):
+            (name,) = self._values.result_names_of(value.owner.operation)
+            copies = self._inner.setdefault(name, [])
+            if name and not copies:
+                partial = TacticValue(name, shape_of(value.type), get_sharding(value))
+                for axis in axes:
+                    found.setdefault(axis, []).append(partial)
+            copies.append(value)
+        return found
 
     def assign(self, assignments: Iterable[Assignment]) -> tuple[list[Assignment], list[Skipped]]:
         """Add axes to shardings; return the assignments that were made, and the others.
@@ -143,7 +158,7 @@ class ProgramState:
         record = Propagation()
         with observed_by(record):
             run_pipeline(self._module, pipeline_of(propagation_itself(self._options)))
-        exported, values = self._module, self._values
+        exported, values, self._inner = self._module, self._values, {}
         self._module = copy_of(exported)
         self._values = values.in_copy(self._module)
         run_pipeline(exported, pipeline_of(after_propagation(self._options)))
@@ -163,7 +178,7 @@ class ProgramState:
                 return ""
             return after
         reasons: list[str] = []
-        for value in self._values.find(assignment.value):
+        for value in self._inner.get(assignment.value) or self._values.find(assignment.value):
             after = self._with_axis(get_sharding(value), shape_of(value.type), assignment)
             if isinstance(after, TensorSharding):
                 set_sharding(value, after)

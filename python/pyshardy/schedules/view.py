@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import Mesh, TensorSharding
@@ -14,20 +14,25 @@ from mlir_sdy.suggest import did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class TacticValue:
-    """An argument or a result of a program.
+    """An argument or a result of a program, or a value inside of it.
 
     Attributes:
-        name: its name in the source: `params['w']`; else `arg2` or `result 0`.
+        name: its name in the source: `params['w']`; else `arg2`, `result 0`, or that in the text of
+            the program: `%5`.
         shape: its sizes.
         sharding: its sharding after the tactics before; None without one.
         free_dims: the dimensions of an argument that its first matrix product keeps: the columns of
-            a weight. None if a product doesn't use it.
+            a weight. Empty if no product uses it.
+        batch_dims: the batching dimensions of this product.
+        indexed_dims: the dimensions that its first lookup indexes: the rows of an embedding table.
     """
 
     name: str
     shape: tuple[int, ...]
     sharding: TensorSharding | None
     free_dims: tuple[int, ...] = ()
+    batch_dims: tuple[int, ...] = ()
+    indexed_dims: tuple[int, ...] = ()
 
     def axes_of(self, dim: int) -> tuple[str, ...]:
         """Return the names of the axes of a dimension."""
@@ -47,11 +52,16 @@ class TacticProgram:
         arguments: the arguments of `@main`, in order.
         results: its results.
         mesh: the mesh of the shardings.
+        partial: for each axis the results of matrix products and lookups that are sums of partial
+            results along it, in the order of the text.
     """
 
     arguments: Sequence[TacticValue]
     results: Sequence[TacticValue]
     mesh: Mesh
+    partial: Mapping[str, Sequence[TacticValue]] = field(
+        default_factory=dict[str, Sequence[TacticValue]]
+    )
 
     def arguments_of(self, patterns: str | Sequence[str]) -> list[TacticValue]:
         """Return the arguments whose names match a pattern, or one of several; see `matches`.

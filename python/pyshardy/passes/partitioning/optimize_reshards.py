@@ -11,7 +11,9 @@
 
    the conversion is computed on shards, and half as many bytes are gathered; and of two operands
    that are gathered to be added, their sum is gathered instead.
-3. A reshard starts from an earlier one of the same value, or of its transpose or reshape, if
+3. A region of elementwise operations changes its sharding, if devices send fewer bytes then (see
+   `regions`).
+4. A reshard starts from an earlier one of the same value, or of its transpose or reshape, if
    devices send fewer bytes: equal ones are merged, and a value that was gathered before is sliced
    (see `share_reshards`).
 
@@ -44,6 +46,7 @@ from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.resharding.cost import Reshard, local_elements, reshard_cost
+from pyshardy.partition.resharding.regions import ElementwiseRegions
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
 from pyshardy.rules.operation_view import OperationView
 
@@ -99,6 +102,7 @@ class _Optimizer:
             moved = self._move_after(waiting.pop())
             if moved is not None:
                 waiting.append(moved)
+        self._move_regions()
         self._erase_unused()
         self._share()
 
@@ -129,7 +133,7 @@ class _Optimizer:
 
     def _make_where_wanted(self, reshard: ir.Operation) -> None:
         value: ir.Value = reshard.operands[0]
-        if isinstance(value, ir.BlockArgument) or not _is_made_by_each_device(value):
+        if not _is_made_by_each_device(value):
             return
         if self._ends(reshard) is None:
             return
@@ -257,7 +261,20 @@ class _Optimizer:
     ) -> ir.Value:
         return sdy.reshard(value, self.cache[sharding], loc=at.location, ip=place)
 
-    # --- 3. Reshards of one value -----------------------------------------------------------
+    # --- 3. Regions of elementwise operations ------------------------------------------------
+
+    def _move_regions(self) -> None:
+        regions = ElementwiseRegions(
+            self.meshes,
+            self.cache,
+            self._is_elementwise,
+            _is_made_by_each_device,
+            self._cost,
+            self._work,
+        )
+        regions.visit(self._reshards())
+
+    # --- 4. Reshards of one value -----------------------------------------------------------
 
     def _share(self) -> None:
         sharing = ReshardSharing(self._cost, self.cache)
@@ -268,6 +285,8 @@ class _Optimizer:
 
 
 def _is_made_by_each_device(value: ir.Value) -> bool:
+    if isinstance(value, ir.BlockArgument):
+        return False
     maker = value.owner.operation
     if maker.name == _BROADCAST:
         return not shape_of(maker.operands[0].type)

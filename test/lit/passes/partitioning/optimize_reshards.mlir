@@ -124,3 +124,41 @@ func.func @converted(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh,
   %2 = sdy.reshard %1 <@mesh, [{}, {"y"}]> : tensor<8x8xbf16>
   return %0, %2 : tensor<8x8xf32>, tensor<8x8xbf16>
 }
+
+// A region of elementwise operations takes the sharding of the operations around it, with any
+// number of uses inside of it and outside.
+// CHECK-LABEL: func.func @region
+func.func @region(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+                  %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  // CHECK-NOT: sdy.reshard
+  // CHECK: %[[TANH:.*]] = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+  // CHECK-NEXT: %[[SQUARE:.*]] = stablehlo.multiply %[[TANH]], %[[TANH]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+  // CHECK-NEXT: %[[ONE:.*]] = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} dense<1.000000e+00>
+  // CHECK-NEXT: %[[SLOPE:.*]] = stablehlo.subtract %[[ONE]], %[[SQUARE]]
+  // CHECK-NEXT: %[[PRODUCT:.*]] = stablehlo.multiply %[[SLOPE]], %arg1
+  // CHECK-NEXT: return %[[TANH]], %[[PRODUCT]]
+  %one = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} dense<1.0> : tensor<8x8xf32>
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
+  %1 = stablehlo.tanh %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : tensor<8x8xf32>
+  %2 = sdy.reshard %1 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %3 = stablehlo.multiply %1, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : tensor<8x8xf32>
+  %4 = stablehlo.subtract %one, %3 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : tensor<8x8xf32>
+  %5 = sdy.reshard %arg1 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
+  %6 = stablehlo.multiply %4, %5 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : tensor<8x8xf32>
+  %7 = sdy.reshard %6 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  return %2, %7 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// A region keeps a sharding with smaller shards, which saves memory.
+// CHECK-LABEL: func.func @smaller_shards
+func.func @smaller_shards(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  // CHECK-NEXT: sdy.reshard %arg0
+  // CHECK-NEXT: stablehlo.tanh {{.*}}<@mesh, [{"x"}, {"y"}]>
+  // CHECK-NEXT: stablehlo.multiply {{.*}}<@mesh, [{"x"}, {"y"}]>
+  %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
+  %1 = stablehlo.tanh %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>} : tensor<8x8xf32>
+  %2 = stablehlo.multiply %1, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>} : tensor<8x8xf32>
+  %3 = sdy.reshard %1 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %4 = sdy.reshard %2 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  return %3, %4 : tensor<8x8xf32>, tensor<8x8xf32>
+}
