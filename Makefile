@@ -59,8 +59,8 @@ site: ## Build the documentation into build/site; warnings are errors
 pythons: ## Build the package, and test it as installed with each Python of this machine
 	$(PYTHON) tools/check_pythons.py
 
-beside-tensorflow: ## Use the package beside TensorFlow, JAX and PyTorch, in all orders of imports
-	$(PYTHON) tools/check_import_orders.py --tensorflow
+beside-tensorflow: ## Use the package beside TensorFlow, JAX and PyTorch, in balanced orders of imports
+	$(PYTHON) tools/check_import_orders.py --tensorflow --balanced
 
 newest-jax: ## Run the tests of front ends and XLA with the newest JAX, on Python 3.12
 	$(PYTHON) tools/newest_jax.py

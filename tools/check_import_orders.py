@@ -5,6 +5,10 @@ Each order runs in a separate process, since symbol clashes between two LLVMs en
 
     python tools/check_import_orders.py                # jax, torch, pyshardy: as installed here
     python tools/check_import_orders.py --tensorflow   # tensorflow, too, in its own environment
+    python tools/check_import_orders.py --tensorflow --balanced   # four orders of the four
+
+In balanced orders, each package is the first in one, and comes right after each of the others in
+one: which library a symbol is bound to depends on what was loaded before.
 """
 
 from __future__ import annotations
@@ -60,11 +64,32 @@ def main() -> int:
     if arguments.tensorflow:
         packages = ("tensorflow", *packages)
         python = environment(arguments.environment)
-    orders = list(itertools.permutations(packages))
+    orders = balanced_orders(packages) if arguments.balanced else permutations(packages)
     with ThreadPoolExecutor(arguments.jobs) as pool:
         failures = sum(pool.map(lambda order: run(python, order), orders))
     print(f"{len(orders) - failures} of {len(orders)} orders work")
     return 1 if failures else 0
+
+
+def permutations(packages: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return all orders of some packages."""
+    return list(itertools.permutations(packages))
+
+
+def balanced_orders(packages: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return as many orders as packages, in which each ordered pair is adjacent once.
+
+    This is the Latin square of E. J. Williams (1949): the first order is 0, n - 1, 1, n - 2, ...,
+    and the others add 1, 2, ... to it modulo n.
+
+    Args:
+        packages: an even number n of packages.
+    """
+    count = len(packages)
+    first = [at // 2 if at % 2 == 0 else count - 1 - at // 2 for at in range(count)]
+    return [
+        tuple(packages[(number + shift) % count] for number in first) for shift in range(count)
+    ]
 
 
 def environment(path: Path) -> Path:
@@ -196,6 +221,9 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--tensorflow", action="store_true", help="with TensorFlow, too")
     parser.add_argument(
+        "--balanced", action="store_true", help="only orders that have each pair adjacent once"
+    )
+    parser.add_argument(
         "--environment",
         type=Path,
         default=ENVIRONMENT,
@@ -205,7 +233,10 @@ def _arguments() -> argparse.Namespace:
         "-j", "--jobs", type=int, default=os.cpu_count(), help="how many orders run at a time"
     )
     parser.add_argument("--order", help=argparse.SUPPRESS)  # what a child is asked for
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.balanced and not arguments.tensorflow:
+        parser.error("--balanced needs an even number of packages: give --tensorflow, too")
+    return arguments
 
 
 if __name__ == "__main__":

@@ -26,6 +26,9 @@ from pyshardy.program import partition, run_unpartitioned
 MESH = 'sdy.mesh @m = <["a"=2, "b"=2, "c"=4]>\n'
 T = "tensor<16x16xf32>"
 
+CASES = 40
+"""Many abort C++ Shardy, which then starts anew."""
+
 SHARDINGS = (
     "[{}, {}]",
     '[{"a"}, {}]',
@@ -93,7 +96,7 @@ def test_unreduced(shardy, context, write, full):
     cases = list(itertools.product(SHARDINGS, repeat=3))
     random.Random(write.__name__).shuffle(cases)
     num_compared = 0
-    for case in cases[:120]:
+    for case in cases[:CASES]:
         text = write(*case)
         try:
             module = parse(text, context)
@@ -113,7 +116,7 @@ def test_unreduced(shardy, context, write, full):
             continue
         assert own == asm(parse(expected, context)), text
         num_compared += 1
-    assert num_compared > 20
+    assert num_compared > CASES // 6
 
 
 BARRIERED = (None, *SHARDINGS[:2], *SHARDINGS[4:6])
