@@ -36,11 +36,6 @@ INLINED = """
 
 
 @dataclass(frozen=True)
-class Aborts:
-    """The process dies."""
-
-
-@dataclass(frozen=True)
 class Refuses:
     """An error that holds `message`."""
 
@@ -57,6 +52,18 @@ class Gives:
     def __init__(self, *parts: str, lacks: tuple[str, ...] = ()):
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "lacks", lacks)
+
+
+@dataclass(frozen=True)
+class Aborts:
+    """The process dies.
+
+    Attributes:
+        otherwise: the text that it gives in some runs, if it reads memory that isn't its own; None
+            if it dies always.
+    """
+
+    otherwise: Gives | None = None
 
 
 Answer = Aborts | Refuses | Gives
