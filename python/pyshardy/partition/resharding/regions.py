@@ -105,7 +105,7 @@ class ElementwiseRegions:
         """Return the region of an operation; None if it can't be in one."""
         sharding = self._plain_sharding(first)
         mesh = None if sharding is None else mesh_of(sharding, self._meshes)
-        if sharding is None or mesh is None:
+        if sharding is None or mesh is None or mesh.is_maximal:
             return None
         block, axes = first.block, sharding.dim_axes
 
@@ -178,23 +178,12 @@ class ElementwiseRegions:
 
     def _candidates(self, region: _Region) -> Iterator[TensorSharding]:
         """Yield the shardings that reshards bring inputs from, and outputs to."""
+        around = [get_sharding(self._origin(value)) for value in region.inputs]
+        around += [self._target(user) for _, users in region.outputs for user in users]
         seen = {region.sharding.dim_axes}
-        around = [self._origin(value) for value in region.inputs]
-        around += [
-            user.results[0]
-            for _, users in region.outputs
-            for user in users
-            if user.name == _RESHARD
-        ]
-        for value in around:
-            sharding = get_sharding(value)
-            if sharding is None or sharding.dim_axes in seen or not _is_plain(sharding):
-                continue
-            num_shards, present = (
-                region.mesh.axes_size([axis for axes in each.dim_axes for axis in axes])
-                for each in (sharding, region.sharding)
-            )
-            if mesh_of(sharding, self._meshes) == region.mesh and num_shards >= present:
+        least = _num_shards(region.sharding, region.mesh)
+        for sharding in filter(None, around):
+            if sharding.dim_axes not in seen and _num_shards(sharding, region.mesh) >= least:
                 seen.add(sharding.dim_axes)
                 yield TensorSharding.from_axes(region.sharding.mesh_or_ref, sharding.dim_axes)
 
@@ -212,14 +201,10 @@ class ElementwiseRegions:
             elif not self._is_made(origin):
                 total += self._reshard_cost(origin, sharding, mesh)
         for value, users in region.outputs:
-            targets = {
-                target.dim_axes: target for user in users if (target := _target(user)) is not None
-            }
-            if any(user.name != _RESHARD for user in users):
-                targets[present.dim_axes] = present
+            wanted = (self._target(user) or present for user in users)
             total += sum(
                 self._cost(value, sharding, target, mesh)
-                for target in targets.values()
+                for target in {target.dim_axes: target for target in wanted}.values()
                 if not are_equivalent(target, sharding)
             )
         return total
@@ -234,14 +219,23 @@ class ElementwiseRegions:
     def _origin(self, value: ir.Value) -> ir.Value:
         """Return the operand of the reshard that defines a value, if it only moves axes."""
         maker = _maker(value)
-        if maker is None or maker.name != _RESHARD:
+        if maker is None or self._target(maker) is None:
             return value
-        origin: ir.Value = maker.operands[0]
-        source, target = get_sharding(origin), get_sharding(value)
-        if source is None or target is None or not _is_plain(source):
-            return value
+        return maker.operands[0]
+
+    def _target(self, operation: ir.Operation) -> TensorSharding | None:
+        """Return the sharding to which an operation brings its operand; None if it doesn't."""
+        if operation.name != _RESHARD:
+            return None
+        source, target = (
+            get_sharding(each) for each in (operation.operands[0], operation.results[0])
+        )
+        if source is None or target is None or source.rank != target.rank:
+            return None
+        if not (_is_plain(source) and _is_plain(target)):
+            return None
         is_same_mesh = mesh_of(source, self._meshes) == mesh_of(target, self._meshes)
-        return origin if is_same_mesh else value
+        return target if is_same_mesh else None
 
     def _is_used_inside(self, value: ir.Value, region: _Region) -> bool:
         return all(_key(use.owner.operation) in region.operations for use in value.uses)
@@ -271,25 +265,26 @@ class ElementwiseRegions:
         region: _Region,
     ) -> None:
         """Let the users outside of a region use a result that has another sharding now."""
-        for user in users:
-            target = _target(user)
-            if target is not None and are_equivalent(target, sharding):
+        direct: list[ir.Operation] = []
+        for user in dict.fromkeys(users):
+            target = self._target(user)
+            if target is None:
+                direct.append(user)
+            elif are_equivalent(target, sharding):
                 user.results[0].replace_all_uses_with(value)
-        if all(user.name == _RESHARD for user in users):
+        if not direct:
             return
         maker = value.owner.operation
         place = ir.InsertionPoint.after(maker)
         brought = sdy.reshard(value, self._cache[region.sharding], loc=maker.location, ip=place)
-        for user in dict.fromkeys(users):
-            if user.name != _RESHARD:
-                for index, operand in enumerate(user.operands):
-                    if operand == value:
-                        user.operands[index] = brought
+        for user in direct:
+            for index, operand in enumerate(user.operands):
+                if operand == value:
+                    user.operands[index] = brought
 
 
-def _target(user: ir.Operation) -> TensorSharding | None:
-    """Return the sharding to which a user brings a value, if it is a reshard."""
-    return get_sharding(user.results[0]) if user.name == _RESHARD else None
+def _num_shards(sharding: TensorSharding, mesh: Mesh) -> int:
+    return mesh.axes_size([axis for axes in sharding.dim_axes for axis in axes])
 
 
 def _key(operation: ir.Operation) -> int:
