@@ -87,9 +87,7 @@ def balanced_orders(packages: Sequence[str]) -> list[tuple[str, ...]]:
     """
     count = len(packages)
     first = [at // 2 if at % 2 == 0 else count - 1 - at // 2 for at in range(count)]
-    return [
-        tuple(packages[(number + shift) % count] for number in first) for shift in range(count)
-    ]
+    return [tuple(packages[(number + shift) % count] for number in first) for shift in range(count)]
 
 
 def environment(path: Path) -> Path:

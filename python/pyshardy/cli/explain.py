@@ -98,6 +98,12 @@ def parser() -> Parser:
         "\"params['w']=[{'model'}, {}]\"; several ones are changed together",
     )
     made.add_argument(
+        "--advise",
+        action="store_true",
+        help="try constraints on values that propagation shards along another dimension, and print "
+        "those with which devices send fewer bytes",
+    )
+    made.add_argument(
         "--check",
         action="append",
         default=[],
@@ -163,6 +169,9 @@ def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
     if arguments.what_if:
         _print_what_if(arguments, tool)
         return 0
+    if arguments.advise:
+        _print_advice(arguments, tool)
+        return 0
     status = _check(arguments.check, explained) if arguments.check else 0
     asks = arguments.value or arguments.collectives or arguments.json or other or xla
     made = arguments.html or arguments.trace or arguments.model_explorer or arguments.check
@@ -212,6 +221,21 @@ def _print_what_if(arguments: argparse.Namespace, tool: Tool) -> None:
         printer.table(table.title, table_of(table.headings, rows, table.num_numeric))
     for each in change.added:
         printer.line(f"\n{each}")
+
+
+def _print_advice(arguments: argparse.Namespace, tool: Tool) -> None:
+    """Print the constraints that help."""
+    from pyshardy.cli.reading import read_program, rule_flags_applied  # noqa: PLC0415
+    from pyshardy.explain.what_if import whatif  # noqa: PLC0415
+
+    module = read_program(arguments.file, tool, arguments.mesh)
+    with activity("trying constraints"), rule_flags_applied(arguments):
+        program = whatif(module, hardware=arguments.hardware, plan_hardware=arguments.plan_hardware)
+        found = program.advice()
+    for each in found:
+        print(each)
+    if not found:
+        print("no constraint that was tried makes devices send fewer bytes")
 
 
 def _check(contracts: Sequence[str], explained: ExplainedProgram) -> int:

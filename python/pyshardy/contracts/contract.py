@@ -137,11 +137,16 @@ class ContractViolation(AssertionError):
 
     Attributes:
         violations: the limits that it exceeds; never empty.
+        advice: changes of the program that were tried, with their effects.
     """
 
-    def __init__(self, violations: Sequence[Violation]):
+    def __init__(self, violations: Sequence[Violation], advice: Sequence[str] = ()):
         self.violations = tuple(violations)
-        super().__init__("\n".join(["the program violates its contract:", *map(str, violations)]))
+        self.advice = tuple(advice)
+        lines = ["the program violates its contract:", *map(str, violations)]
+        if advice:
+            lines += ["this was tried, and sends less:", *(f"  {each}" for each in advice)]
+        super().__init__("\n".join(lines))
 
 
 @dataclass(frozen=True, slots=True)

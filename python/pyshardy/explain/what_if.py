@@ -8,7 +8,7 @@ long as `sdy.explain`: 0.1 to 0.2 s for each thousand operations.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,12 @@ from mlir_sdy.verify import verify
 from pyshardy.api import sharding as sharding_of
 from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
 from pyshardy.display import Displayed, Table, seconds_text
+from pyshardy.explain.checked_advice import (
+    MOST_CANDIDATES,
+    Candidate,
+    CheckedAdvice,
+    checked_advice,
+)
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost_difference import Difference, compare
 from pyshardy.explain.entry import module_of
@@ -33,7 +39,12 @@ from pyshardy.explain.program import COST_HARDWARE, explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of
-from pyshardy.irtools.named_values import NamedValues, result_names
+from pyshardy.irtools.named_values import (
+    NamedValues,
+    mark_of,
+    operations_with_results,
+    result_names,
+)
 from pyshardy.irtools.source_text import remember_text, text_of
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
@@ -99,15 +110,48 @@ class WhatIf:
         changed = _copy(self._module)
         for name, given in shardings.items():
             _annotate(changed, name, given)
-        verify(changed)
-        explained = self._explain(_copy(changed))
-        difference = compare(self.explained.program, explained.program, self._hardware)
-        seconds = time.perf_counter() - start
-        return Change(tuple(shardings), self, changed, explained, difference, seconds)
+        return self._changed(tuple(shardings), changed, start)
+
+    def constrain(self, candidates: Sequence[Candidate]) -> Change:
+        """Return the effect of constraints on values that propagation has sharded otherwise.
+
+        Args:
+            candidates: the constraints; arguments of functions are left as they are.
+
+        Raises:
+            SdyError: as for `shard`.
+        """
+        start = time.perf_counter()
+        changed = _copy(self._module)
+        makers = operations_with_results(changed)
+        record = self.explained.record
+        for candidate in candidates:
+            for slot in candidate.slots:
+                place = record.result_place(slot)
+                if place is not None and (number := mark_of(place[0])) is not None:
+                    set_sharding(makers[number].results[place[1]], candidate.sharding)
+        return self._changed(tuple(map(str, candidates)), changed, start)
+
+    def advice(self, most: int = MOST_CANDIDATES) -> tuple[CheckedAdvice, ...]:
+        """Return constraints with which devices send fewer bytes, the best first; each was tried.
+
+            for each in sdy.whatif(step, parameters, batch, mesh=mesh).advice():
+                print(each)
+
+        Args:
+            most: the number of constraints to try; each takes as long as `sdy.explain`.
+        """
+        return checked_advice(self, most)
 
     def kept(self, module: ir.Module) -> WhatIf:
         """Return the what-if of a changed program."""
         return WhatIf(module, self._hardware, self._plan_hardware, self._title)
+
+    def _changed(self, names: tuple[str, ...], changed: ir.Module, start: float) -> Change:
+        verify(changed)
+        explained = self._explain(_copy(changed))
+        difference = compare(self.explained.program, explained.program, self._hardware)
+        return Change(names, self, changed, explained, difference, time.perf_counter() - start)
 
     def _explain(self, module: ir.Module) -> ProgramExplanation:
         explained = explain_program(
@@ -158,10 +202,14 @@ class Change(Displayed):
         return self.before.kept(self.module)
 
     def summary(self) -> str:
+        """Return the values, and the change of bytes, time and memory in one line."""
+        return f"{', '.join(self.names)}: {self.effect()}"
+
+    def effect(self) -> str:
         """Return the change of bytes, time and memory in one line."""
         first, second = self.difference.first, self.difference.second
         return (
-            f"{', '.join(self.names)}: {first.nbytes_sent:,} -> {second.nbytes_sent:,} bytes sent, "
+            f"{first.nbytes_sent:,} -> {second.nbytes_sent:,} bytes sent, "
             f"{seconds_text(first.seconds)} -> {seconds_text(second.seconds)}, "
             f"peak memory {first.peak_bytes:,} -> {second.peak_bytes:,} bytes"
         )

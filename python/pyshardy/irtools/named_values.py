@@ -104,7 +104,7 @@ class NamedValues(Mapping[str, ir.Value]):
         So they are found after passes, also if several operations have the same location.
         """
         values = cls(module, text)
-        makers = _operations_with_results(module)
+        makers = operations_with_results(module)
         for number, operation in enumerate(makers):
             operation.location = tagged(operation.location, _MARK, number)
         values._num_marks = len(makers)
@@ -298,7 +298,7 @@ class NamedValues(Mapping[str, ir.Value]):
 
     def _makers(self) -> Mapping[int, ir.Operation]:
         """The operations that now stand for those with results in the text, by their numbers."""
-        makers = _operations_with_results(self._module)
+        makers = operations_with_results(self._module)
         num_definitions = sum(1 for _ in DEFINITION.finditer(self._text))
         if self._num_marks == num_definitions:
             marked: dict[int, ir.Operation] = {}
@@ -342,7 +342,13 @@ class NamedValues(Mapping[str, ir.Value]):
 _MOST_SHOWN = 8
 
 
-def _operations_with_results(module: ir.Module) -> list[ir.Operation]:
+def mark_of(location: ir.Location) -> int | None:
+    """Return the number of a marked operation among those with results when they were marked."""
+    return next(iter(tags_of(location, _MARK)), None)
+
+
+def operations_with_results(module: ir.Module) -> list[ir.Operation]:
+    """Return the operations that `NamedValues.marked` marks, in the order of their numbers."""
     operations = (view.operation for view in operations_in(module.operation))
     return [operation for operation in operations if len(operation.results)]
 

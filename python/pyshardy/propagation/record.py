@@ -226,6 +226,20 @@ class Record:
                 return Tensor(slot, f"{what} of {name}", own or location_of(self._locations[maker]))
         return Tensor(slot, f"{what} of {name}", location_of(self._locations[maker]))
 
+    def result_place(self, slot: int) -> tuple[ir.Location, int] | None:
+        """Return the full location of the operation with a tensor as its result, and the index.
+
+        None for an argument, and for a result of a function.
+        """
+        program = self.engine.program
+        maker = program.makers[slot]
+        edge = program.edges.get(maker)
+        if edge is not None:  # its operation exists only during propagation
+            return self.result_place(edge.owner)
+        if maker < 0 or program.is_result_of_function(slot) or slot not in program.results[maker]:
+            return None
+        return self._locations[maker], program.results[maker].index(slot)
+
     @property
     def changes(self) -> Sequence[Change]:
         """Return the changes of all steps, in order."""

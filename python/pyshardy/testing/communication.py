@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.api import asm
-from pyshardy.contracts.contract import Contract
+from pyshardy.contracts.contract import Contract, ContractViolation
 from pyshardy.contracts.files import read_contract
 from pyshardy.contracts.measured import MeasuredProgram
 from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware
 from pyshardy.explain.entry import LoweredByJax, explain, module_of
+from pyshardy.explain.what_if import whatif
 from pyshardy.explain.xla_measure import measure_by_xla
 from pyshardy.program import PartitionedProgram, mesh_of_program
+
+_PROGRAM_KEYWORDS = ("kwargs", "static_argnames", "mesh", "in_shardings", "out_shardings")
+_MOST_CANDIDATES = 2
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -126,7 +130,8 @@ def assert_communication(
 
     Raises:
         ContractViolation: the program exceeds limits; an `AssertionError`, whose text has the
-            collectives with their source lines and reasons.
+            collectives with their source lines and reasons, and constraints that were tried and
+            send less.
         UsageError: there are no limits, or they are invalid; the arguments don't fit the program.
     """
     limits = Contract.of(
@@ -136,8 +141,21 @@ def assert_communication(
     if both == Contract():
         raise UsageError(error("there are no limits: pass a contract, 'at_most' or 'max_bytes'"))
     measured = measure_communication(program, *args, **keywords)
-    both.check(measured)
+    violations = both.violations(measured)
+    if violations:
+        raise ContractViolation(violations, _advice(program, args, keywords))
     return measured
+
+
+def _advice(program: Program, args: Sequence[Any], keywords: Mapping[str, Any]) -> list[str]:
+    """Return constraints with which devices send fewer bytes, for a program that isn't partitioned.
+
+    They are for our partitioner with default options.
+    """
+    given = {name: keywords[name] for name in _PROGRAM_KEYWORDS if name in keywords}
+    if isinstance(program, PartitionedProgram) or given.keys() != keywords.keys():
+        return []
+    return [str(each) for each in whatif(program, *args, **given).advice(most=_MOST_CANDIDATES)]
 
 
 def _contract(given: Contract | str | os.PathLike[str] | None) -> Contract:
