@@ -34,6 +34,7 @@ from pyshardy.cli.tool import Parser, Tool, entry_point
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
     from pyshardy.explain.program import ExplainedProgram
+    from pyshardy.schedules.plan import Plan
 
 
 _NUM_VALUES = 50
@@ -77,7 +78,8 @@ def parser() -> Parser:
     made.add_argument(
         "--html",
         metavar="FILE",
-        help="write an HTML report of the program; with --diff, of both plans",
+        help="write an HTML report of the program; with --diff, of both plans; with --schedule, of "
+        "the program after each tactic",
     )
     made.add_argument(
         "--trace",
@@ -147,7 +149,8 @@ def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
     title = _shown(arguments.file)
     module = read_program(arguments.file, tool, arguments.mesh)
     annotated = asm(module) if arguments.against_xla else ""
-    explained = _explained(module, title, arguments)
+    plan = _plan(module, arguments) if arguments.schedule else None
+    explained = _explained(module, title, arguments) if plan is None else plan[-1].explained
     with activity("partitioning by XLA") if arguments.against_xla else nullcontext():
         xla = against_xla(annotated, explained.program) if arguments.against_xla else None
     explanations = {
@@ -157,10 +160,17 @@ def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
     other = None
     if arguments.diff:
         other_module = read_program(arguments.diff, tool, arguments.mesh)
-        other = _explained(other_module, _shown(arguments.diff), arguments)
+        other_title = _shown(arguments.diff)
+        if plan is None:
+            other = _explained(other_module, other_title, arguments)
+        else:
+            other = _plan(other_module, arguments)[-1].explained
     if arguments.html:
         with activity("writing the report"):
-            page = render_page(explained, title, other, xla)
+            if plan is not None and other is None:
+                page = plan.html(title)
+            else:
+                page = render_page(explained, title, other, xla)
         _write(arguments.html, page)
     if arguments.trace:
         _write(arguments.trace, _trace(explained))
@@ -266,8 +276,6 @@ def _explained(module: ir.Module, title: str, arguments: argparse.Namespace) -> 
     from pyshardy.explain.program import explain_program  # noqa: PLC0415
 
     with activity("partitioning"), rule_flags_applied(arguments):
-        if arguments.schedule:
-            return _scheduled(module, arguments)
         return explain_program(
             module,
             hardware=arguments.plan_hardware,
@@ -276,20 +284,22 @@ def _explained(module: ir.Module, title: str, arguments: argparse.Namespace) -> 
         )
 
 
-def _scheduled(module: ir.Module, arguments: argparse.Namespace) -> ExplainedProgram:
+def _plan(module: ir.Module, arguments: argparse.Namespace) -> Plan:
     """Apply the tactics of `--schedule`, and print their effects."""
+    from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
     from pyshardy.cli.tables import Printer, table_of  # noqa: PLC0415
     from pyshardy.schedules.files import load_schedule  # noqa: PLC0415
 
-    plan = load_schedule(arguments.schedule).apply(
-        module, hardware=arguments.hardware, plan_hardware=arguments.plan_hardware
-    )
+    with activity("partitioning"), rule_flags_applied(arguments):
+        plan = load_schedule(arguments.schedule).apply(
+            module, hardware=arguments.hardware, plan_hardware=arguments.plan_hardware
+        )
     if not arguments.json:
         printer = Printer()
         for table in plan.tables():
             rows = [tuple(map(str, row)) for row in table.rows]
             printer.table(table.title, table_of(table.headings, rows, table.num_numeric))
-    return plan[-1].explained
+    return plan
 
 
 def _trace(explained: ExplainedProgram) -> str:

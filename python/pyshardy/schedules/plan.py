@@ -3,19 +3,26 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import overload
 
+from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.cost.hardware import Hardware
 from pyshardy.display import Displayed, Table, counted, seconds_text
 from pyshardy.explain.cost_difference import Difference, compare
+from pyshardy.explain.program import ExplainedProgram
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.program import PartitionedProgram
+from pyshardy.schedules.page import render_schedule
 from pyshardy.schedules.state import Skipped
 from pyshardy.schedules.tactics import Assignment, Tactic
+
+_COLLECTIVES = "collectives"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +132,27 @@ class Plan(Sequence[PlanStep], Displayed):
         before, after = self[index - 1], self[index]
         return compare(before.explained.program, after.explained.program, self._hardware)
 
+    def html(self, title: str = "schedule") -> str:
+        """Return the report as HTML; see `to_html`."""
+        programs: list[ExplainedProgram] = [step.explained for step in self]
+        return render_schedule(title, self.tables()[0], _COLLECTIVES, programs)
+
+    def to_html(self, path: str | os.PathLike[str], title: str = "schedule") -> None:
+        """Write the report: the table, and for each step the program compared with that before.
+
+        Args:
+            path: the file.
+            title: the name of the schedule.
+
+        Raises:
+            UsageError: the file can't be written.
+        """
+        try:
+            Path(path).write_text(self.html(title), encoding="utf-8")
+        except OSError as refusal:
+            reason = refusal.strerror or refusal
+            raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
+
     def summary(self) -> str:
         """Return the tactics and the final cost in one line."""
         names = ", ".join(step.name for step in self[1:])
@@ -138,7 +166,7 @@ class Plan(Sequence[PlanStep], Displayed):
             "sharded",
             "skipped",
             "conflicts",
-            "collectives",
+            _COLLECTIVES,
             "bytes sent",
             "memory",
             "time",

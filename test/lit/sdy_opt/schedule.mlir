@@ -1,6 +1,8 @@
 // RUN: sdy-opt %s --schedule=%S/Inputs/schedule.toml | FileCheck %s
 // RUN: sdy-opt %s --schedule=%S/Inputs/schedule.toml -sdy-partition-pipeline | FileCheck %s --check-prefix=LOCAL
 // RUN: sdy-explain %s --schedule=%S/Inputs/schedule.toml | FileCheck %s --check-prefix=TABLE
+// RUN: sdy-explain %s --schedule=%S/Inputs/schedule.toml --html=%t.html 2>&1 | FileCheck %s --check-prefix=WROTE
+// RUN: FileCheck %s --check-prefix=PAGE < %t.html
 // RUN: sdy-run %s --schedule=%S/Inputs/schedule.toml | FileCheck %s --check-prefix=NUMBERS
 // RUN: not sdy-opt %s --schedule=%S/Inputs/missing.toml 2>&1 | FileCheck %s --check-prefix=MISSING
 
@@ -8,6 +10,8 @@
 // TABLE: annotations {{ *}} 0
 // TABLE: BP
 // TABLE: MP {{.*}} +1 all_reduce model
+// WROTE: wrote {{.*}}.html
+// PAGE: data-step="2">MP</button>
 // NUMBERS: OK: the results match
 // MISSING: error: cannot read the schedule
 

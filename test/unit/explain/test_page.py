@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The report of a program, in a browser."""
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
+import pyshardy as sdy
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
 from pyshardy.explain.page.render import render_page
@@ -341,3 +343,40 @@ def test_five_thousand_operations(open_page):
     assert page.locator("#canvas .chosen").count() == 1
     assert page.locator("#canvas .node").count() < 500
     page.close()
+
+
+# --- Schedules ------------------------------------------------------------------------------------
+
+
+def test_steps_of_a_schedule(browser, tmp_path):
+    module = parse(
+        """
+        sdy.mesh @mesh = <["data"=2, "model"=2]>
+        func.func @main(%x: tensor<4x8xf32>, %up: tensor<8x8xf32>) -> tensor<4x8xf32> {
+          %0 = stablehlo.dot_general %x, %up, contracting_dims = [1] x [0]
+            : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+          return %0 : tensor<4x8xf32>
+        }""",
+        Context(),
+    )
+    tactics = [
+        sdy.manual({"arg0": 0}, axis="data", name=HOSTILE),
+        sdy.megatron("arg1", axis="model", name="MP"),
+    ]
+    path = tmp_path / "plan.html"
+    sdy.Schedule(tactics).apply(module).to_html(path, "a plan")
+    page = browser.new_page()
+    problems = []
+    page.on("pageerror", lambda failure: problems.append(str(failure)))
+    page.goto(path.as_uri())
+    for title, button in (("MP", "#previous"), (HOSTILE, "#previous"), ("annotations", "#next")):
+        frame = page.frame_locator("#report")
+        frame.locator(f"h1[title={json.dumps(title)}]").wait_for()
+        assert page.inner_text("tr[aria-current=step] button") == title
+        assert frame.locator("#tab-compare").count() == (title != "annotations")
+        page.click(button)
+    assert page.inner_text("tr[aria-current=step] button") == HOSTILE
+    page.get_by_role("button", name="MP", exact=True).click()
+    assert page.is_disabled("#next")
+    assert page.query_selector("#injected") is None
+    assert problems == []
