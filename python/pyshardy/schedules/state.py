@@ -21,13 +21,14 @@ from mlir_sdy.values import (
     set_result_shardings,
     set_sharding,
 )
+from mlir_sdy.verify import verify
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import NamedValues, name_of, result_names
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
-from pyshardy.pipeline import pipeline_of, run_pipeline
+from pyshardy.pipeline import PassPipeline, PassUse, pipeline_of, run_pipeline
 from pyshardy.pipelines.propagation import (
     PropagationPipelineOptions,
     after_propagation,
@@ -88,7 +89,7 @@ class ProgramState:
         self._options = options
         self._module = copy_of(module)
         self._values = NamedValues.marked(self._module, NamedValues(module).text)
-        run_pipeline(self._module, pipeline_of(before_propagation(options)))
+        _run(self._module, before_propagation(options))
         main = main_function(self._module)
         mesh = None if main is None else device_mesh_of(main)
         if main is None or mesh is None:
@@ -157,11 +158,12 @@ class ProgramState:
         """Propagate the shardings, and return an exported copy for which the record is valid."""
         record = Propagation()
         with observed_by(record):
-            run_pipeline(self._module, pipeline_of(propagation_itself(self._options)))
+            _run(self._module, propagation_itself(self._options))
         exported, values, self._inner = self._module, self._values, {}
         self._module = copy_of(exported)
         self._values = values.in_copy(self._module)
-        run_pipeline(exported, pipeline_of(after_propagation(self._options)))
+        _run(exported, after_propagation(self._options))
+        verify(exported)
         return Propagated(exported, values, record)
 
     def _assign(self, assignment: Assignment) -> str:
@@ -215,3 +217,8 @@ class ProgramState:
         main = main_function(self._module)
         assert main is not None, "checked at the beginning"
         return main
+
+
+def _run(module: ir.Module, passes: PassPipeline | PassUse) -> None:
+    """Run a part of `sdy-propagation-pipeline`, which verifies the program at its end only."""
+    run_pipeline(module, pipeline_of(passes), verify_each=False)
