@@ -5,6 +5,7 @@ The step has its real size: 32 layers, AdamW, rematerialized layers, bfloat16 we
 moments. Its arguments are abstract, so that no weights are needed and nothing is computed.
 
     python examples/llama_8b.py --html=llama.html
+    python examples/llama_8b.py --auto           # find the shardings instead of the expert's
 """
 
 import argparse
@@ -91,12 +92,12 @@ def layer(weights, x):
         return x + mlp(weights, normalize(x, weights["mlp_norm"]))
 
 
-def loss(params, tokens, targets):
-    """Return the mean cross entropy of the next tokens."""
-    x = jax.lax.with_sharding_constraint(params["embedding"][tokens], ACTIVATIONS)
+def loss(params, tokens, targets, pin):
+    """Return the mean cross entropy of the next tokens; `pin` fixes shardings of activations."""
+    x = pin(params["embedding"][tokens])
     for index, weights in enumerate(params["layers"]):
         with jax.named_scope(f"layer{index}"):
-            x = jax.lax.with_sharding_constraint(x, ACTIVATIONS)
+            x = pin(x)
             x = jax.checkpoint(layer)(weights, x)  # recompute the layer in the backward pass
     with jax.named_scope("loss"):
         logits = (normalize(x, params["norm"]) @ params["head"]).astype(jnp.float32)
@@ -115,9 +116,9 @@ def adamw(weight, gradient, mean, square, count):
     return (wide - LEARNING_RATE * (step + DECAY * wide)).astype(weight.dtype), mean, square
 
 
-def train_step(params, means, squares, count, tokens, targets):
+def train_step(params, means, squares, count, tokens, targets, pin=lambda x: x):
     """Return the loss, and the weights and moments after one step."""
-    value, gradients = jax.value_and_grad(loss)(params, tokens, targets)
+    value, gradients = jax.value_and_grad(partial(loss, pin=pin))(params, tokens, targets)
     with jax.named_scope("adamw"):
         updated = jax.tree.map(
             partial(adamw, count=count.astype(jnp.float32) + 1), params, gradients, means, squares
@@ -131,16 +132,23 @@ def model(num_layers, pick):
     return {"layers": layers} | {name: pick(*of) for name, of in OUTER.items()}
 
 
-def trace(num_layers=32, batch=64, length=4096):
-    """Return the module of the training step with its shardings, not propagated yet."""
+def trace(num_layers=32, batch=64, length=4096, *, annotated=True):
+    """Return the module of the training step, not propagated yet, with the expert's shardings."""
     specs = model(num_layers, lambda _, spec: spec)
     weights = model(num_layers, lambda shape, _: jax.ShapeDtypeStruct(shape, jnp.bfloat16))
     moments = model(num_layers, lambda shape, _: jax.ShapeDtypeStruct(shape, jnp.float32))
     tokens = jax.ShapeDtypeStruct((batch, length), jnp.int32)
     count = jax.ShapeDtypeStruct((), jnp.int32)
+    arguments = weights, moments, moments, count, tokens, tokens
+    if not annotated:
+        return sdy.jax.trace(train_step, *arguments, donate_argnums=(0, 1, 2, 3), mesh=MESH)
+
+    def pin(x):
+        return jax.lax.with_sharding_constraint(x, ACTIVATIONS)
+
     return sdy.jax.trace(
-        train_step,
-        *(weights, moments, moments, count, tokens, tokens),
+        partial(train_step, pin=pin),
+        *arguments,
         in_shardings=(specs, specs, specs, P(), P("data"), P("data")),
         out_shardings=(P(), specs, specs, specs, P()),
         mesh=MESH,
@@ -153,9 +161,17 @@ def main():
     parser.add_argument("--layers", type=int, default=32, help="number of layers (default: 32)")
     parser.add_argument("--batch", type=int, default=64, help="sequences (default: 64)")
     parser.add_argument("--hardware", default="h100", help="preset or TOML file (default: h100)")
+    parser.add_argument("--auto", action="store_true", help="find shardings automatically")
+    parser.add_argument("--memory", default="80GB", help="of a device, for --auto (default: 80GB)")
     parser.add_argument("--html", metavar="FILE", help="write an interactive report")
     args = parser.parse_args()
 
+    if args.auto:
+        module = trace(args.layers, args.batch, annotated=False)
+        plan = sdy.auto_shard(module, hardware=args.hardware, memory=args.memory)
+        rich.print(plan)
+        rich.print(plan.check().table())
+        return
     start = time.perf_counter()
     explained = sdy.explain(trace(args.layers, args.batch), hardware=args.hardware)
     seconds = time.perf_counter() - start

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from pyshardy.rules import load_rules, rule, sharding_rule
     from pyshardy.schedules.files import load_schedule
     from pyshardy.schedules.library import (
+        auto,
         batch,
         expert,
         manual,
@@ -109,6 +110,7 @@ __all__ = [
     "VerificationError",
     "WhatIf",
     "asm",
+    "auto",
     "auto_shard",
     "batch",
     "draw",
@@ -185,6 +187,7 @@ _HOMES = {
     "pyshardy.rules": ("load_rules", "rule", "sharding_rule"),
     "pyshardy.schedules.files": ("load_schedule",),
     "pyshardy.schedules.library": (
+        "auto",
         "batch",
         "expert",
         "manual",

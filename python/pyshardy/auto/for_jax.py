@@ -51,6 +51,7 @@ def auto_shard(
     timeout: float = 60.0,
     gap: float = 0.01,
     static_argnums: int | Sequence[int] = (),
+    donate_argnums: int | Sequence[int] = (),
     kwargs: Mapping[str, Any] | None = None,
 ) -> JaxShardings:
     """Find shardings for `jax.jit`.
@@ -76,6 +77,7 @@ def auto_shard(
         timeout: the seconds after which the search ends with the best plan so far.
         gap: the search ends when the plan is proven to be within this fraction of the optimum.
         static_argnums: the positions of arguments that aren't arrays.
+        donate_argnums: the positions of arguments whose memory results may reuse.
         kwargs: the keyword arguments.
 
     Raises:
@@ -90,6 +92,7 @@ def auto_shard(
         out_shardings=out_shardings,
         mesh=mesh,
         static_argnums=static_argnums,
+        donate_argnums=donate_argnums,
         kwargs=kwargs,
     )
     plan = auto_shard_module(

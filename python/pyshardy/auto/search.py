@@ -221,6 +221,11 @@ class Search:
             found.setdefault(name, closed(axes, self.mesh_name))
         return found
 
+    @property
+    def argument_sites(self) -> list[int]:
+        """The sites of the arguments, in order."""
+        return [self.built.graph.placed[argument][0] for argument in self.arguments]
+
     @cached_property
     def named_sites(self) -> dict[str, int]:
         """The sites of arguments and of annotated results by their names."""

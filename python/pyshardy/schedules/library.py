@@ -11,6 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.values import set_argument_shardings
+from pyshardy.auto.options import SearchOptions, cost_model
+from pyshardy.auto.search import Search
+from pyshardy.cost.hardware import load_hardware
+from pyshardy.irtools.functions import main_function
+from pyshardy.irtools.modules import copy_of
 from pyshardy.schedules.tactics import Assignment, tactic
 from pyshardy.schedules.view import TacticProgram, TacticValue, matches
 
@@ -250,6 +256,67 @@ def zero(
         ]
         if dims and not value.has_axis(axis):
             yield Assignment(value.name, max(dims, key=lambda dim: value.shape[dim]), axis)
+
+
+@tactic
+def auto(
+    program: TacticProgram,
+    *,
+    axes: Sequence[str],
+    memory: float | str | None = None,
+    hardware: str = "h100",
+    timeout: float = 60.0,
+) -> Iterator[Assignment]:
+    """Find the shardings of arguments along some axes that lead to the least cost.
+
+        sdy.Schedule([sdy.batch("x", axis="data"), sdy.auto(axes=["model"], memory="40GB")])
+
+    The shardings of the tactics before are kept. Those of other values follow by propagation, which
+    may find others than `sdy.auto_shard`.
+
+    Args:
+        program: the program.
+        axes: the axes.
+        memory: the memory of a device, in bytes or as a text.
+        hardware: the devices and links: a preset or a TOML file.
+        timeout: the seconds after which the search ends with the best shardings so far.
+    """
+    for axis in axes:
+        program.size_of(axis)
+    module = copy_of(program.module)
+    main = main_function(module)
+    assert main is not None, "checked at the beginning of the schedule"
+    given = {at: each.sharding for at, each in enumerate(program.arguments) if each.sharding}
+    if given:
+        set_argument_shardings(main, given)
+    used = {axis.name for each in given.values() for axis in each.all_axes()}
+    options = SearchOptions.of(
+        memory=memory,
+        axes=[name for name in program.mesh.axis_names if name in used or name in axes],
+        fixed=True,
+        gap=0.01,
+        timeout=timeout,
+        solver="highs",
+    )
+    search = Search(module, cost_model("time", load_hardware(hardware)), options)
+    permitted = {
+        site: frozenset(
+            number
+            for number, found in enumerate(search.built.graph.sites[site].alternatives.results[0])
+            if all(
+                each.name in axes or each.name in value.axes_of(dim)
+                for dim, refs in enumerate(found)
+                for each in refs
+            )
+        )
+        for value, site in zip(program.arguments, search.argument_sites, strict=True)
+    }
+    choice = search.check_found(search.solve(permitted))
+    for value, argument in zip(program.arguments, search.arguments, strict=True):
+        for dim, found in enumerate(search.axes_of(choice, argument) or ()):
+            for axis in found:
+                if axis.name in axes and axis.name not in value.axes_of(dim):
+                    yield Assignment(value.name, dim, axis.name)
 
 
 def _values_or_word(program: TacticProgram, pattern: str) -> Sequence[TacticValue | str]:

@@ -87,6 +87,7 @@ class ProgramState:
 
     def __init__(self, module: ir.Module, options: PropagationPipelineOptions):
         self._options = options
+        self._annotated = module
         self._module = copy_of(module)
         self._values = NamedValues.marked(self._module, NamedValues(module).text)
         _run(self._module, before_propagation(options))
@@ -122,7 +123,9 @@ class ProgramState:
                 zip(result_names(main), types, shardings, strict=True)
             )
         ]
-        return TacticProgram(arguments, results, self.mesh, self._partial_results())
+        return TacticProgram(
+            arguments, results, self.mesh, self._annotated, self._partial_results()
+        )
 
     def _partial_results(self) -> dict[str, list[TacticValue]]:
         """Return the partial results along each axis; the copies of a value are one."""

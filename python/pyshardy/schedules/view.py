@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.suggest import did_you_mean
 
@@ -52,6 +53,7 @@ class TacticProgram:
         arguments: the arguments of `@main`, in order.
         results: its results.
         mesh: the mesh of the shardings.
+        module: the program as it was annotated, without the tactics before.
         partial: for each axis the results of matrix products and lookups that are sums of partial
             results along it, in the order of the text.
     """
@@ -59,6 +61,7 @@ class TacticProgram:
     arguments: Sequence[TacticValue]
     results: Sequence[TacticValue]
     mesh: Mesh
+    module: ir.Module
     partial: Mapping[str, Sequence[TacticValue]] = field(
         default_factory=dict[str, Sequence[TacticValue]]
     )

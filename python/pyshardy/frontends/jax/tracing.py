@@ -39,6 +39,7 @@ def trace(
     mesh: Mesh | MeshOfJax | None = None,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
+    donate_argnums: int | Sequence[int] = (),
     kwargs: Mapping[str, Any] | None = None,
     context: ir.Context | None = None,
 ) -> ir.Module:
@@ -63,6 +64,8 @@ def trace(
             `jax.set_mesh`. It may be without devices: a `Mesh` or a `jax.sharding.AbstractMesh`.
         static_argnums: the positions of arguments that aren't arrays.
         static_argnames: the names of further ones, which may be in `kwargs`.
+        donate_argnums: the positions of arguments whose memory results may reuse, besides those
+            that a function made by `jax.jit` donates.
         kwargs: the keyword arguments. With `in_shardings` they are passed by position, since JAX
             has no shardings of keyword arguments.
         context: a context with the dialect; a new one by default.
@@ -94,7 +97,8 @@ def trace(
         for name, value in keywords.items()
     }
     arguments = _types_of(arguments, placed, static)
-    donated = _donated(function, arguments, keyword_types, static)
+    given = (donate_argnums,) if isinstance(donate_argnums, int) else donate_argnums
+    donated = tuple(sorted({*_donated(function, arguments, keyword_types, static), *given}))
     if keywords and in_shardings is not None:  # These are static; JAX takes none with shardings.
         function = functools.wraps(function)(functools.partial(function, **keywords))
         names, keyword_types = names - keywords.keys(), {}
