@@ -95,6 +95,7 @@ CALLS = {
         select_scatter(x,v,0,1) slice_scatter(x,y[:2],0,1,3) take(x,j) take_along_dim(x,i,1)
         unravel_index(j,(2,3)) where(b,1.0,x) x[:,j] nn.functional.one_hot(i,5)
         nn.functional.embedding_bag(i,x,mode="mean")
+        ops.aten._embedding_bag(x,i[0],torch.tensor([0,2,4]))[0]
         nn.functional.embedding_bag(j%4,x,torch.tensor([0,2,2]),mode="sum") tril(x,1) triu(x)
     """,
     "shapes": """
@@ -110,11 +111,13 @@ CALLS = {
         nn.functional.fold(signal.reshape(2,12,4),(4,4),2,stride=2) nn.functional.unfold(image,3)
         nn.functional.pad(image,(1,2,0,1),mode="reflect")
         nn.functional.pad(image,(1,1,1,1),mode="replicate")
+        nn.functional.pad(volume,(1,1,1,0,2,1),mode="reflect")
+        nn.functional.pad(volume,(1,1,1,0,2,1),mode="replicate")
         nn.functional.pad(signal,(2,1),mode="circular")
         nn.functional.pixel_shuffle(volume[0,:,:4,:4,0].repeat(2,1,1),2)
         nn.functional.channel_shuffle(image.repeat(1,2,1,1),3) arange(5)+j eye(4,6)+x
         full((2,),3)+v[:2] linspace(0,1,6)+v ones(6)+v zeros_like(x) tril_indices(3,3)+j[0]
-        scalar_tensor(2.0)+v empty_like(x)*0
+        scalar_tensor(2.0)+v empty_like(x)*0 empty_strided((4,6),(6,1))*0+i
     """,
     "products": """
         addbmm(m[0],m,m) addmm(x@x.mT,x,y.mT) addmv(v[:4],x,v) baddbmm(m,m,m) bmm(m,r)
@@ -146,6 +149,8 @@ CALLS = {
         nn.functional.conv2d(image,image[:,:,:3,:3],padding=1,stride=2)
         nn.functional.conv3d(volume,volume[:,:,:2,:2,:2])
         nn.functional.conv_transpose2d(image,image.mT[:,:,:3,:3][:1].transpose(0,1),stride=2)
+        ops.aten.avg_pool1d(signal,[3]) ops.aten.avg_pool2d(image,[3])
+        ops.aten.avg_pool3d(volume,[2])
         nn.functional.avg_pool1d(signal,3,2,ceil_mode=True)
         nn.functional.avg_pool2d(image,3,2,1,count_include_pad=False)
         nn.functional.avg_pool3d(volume,2,divisor_override=3)
@@ -170,6 +175,7 @@ CALLS = {
         fft.fft(x) fft.fft2(x) fft.fftn(volume,norm="ortho") fft.fftshift(x) fft.hfft(c)
         fft.ifft(c,8) fft.ifftn(c) fft.ihfft(x) fft.irfft(c) fft.irfft(c,9) fft.irfft2(c)
         fft.rfft(x,norm="forward") fft.rfftn(volume)
+        ops.aten._fft_r2c(x,[1],0,True) ops.aten._fft_c2r(c,[1],0,10)
         stft(signal[0],8,return_complex=True,window=torch.hann_window(8))
         istft(stft(signal[0],8,return_complex=True,window=torch.hann_window(8)),8,window=torch.hann_window(8))
         view_as_complex(x.reshape(4,3,2)) view_as_real(c) polar(p,x) complex(x,y) conj(c)*c real(c)
@@ -200,7 +206,7 @@ CALLS = {
         ops.aten.native_layer_norm_backward(x,y,[6],x.mean(1,True),p[:,:1].clone(),v,v,[True,True,True])
         ops.aten.convolution_backward(image[:,:2,:6,:6],image,image[:2,:,:3,:3],[2],[1,1],[0,0],[1,1],False,[0,0],1,[True,True,True])
         ops.aten._softmax_backward_data(x,y,1,torch.float32) ops.aten.threshold_backward(x,y,0)
-        ops.aten.gelu_backward(x,y)
+        ops.aten.gelu_backward(x,y) ops.aten._adaptive_avg_pool2d_backward(image[:,:,:3,:5],image)
         ops.aten.max_pool2d_with_indices_backward(image[:,:,:4,:4],image,[2,2],[2,2],[0,0],[1,1],False,nn.functional.max_pool2d(image,2,return_indices=True)[1])
         ops.aten.native_group_norm_backward(image,image,p[:2,:3].clone(),p[2:,:3].clone(),v[:3],2,3,64,3,[True,True,True])
     """,
@@ -213,6 +219,18 @@ RANDOM = """
         x.clone().uniform_() x.clone().cauchy_() nn.functional.rrelu(x,training=True) randperm(6)
 """
 """Calls with random results, of which only types are compared."""
+
+REFUSED_OF_CORE = {
+    "aten._local_scalar_dense": "it takes a number out of a tensor",
+    "aten.nonzero": "the shape of its result depends on values",
+    "aten.resize_": "it changes the size of memory, which values don't have",
+    "aten.sym_is_contiguous": "shapes are fixed, so that its result is a number",
+    "aten.sym_numel": "shapes are fixed, so that its result is a number",
+    "aten.sym_size": "shapes are fixed, so that its result is a number",
+    "aten.sym_storage_offset": "shapes are fixed, so that its result is a number",
+    "aten.sym_stride": "shapes are fixed, so that its result is a number",
+}
+"""The operations of PyTorch's core that are never in a program, with the reasons."""
 
 REFUSED = """
         nonzero(x) argwhere(b) masked_select(x,b) x[b] unique(i) unique_consecutive(j) bincount(j)

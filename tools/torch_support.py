@@ -11,9 +11,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from torch.utils import _pytree as pytree  # noqa: E402
 import pyshardy as sdy  # noqa: E402
 import torch_cases  # noqa: E402
 from generated_files import write_or_check  # noqa: E402
+from pyshardy.frontends.torch.decomposing import Decomposer  # noqa: E402
 from pyshardy.program import run_unpartitioned  # noqa: E402
 
 FAST_TO_COMPILE = sdy.CompileOptions(optimization=0)
@@ -63,13 +65,47 @@ The error names the operation and the line of the module.
 """
 
 
+def core_operations() -> set[str]:
+    """Return the names of the operations of PyTorch's core."""
+    packets = (getattr(torch.ops.aten, name) for name in dir(torch.ops.aten))
+    return {
+        str(packet)
+        for packet in packets
+        if isinstance(packet, torch._ops.OpOverloadPacket)
+        for overload in packet.overloads()
+        if torch.Tag.core in getattr(packet, overload).tags
+    }
+
+
+@contextlib.contextmanager
+def recorded_operations() -> Iterator[set[str]]:
+    """Record the operations in traced graphs, and in those of their decompositions, by name."""
+    names: set[str] = set()
+    emit = Decomposer._emit
+
+    def recording(self: Decomposer, node: Any, *args: Any) -> Any:
+        names.add(str(getattr(node.target, "overloadpacket", node.target)))
+        return emit(self, node, *args)
+
+    Decomposer._emit = recording  # type: ignore[method-assign]
+    try:
+        yield names
+    finally:
+        Decomposer._emit = emit  # type: ignore[method-assign]
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a call: an error, or a difference from eager PyTorch, or neither."""
+    """The outcome of a call: an error, or a difference from eager PyTorch, or neither.
+
+    Attributes:
+        line: the line that the error names, if there is one.
+    """
 
     call: str
     error: str | None = None
     difference: str | None = None
+    line: int | None = None
 
 
 class Calls(torch.nn.Module):
@@ -94,7 +130,9 @@ def outcomes(calls: Sequence[str], *, only_types: bool = False) -> list[Outcome]
         traced = sdy.torch.trace(module, *values.values())
     except sdy.SdyError as failure:
         if len(calls) == 1:
-            return [Outcome(calls[0], error=failure.diagnostics[0].message)]
+            found = failure.diagnostics[0]
+            line = found.location and found.location.line
+            return [Outcome(calls[0], error=found.message, line=line)]
         return [each for call in calls for each in outcomes([call], only_types=only_types)]
     arrays = run_unpartitioned(
         traced.module, traced.inputs(*values.values()), "xla", FAST_TO_COMPILE
@@ -119,15 +157,20 @@ def _difference(ours: Any, eager: Any, *, only_types: bool) -> str | None:
     return None
 
 
-def all_outcomes() -> dict[str, list[Outcome]]:
-    """Return the outcomes by family; those of random and refused calls are `random`, `refused`."""
+def all_outcomes() -> tuple[dict[str, list[Outcome]], set[str]]:
+    """Return the outcomes by family, and the operations in the programs that are taken.
+
+    The families of random and refused calls are `random` and `refused`.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = {name: outcomes(torch_cases.calls_of(text)) for name, text in CALLS.items()}
-        found["random"] = outcomes(torch_cases.calls_of(torch_cases.RANDOM), only_types=True)
+        with recorded_operations() as names:
+            found = {name: outcomes(torch_cases.calls_of(text)) for name, text in CALLS.items()}
+            random = torch_cases.calls_of(torch_cases.RANDOM)
+            found["random"] = outcomes(random, only_types=True)
         refused = torch_cases.calls_of(torch_cases.REFUSED)
         found["refused"] = [each for call in refused for each in outcomes([call])]
-    return found
+    return found, names
 
 
 CALLS = torch_cases.CALLS
@@ -156,7 +199,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="fail if the page differs")
     arguments = parser.parse_args()
-    found = all_outcomes()
+    found, _ = all_outcomes()
     for each in (one for family in found.values() for one in family if one.difference):
         print(f"{each.call}: {each.difference}", file=sys.stderr)
     return write_or_check({PAGE: page(found)}, check=arguments.check, tool=Path(__file__).name)

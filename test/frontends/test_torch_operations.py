@@ -15,8 +15,13 @@ from pyshardy.program import run_unpartitioned
 
 
 @pytest.fixture(scope="module")
-def outcomes():
+def recorded():
     return torch_support.all_outcomes()
+
+
+@pytest.fixture(scope="module")
+def outcomes(recorded):
+    return recorded[0]
 
 
 def test_results_are_those_of_eager_pytorch(outcomes):
@@ -28,7 +33,17 @@ def test_results_are_those_of_eager_pytorch(outcomes):
 def test_refusals(outcomes):
     accepted = [each.call for each in outcomes["refused"] if each.error is None]
     assert accepted == []
-    assert all("; " in each.error for each in outcomes["refused"])  # with an alternative
+    for each in outcomes["refused"]:
+        *_, alternative = each.error.split("; ")
+        assert alternative != "use other operations", each.call
+        assert each.line, each.call
+
+
+def test_operations_of_the_core(recorded):
+    core, refused = torch_support.core_operations(), {*torch_cases.REFUSED_OF_CORE}
+    _, names = recorded
+    assert core - names - refused == set()
+    assert refused <= core
 
 
 def test_page_is_up_to_date(outcomes):

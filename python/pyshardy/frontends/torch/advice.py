@@ -33,10 +33,31 @@ OTHERS = {
     "aten.linalg_lstsq": "use torch.linalg.pinv, or torch.linalg.qr and solve_triangular",
     "aten.linalg_ldl_factor_ex": "use torch.linalg.lu_factor or torch.linalg.cholesky",
     "aten._ctc_loss": "compute the loss outside of the traced module",
+    "aten._to_sparse": "keep the tensor dense, with zeros",
+    "aten.to_sparse": "keep the tensor dense, with zeros",
+    "aten.fractional_max_pool2d": "use torch.nn.functional.adaptive_max_pool2d",
+    "aten.fractional_max_pool3d": "use torch.nn.functional.max_pool3d",
     "aten.frexp": "use torch.log2 and torch.floor",
+    "aten.gcd": "use torch.while_loop with torch.remainder, or compute it before the model",
+    "aten.lcm": "use torch.while_loop with torch.remainder, or compute it before the model",
+    "aten.histogram": "use torch.histc, which has the same counts",
+    "aten.igamma": "compute it before the model, and pass it as an input",
+    "aten.igammac": "compute it before the model, and pass it as an input",
+    "aten.linalg_ldl_factor": "use torch.linalg.lu_factor or torch.linalg.cholesky",
+    "aten.segment_reduce": "use torch.scatter_reduce with the index of the segment of each element",
     "aten.nextafter": "add the machine epsilon times the number",
 }
 """Alternatives to other operations."""
+
+_OUTSIDE = "compute it before the model and pass it as an input, or use a polynomial"
+
+OF_FAMILIES = {
+    "aten.special_": _OUTSIDE,
+    "aten.i0": _OUTSIDE,
+    "aten._upsample_": "use 'antialias=False', or torch.nn.functional.avg_pool2d before",
+    "aten.grid_sampler_3d": "use torch.nn.functional.grid_sample on images of two dimensions",
+}
+"""Alternatives to operations whose names begin in the same way."""
 
 _ALL = {**SHAPES_OF_VALUES, **NUMBERS_OF_TENSORS, **OTHERS}
 
@@ -44,4 +65,8 @@ _ALL = {**SHAPES_OF_VALUES, **NUMBERS_OF_TENSORS, **OTHERS}
 def advice_for(operation: object) -> str:
     """Return the alternative to an operation."""
     name = name_of(operation)
-    return _ALL.get(name) or _ALL.get(name.rpartition(".")[0]) or "use other operations"
+    found = _ALL.get(name) or _ALL.get(name.rpartition(".")[0])
+    if found is not None:
+        return found
+    families = (advice for start, advice in OF_FAMILIES.items() if name.startswith(start))
+    return next(families, "use other operations")

@@ -75,6 +75,7 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
     lower_calls(imported, found.calls)
     name_locations(imported)
     _replace_constants(imported)
+    _replace_dynamic_iotas(imported)
     _drop_comparison_types(imported)
     _check_dialects(imported)
     for function in functions_of(imported):
@@ -120,6 +121,20 @@ def _replace_constants(module: ir.Module) -> None:
             replaced = StablehloBuilder().literal(ConstantView(constant).value)
         constant.results[0].replace_all_uses_with(replaced)
         constant.erase()
+
+
+def _replace_dynamic_iotas(module: ir.Module) -> None:
+    """Replace iotas whose shape is an operand, though it is known; Shardy has no rule for them."""
+    for iota in operations_named(["stablehlo.dynamic_iota"], module):
+        static = ir.Operation.create(
+            "stablehlo.iota",
+            results=[iota.results[0].type],
+            attributes={"iota_dimension": iota.attributes["iota_dimension"]},
+            loc=iota.location,
+            ip=ir.InsertionPoint(iota),
+        )
+        iota.results[0].replace_all_uses_with(static.result)
+        iota.erase()
 
 
 def _drop_comparison_types(module: ir.Module) -> None:

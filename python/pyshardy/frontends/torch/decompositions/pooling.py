@@ -237,3 +237,23 @@ def embedding_bag(
 
 
 _MEAN, _LARGEST = 1, 2
+
+
+@decomposition("aten._adaptive_avg_pool2d_backward")
+def adaptive_avg_pool2d_backward(grad_output: Tensor, self: Tensor) -> Tensor:
+    """Return the gradient of averages: each element gets its share of those that contain it."""
+    rows, columns = (_shares(grad_output, self.shape[dim], dim) for dim in (-2, -1))
+    return rows.mT @ grad_output @ columns
+
+
+def _shares(averages: Tensor, size: int, dim: int) -> Tensor:
+    """Return the share of each of so many elements in each average along a dimension."""
+    import torch  # noqa: PLC0415
+
+    count, device = averages.shape[dim], averages.device
+    average = torch.arange(count, device=device).unsqueeze(1)
+    first = torch.div(average * size, count, rounding_mode="floor")
+    end = torch.div((average + 1) * size + count - 1, count, rounding_mode="floor")
+    element = torch.arange(size, device=device)
+    is_inside = (element >= first) & (element < end)
+    return is_inside.to(averages.dtype) / (end - first)
