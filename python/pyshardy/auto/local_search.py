@@ -14,11 +14,14 @@ so that a move takes time in proportion to the neighbors of a node.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from pyshardy.auto.problem import MEMORY_TOLERANCE, Floats, Ints, Problem, Value, evaluate
+
+SWEEPS = 20
+"""The most sweeps of a descent."""
 
 CHAIN = 64
 """The most moves of a chain."""
@@ -98,7 +101,12 @@ class LocalSearch:
         if not shared:
             self.choice[node] = strategy
             return
-        ends = [(index, other) for index in shared for other in self._ends(index) if other != node]
+        ends = [
+            (index, other)
+            for index in shared
+            for other in dict.fromkeys(self._ends(index))
+            if other != node
+        ]
         old = [self._terms(index, other) for index, other in ends]
         self._add_copies(shared, -1.0)
         self.choice[node] = strategy
@@ -111,13 +119,12 @@ class LocalSearch:
         ends = (other for index in self._incident[node] for other in self._ends(index))
         return [other for other in dict.fromkeys(ends) if other != node]
 
-    def chain(self, node: int, strategy: int, prices: Sequence[Floats] | None = None) -> bool:
+    def chain(self, node: int, strategy: int) -> bool:
         """Move a node, and then its neighbors; return whether the result is kept.
 
         Args:
             node: the first node to move.
             strategy: its new strategy.
-            prices: the price of the memory of each strategy, to which neighbors pay attention.
         """
         cost, was_fitting, memory = self.cost, self.fits, np.copy(self.memory)
         undo: list[tuple[int, int]] = [(node, self.choice[node])]
@@ -131,8 +138,6 @@ class LocalSearch:
             if other in moved:
                 continue
             totals = self.marginals[other]
-            if prices is not None:
-                totals = totals + prices[other]
             best = int(np.argmin(totals))
             if totals[best] < totals[self.choice[other]]:
                 undo.append((other, self.choice[other]))
@@ -155,7 +160,27 @@ class LocalSearch:
                 return False
         return self.fits
 
-    def improve(self, deadline: float, prices: Sequence[Floats] | None = None) -> None:
+    def descend(self, prices: Mapping[int, Floats], deadline: float) -> None:
+        """Move each node to its strategy of the least cost and price of memory, again and again.
+
+        Args:
+            prices: the price of the memory of each strategy, by node.
+            deadline: the time to stop at.
+        """
+        for _ in range(SWEEPS):
+            changed = False
+            for node, one in enumerate(self.choice):
+                totals = self.marginals[node]
+                if node in prices:
+                    totals = totals + prices[node]
+                best = int(np.argmin(totals))
+                if totals[best] < totals[one]:
+                    self.move(node, best)
+                    changed = True
+            if not changed or time.perf_counter() > deadline:
+                return
+
+    def improve(self, deadline: float) -> None:
         """Move nodes, with chains, while the choice becomes cheaper and time is left."""
         active = dict.fromkeys(range(len(self.choice)))
         while active:
@@ -165,7 +190,7 @@ class LocalSearch:
                 for strategy in self._candidates(node):
                     if time.perf_counter() > deadline:
                         return
-                    if strategy != self.choice[node] and self.chain(node, strategy, prices):
+                    if strategy != self.choice[node] and self.chain(node, strategy):
                         active[node] = None
                         active.update(dict.fromkeys(self.neighbors(node)))
 
@@ -208,10 +233,11 @@ class LocalSearch:
                 ]
         before = float(self.memory[point])
         moved: set[int] = set()
-        for ratio, node, strategy in sorted(candidates):
+        for _, node, strategy in sorted(candidates):
             if self.memory[point] <= self._limit:
                 break
-            if node in moved or ratio >= self.large / (1 + before):
+            added = self.marginals[node][strategy] - self.marginals[node][self.choice[node]]
+            if node in moved or added > self.large / 2:
                 continue
             kept = np.copy(self.memory)
             excess = self._excess()

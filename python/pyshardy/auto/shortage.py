@@ -27,7 +27,7 @@ def shortage_of(problem: Problem, reduction: Reduction, seconds: float) -> Short
     reduced = reduction.problem
     if reduced is None or problem.limit is None:
         return None
-    smallest = _smallest(reduced)
+    smallest = smallest_choice(reduced)
     search = LocalSearch(reduced, smallest)
     search.repair(time.perf_counter() + seconds)
     choice = reduction.restore(np.array(search.choice, np.int64))
@@ -45,7 +45,7 @@ def shortage_of(problem: Problem, reduction: Reduction, seconds: float) -> Short
     return Shortage(missing, point, tuple(largest))
 
 
-def _smallest(problem: Problem) -> Ints:
+def smallest_choice(problem: Problem) -> Ints:
     """Return the choice of the fewest bytes of each node, and of the least cost among these."""
     totals = [np.zeros(size) for size in problem.sizes]
     for buffer in problem.buffers:

@@ -9,6 +9,7 @@ preference: fewer collectives, then fewer sharded values.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -85,6 +86,11 @@ def register_solver(name: str, made_by: str) -> None:
 def unregister_solver(name: str) -> None:
     """Remove the solver of a name, if there is one."""
     _SOLVERS.pop(name, None)
+
+
+def is_installed(package: str) -> bool:
+    """Whether an optional package is installed."""
+    return importlib.util.find_spec(package) is not None
 
 
 def solver(name: str) -> Solver:

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reductions and solvers on random problems, compared with brute force."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_sharding_problems import random_problem
 
+from pyshardy.auto.dual import Dual
+from pyshardy.auto.local_search import LocalSearch
+from pyshardy.auto.neighborhoods import Neighborhoods
 from pyshardy.auto.problem import Buffer, Node, Problem, User, Value, evaluate
 from pyshardy.auto.reduce import reduce
 from pyshardy.auto.solution import brute_force
@@ -91,3 +96,73 @@ def test_incompatible_strategies_are_named():
 def test_no_time_gives_what_is_known():
     solution = solve(Problem([Node("a", [2, 1])]), timeout=0)
     assert solution.status in ("optimal", "unknown")
+
+
+@given(SEEDS)
+@settings(max_examples=25, deadline=None)
+def test_message_passing_finds_choices_and_bounds(seed):
+    problem = random_problem(seed)
+    best = brute_force(problem)
+    found = solve(problem, by="message_passing", gap=0.05, timeout=0.05)
+    if best.choice is None:
+        assert found.choice is None
+        return
+    assert found.bound <= best.cost + 1e-9
+    if found.choice is not None:
+        assert found.cost >= best.cost
+        assert evaluate(problem, found.choice).fits(problem.limit)
+
+
+@given(SEEDS)
+@settings(max_examples=40, deadline=None)
+def test_messages_never_lower_the_bound(seed):
+    reduced = reduce(random_problem(seed, nodes=6)).problem
+    if reduced is None or not reduced.nodes:
+        return
+    dual, best = Dual(reduced), brute_force(reduced).cost
+    bounds = []
+    for _ in range(5):
+        dual.run()
+        bounds.append(dual.bound())
+    assert all(later >= earlier - 1e-9 for earlier, later in pairwise(bounds))
+    dual.set_prices(np.full(reduced.points, 0.5))
+    dual.run()
+    assert max(*bounds, dual.bound()) <= best + 1e-9
+
+
+@given(SEEDS)
+@settings(max_examples=40, deadline=None)
+def test_moves_keep_costs_and_memory(seed):
+    problem = random_problem(seed, infinite=0)
+    draw = np.random.default_rng(seed)
+    search = LocalSearch(problem, np.zeros(len(problem.nodes), np.int64))
+    for _ in range(10):
+        node = int(draw.integers(len(problem.nodes)))
+        search.move(node, int(draw.integers(len(problem.nodes[node].costs))))
+    evaluation = evaluate(problem, search.choice)
+    assert search.cost == pytest.approx(evaluation.cost)
+    assert search.memory == pytest.approx(evaluation.memory)
+    for node, one in enumerate(search.choice):
+        for other, marginal in enumerate(search.marginals[node]):
+            moved = [*search.choice[:node], other, *search.choice[node + 1 :]]
+            added = marginal - search.marginals[node][one]
+            assert evaluate(problem, moved).cost - evaluation.cost == pytest.approx(added)
+
+
+@given(SEEDS)
+@settings(max_examples=25, deadline=None)
+def test_neighborhoods_are_parts_of_the_problem(seed):
+    problem = random_problem(seed, nodes=6, infinite=0)
+    draw = np.random.default_rng(seed)
+    choice = np.array([draw.integers(len(node.costs)) for node in problem.nodes])
+    neighborhoods = Neighborhoods(problem)
+    free = neighborhoods.around([0, 3], 6)
+    part = neighborhoods.part(choice, free)
+    before = evaluate(part, [*choice[free], 0, 0])
+    if problem.limit is not None:
+        assert before.peak == evaluate(problem, choice).peak
+    changed = choice.copy()
+    changed[free] = [draw.integers(len(problem.nodes[node].costs)) for node in free]
+    after = evaluate(part, [*changed[free], 0, 0])
+    wanted = evaluate(problem, changed).cost - evaluate(problem, choice).cost
+    assert after.cost - before.cost == pytest.approx(wanted)
