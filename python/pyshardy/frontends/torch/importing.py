@@ -30,7 +30,7 @@ from pyshardy.frontends.torch.lowerings.builder import is_unsigned
 from pyshardy.frontends.torch.scopes import frame_of, name_locations
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
-from pyshardy.irtools.stablehlo_views import CompareView, ConstantView
+from pyshardy.irtools.stablehlo_views import CompareView, ConstantView, IotaView
 from pyshardy.irtools.walks import operations_named
 from pyshardy.passes.importing import unmerge_batch_dimensions
 
@@ -126,14 +126,10 @@ def _replace_constants(module: ir.Module) -> None:
 def _replace_dynamic_iotas(module: ir.Module) -> None:
     """Replace iotas whose shape is an operand, though it is known; Shardy has no rule for them."""
     for iota in operations_named(["stablehlo.dynamic_iota"], module):
-        static = ir.Operation.create(
-            "stablehlo.iota",
-            results=[iota.results[0].type],
-            attributes={"iota_dimension": iota.attributes["iota_dimension"]},
-            loc=iota.location,
-            ip=ir.InsertionPoint(iota),
-        )
-        iota.results[0].replace_all_uses_with(static.result)
+        with ir.InsertionPoint(iota), iota.location:
+            dim = IotaView(iota).iota_dimension
+            static = StablehloBuilder().iota(iota.results[0].type, dim)
+        iota.results[0].replace_all_uses_with(static)
         iota.erase()
 
 
