@@ -138,7 +138,7 @@ def check(python: Version, interpreter: Path, wheel: Path, *, coverage: bool) ->
 
     def install() -> str:
         environments.make(interpreter, folder)
-        environments.install(scripts / "python", f"{wheel}[test]")
+        environments.install(scripts / "python", f"{wheel}[auto,test]")
         return ""
 
     def example() -> str:

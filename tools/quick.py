@@ -5,8 +5,9 @@
     make quick                       # in .venv
     ENVIRONMENT/bin/python tools/quick.py --processes=1 --coverage
 
-The tests need the package with its extra `test`, but not JAX, PyTorch, IREE and MPI. They test the
-package that this Python imports, which may be outside of this folder, and print its path.
+The tests need the package with its extra `test`, but not JAX, PyTorch, IREE and MPI; those of
+automatic sharding run if there is its solver, too. They test the package that this Python imports,
+which may be outside of this folder, and print its path.
 
 With `--coverage` they also measure the lines that they run, and fail below FLOOR. The floor is that
 of the quick tier without JAX, PyTorch, IREE and MPI; `make coverage` measures all tests.
@@ -76,6 +77,8 @@ TOOL_TESTS = ("collectives", "dialect", "sdy_opt", "sdy_translate")
 
 def _unit_tests(processes: int, *, coverage: bool) -> list[str]:
     paths = [f"test/unit/{name}" for name in UNIT_TESTS]
+    if importlib.util.find_spec("highspy") is not None:  # of the extra auto
+        paths.append("test/unit/auto")
     # Skipped tests are listed with their reasons.
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *paths]
     if coverage:

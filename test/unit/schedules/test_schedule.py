@@ -220,13 +220,3 @@ def test_invalid_files(tmp_path, text, message):
         sdy.load_schedule(path)
     with pytest.raises(sdy.UsageError, match="cannot read the schedule"):
         sdy.load_schedule(tmp_path / "missing.toml")
-
-
-def test_automatic_sharding_is_a_tactic():
-    """It adds axes to those of the tactics before, and the memory forces it to shard weights."""
-    plan = apply(sdy.batch("x", axis="data"), sdy.auto(axes=["model"], memory="2.5kB", name="A"))
-    assert arguments(plan)[0] == '<@mesh, [{"data"}, {}]>'
-    assigned = {each.value: (each.dim, each.axis) for each in plan[2].assigned}
-    assert assigned == {"p['up']": (1, "model"), "p['down']": (0, "model")}
-    with pytest.raises(sdy.UsageError, match="the mesh has no axis 'modle'"):
-        apply(sdy.auto(axes=["modle"]))
