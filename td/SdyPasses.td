@@ -607,6 +607,42 @@ def Sdy_UserPriorityPropagatePass : Sdy_ModulePass<"sdy-user-priority-propagate"
                             [Sdy_PropagationStrategy, Sdy_RunOpPriorityPropagation]);
 }
 
+def Sdy_SchedulePass : Sdy_ModulePass<"sdy-schedule", Sdy_Own> {
+  let summary = "Propagates the shardings of the tactics of a schedule";
+  let description = [{
+    Applies tactics, which add axes to values, and propagates after each of them. It stands for
+    `sdy-propagation-pipeline`: the program is imported before and exported after. The result is
+    that of an annotated program in which the axes of tactic i have user priority i. The tactics are
+    in a TOML file, or in an array of inline tables:
+
+    ```
+    sdy-schedule{tactics={[{kind='batch', inputs='x', axis='data'}\]}}
+    ```
+
+    On a mesh `<["data"=8]>`
+
+    ```mlir
+    func.func @main(%x: tensor<64x32xf32> loc("x"), %w: tensor<32x32xf32> loc("w")) -> ... {
+      %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : ...
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @main(%x: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}\]>},
+                    %w: tensor<32x32xf32>) -> ... {
+      %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"data"}, {}\]>\]>} : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+  let options = [
+    Option<"file", "file", "std::string", "\"\"", "TOML file with the tactics">,
+    Option<"tactics", "tactics", "std::string", "\"\"",
+           "tactics, as an array of inline tables of TOML">
+  ];
+}
+
 def Sdy_AutoShardPass : Sdy_ModulePass<"sdy-auto-shard", Sdy_Own> {
   let summary = "Chooses the shardings with the least cost";
   let description = [{

@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from pyshardy.propagation.explained_record import Propagation
     from pyshardy.propagation.observer import observed_by
     from pyshardy.rules import load_rules, rule, sharding_rule
-    from pyshardy.schedules.files import load_schedule
     from pyshardy.schedules.library import (
         auto,
         batch,
@@ -73,7 +72,7 @@ if TYPE_CHECKING:
         zero,
     )
     from pyshardy.schedules.plan import Plan
-    from pyshardy.schedules.schedule import Schedule
+    from pyshardy.schedules.schedule import Schedule, load_schedule
     from pyshardy.schedules.tactics import Assignment, tactic
 
 __all__ = [
@@ -185,7 +184,6 @@ _HOMES = {
     "pyshardy.propagation.observer": ("observed_by",),
     "pyshardy.propagation.explained_record": ("Propagation",),
     "pyshardy.rules": ("load_rules", "rule", "sharding_rule"),
-    "pyshardy.schedules.files": ("load_schedule",),
     "pyshardy.schedules.library": (
         "auto",
         "batch",
@@ -198,7 +196,7 @@ _HOMES = {
         "zero",
     ),
     "pyshardy.schedules.plan": ("Plan",),
-    "pyshardy.schedules.schedule": ("Schedule",),
+    "pyshardy.schedules.schedule": ("Schedule", "load_schedule"),
     "pyshardy.schedules.tactics": ("Assignment", "tactic"),
 }
 _SUBPACKAGES = {

@@ -185,7 +185,7 @@ class Driver:
         return output or b""
 
     def _scheduled(self, module: ir.Module) -> ir.Module:
-        from pyshardy.schedules.files import load_schedule  # noqa: PLC0415 (for --schedule only)
+        from pyshardy.schedules.schedule import load_schedule  # noqa: PLC0415 (for --schedule only)
 
         with self._timing.measure("Schedule"):
             return load_schedule(self._arguments.schedule).propagated(module)

@@ -22,8 +22,9 @@ import argparse
 import functools
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,8 +33,10 @@ from pyshardy.cli.progress import activity
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
+    from mlir_sdy.diagnostics import Diagnostic
     from mlir_sdy.host import ir
     from pyshardy.explain.program import ExplainedProgram
+    from pyshardy.explain.what_if import WhatIf
     from pyshardy.schedules.plan import Plan
 
 
@@ -182,7 +185,7 @@ def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
     if arguments.advise:
         _print_advice(arguments, tool)
         return 0
-    status = _check(arguments.check, explained) if arguments.check else 0
+    status = _check(explained, arguments, tool) if arguments.check else 0
     asks = arguments.value or arguments.collectives or arguments.json or other or xla
     made = arguments.html or arguments.trace or arguments.model_explorer or arguments.check
     if made and not asks:
@@ -210,9 +213,8 @@ def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
 
 def _print_what_if(arguments: argparse.Namespace, tool: Tool) -> None:
     """Print the effect of other shardings."""
-    from pyshardy.cli.reading import read_program, rule_flags_applied  # noqa: PLC0415
+    from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
     from pyshardy.cli.tables import Printer, table_of  # noqa: PLC0415
-    from pyshardy.explain.what_if import whatif  # noqa: PLC0415
 
     shardings: dict[str, str] = {}
     for text in arguments.what_if:
@@ -221,10 +223,8 @@ def _print_what_if(arguments: argparse.Namespace, tool: Tool) -> None:
             message = f"expected '--what-if' with a value and a sharding, got: '{text}'"
             raise UsageError(error(f"{message}; write \"arg0=[{{'model'}}, {{}}]\""))
         shardings[name] = "[" + dims.replace("'", '"')
-    module = read_program(arguments.file, tool, arguments.mesh)
     with activity("partitioning"), rule_flags_applied(arguments):
-        program = whatif(module, hardware=arguments.hardware, plan_hardware=arguments.plan_hardware)
-        change = program.shard_all(shardings)
+        change = _what_if(arguments, tool).shard_all(shardings)
     printer = Printer()
     for table in change.tables():
         rows = [tuple(map(str, row)) for row in table.rows]
@@ -235,35 +235,49 @@ def _print_what_if(arguments: argparse.Namespace, tool: Tool) -> None:
 
 def _print_advice(arguments: argparse.Namespace, tool: Tool) -> None:
     """Print the constraints that help."""
-    from pyshardy.cli.reading import read_program, rule_flags_applied  # noqa: PLC0415
-    from pyshardy.explain.what_if import whatif  # noqa: PLC0415
+    from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
 
-    module = read_program(arguments.file, tool, arguments.mesh)
     with activity("trying constraints"), rule_flags_applied(arguments):
-        program = whatif(module, hardware=arguments.hardware, plan_hardware=arguments.plan_hardware)
-        found = program.advice()
+        found = _what_if(arguments, tool).advice()
     for each in found:
         print(each)
     if not found:
         print("no constraint that was tried makes devices send fewer bytes")
 
 
-def _check(contracts: Sequence[str], explained: ExplainedProgram) -> int:
+def _check(explained: ExplainedProgram, arguments: argparse.Namespace, tool: Tool) -> int:
     """Report the limits that the program exceeds, and return the exit status."""
     from pyshardy.contracts.contract import Contract  # noqa: PLC0415
     from pyshardy.contracts.files import read_contract  # noqa: PLC0415
     from pyshardy.display import counted  # noqa: PLC0415
+    from pyshardy.explain.contract_advice import advice_on_contract  # noqa: PLC0415
     from pyshardy.explain.program_explanation import ProgramExplanation  # noqa: PLC0415
 
     measured = ProgramExplanation.of(explained).measured
-    contract = functools.reduce(Contract.merged, map(read_contract, contracts))
+    contract = functools.reduce(Contract.merged, map(read_contract, arguments.check))
     violations = contract.violations(measured)
-    for violation in violations:
-        emit(violation.diagnostic)
     if not violations:
         limits = counted(len(str(contract).splitlines()), "limit")
         print(f"the program keeps its contract ({limits})", file=sys.stderr)
-    return 1 if violations else 0
+        return 0
+    advice: list[Diagnostic] = []
+    if not arguments.schedule:
+        with activity("trying constraints"):
+            advice = advice_on_contract(_what_if(arguments, tool), contract)
+    *others, last = (violation.diagnostic for violation in violations)
+    for each in (*others, replace(last, notes=(*last.notes, *advice))):
+        emit(each)
+    return 1
+
+
+def _what_if(arguments: argparse.Namespace, tool: Tool) -> WhatIf:
+    """Return the what-if of the program in the file."""
+    from pyshardy.cli.reading import read_program, rule_flags_applied  # noqa: PLC0415
+    from pyshardy.explain.what_if import whatif  # noqa: PLC0415
+
+    module = read_program(arguments.file, tool, arguments.mesh)
+    with rule_flags_applied(arguments):
+        return whatif(module, hardware=arguments.hardware, plan_hardware=arguments.plan_hardware)
 
 
 def _shown(file: str) -> str:
@@ -273,10 +287,10 @@ def _shown(file: str) -> str:
 def _explained(module: ir.Module, title: str, arguments: argparse.Namespace) -> ExplainedProgram:
     """Return the explained program of a module, which is propagated in place."""
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
-    from pyshardy.explain.program import explain_program  # noqa: PLC0415
+    from pyshardy.explain.contract_advice import explain_with_contracts  # noqa: PLC0415
 
     with activity("partitioning"), rule_flags_applied(arguments):
-        return explain_program(
+        return explain_with_contracts(
             module,
             hardware=arguments.plan_hardware,
             cost_hardware=arguments.hardware,
@@ -288,7 +302,7 @@ def _plan(module: ir.Module, arguments: argparse.Namespace) -> Plan:
     """Apply the tactics of `--schedule`, and print their effects."""
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
     from pyshardy.cli.tables import Printer, table_of  # noqa: PLC0415
-    from pyshardy.schedules.files import load_schedule  # noqa: PLC0415
+    from pyshardy.schedules.schedule import load_schedule  # noqa: PLC0415
 
     with activity("partitioning"), rule_flags_applied(arguments):
         plan = load_schedule(arguments.schedule).apply(

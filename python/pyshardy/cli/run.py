@@ -123,7 +123,7 @@ def _partitioned(
     with activity("partitioning"), rule_flags_applied(arguments):
         with profile.stage("propagate"):
             if arguments.schedule:
-                from pyshardy.schedules.files import load_schedule  # noqa: PLC0415
+                from pyshardy.schedules.schedule import load_schedule  # noqa: PLC0415
 
                 module = load_schedule(arguments.schedule).propagated(module)
             else:

@@ -9,15 +9,18 @@ operation with regions.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from mlir_sdy.diagnostics import PassError, UsageError, error
+from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from pyshardy.contracts.contract import Contract
 from pyshardy.contracts.entries import contract_of
+from pyshardy.irtools.walks import operations_with
 
 CONTRACT = "sdy.contract"
 """The attribute of functions and operations with regions."""
@@ -57,6 +60,26 @@ def contract_of_attribute(
         advice = "check the memory by 'sdy-explain --check' or 'pyshardy.testing'"
         raise PassError(error(f"'{CONTRACT}' cannot limit memory: {advice}", place))
     return contract
+
+
+def has_contracts(module: ir.Module) -> bool:
+    """Whether a program has contracts."""
+    return bool(operations_with(CONTRACT, module))
+
+
+@contextlib.contextmanager
+def without_contracts(module: ir.Module) -> Iterator[None]:
+    """Take the contracts out of a program inside the `with` block, in which no pass may run."""
+    limited = [
+        (each, get_discardable(each, CONTRACT)) for each in operations_with(CONTRACT, module)
+    ]
+    for operation, _ in limited:
+        remove_discardable(operation, CONTRACT)
+    try:
+        yield
+    finally:
+        for operation, attribute in limited:
+            set_discardable(operation, CONTRACT, attribute)
 
 
 @functools.singledispatch

@@ -137,16 +137,14 @@ class ContractViolation(AssertionError):
 
     Attributes:
         violations: the limits that it exceeds; never empty.
-        advice: changes of the program that were tried, with their effects.
+        advice: constraints that were tried and send less, with their effects.
     """
 
     def __init__(self, violations: Sequence[Violation], advice: Sequence[str] = ()):
         self.violations = tuple(violations)
         self.advice = tuple(advice)
         lines = ["the program violates its contract:", *map(str, violations)]
-        if advice:
-            lines += ["this was tried, and sends less:", *(f"  {each}" for each in advice)]
-        super().__init__("\n".join(lines))
+        super().__init__("\n".join([*lines, *advice]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,11 @@ class Effect(Protocol):
     """The effect of a change, as that of `WhatIf`."""
 
     @property
+    def explained(self) -> ExplainedProgram:
+        """The program with the change."""
+        ...
+
+    @property
     def difference(self) -> Difference:
         """The costs before and after."""
         ...

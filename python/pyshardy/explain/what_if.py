@@ -24,8 +24,10 @@ from mlir_sdy.values import (
 )
 from mlir_sdy.verify import verify
 from pyshardy.api import sharding as sharding_of
+from pyshardy.contracts.attributes import without_contracts
 from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
 from pyshardy.display import Displayed, Table, seconds_text
+from pyshardy.explain.any_program import module_of
 from pyshardy.explain.checked_advice import (
     MOST_CANDIDATES,
     Candidate,
@@ -34,7 +36,6 @@ from pyshardy.explain.checked_advice import (
 )
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost_difference import Difference, compare
-from pyshardy.explain.entry import module_of
 from pyshardy.explain.program import COST_HARDWARE, explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.irtools.functions import main_function
@@ -122,7 +123,17 @@ class WhatIf:
             SdyError: as for `shard`.
         """
         start = time.perf_counter()
-        changed = _copy(self._module)
+        changed = self.constrained(self._module, candidates)
+        return self._changed(tuple(map(str, candidates)), changed, start)
+
+    def constrained(self, module: ir.Module, candidates: Sequence[Candidate]) -> ir.Module:
+        """Return a copy of a program with constraints.
+
+        Args:
+            module: the annotated program, as this one or with other attributes.
+            candidates: the constraints.
+        """
+        changed = _copy(module)
         makers = operations_with_results(changed)
         record = self.explained.record
         for candidate in candidates:
@@ -130,7 +141,7 @@ class WhatIf:
                 place = record.result_place(slot)
                 if place is not None and (number := mark_of(place[0])) is not None:
                     set_sharding(makers[number].results[place[1]], candidate.sharding)
-        return self._changed(tuple(map(str, candidates)), changed, start)
+        return changed
 
     def advice(self, most: int = MOST_CANDIDATES) -> tuple[CheckedAdvice, ...]:
         """Return constraints with which devices send fewer bytes, the best first; each was tried.
@@ -242,6 +253,8 @@ def whatif(
 ) -> WhatIf:
     """Return a program whose shardings can be changed to see what happens.
 
+    Contracts in the program aren't checked.
+
         change = sdy.whatif(module).shard("%hidden", ("data", "model"))
 
     Args:
@@ -257,7 +270,8 @@ def whatif(
     """
     model = load_hardware(hardware) if isinstance(hardware, str) else hardware
     module, title = module_of(program, *args, **keywords)
-    return WhatIf(module, model, plan_hardware, title)
+    with without_contracts(module):
+        return WhatIf(_copy(module), model, plan_hardware, title)
 
 
 def _copy(module: ir.Module) -> ir.Module:

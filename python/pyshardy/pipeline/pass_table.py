@@ -844,6 +844,53 @@ PASSES: dict[str, PassDecl] = {
         ),
         release="0.10.2",
     ),
+    "sdy-schedule": PassDecl(
+        argument="sdy-schedule",
+        class_name="SchedulePass",
+        anchor="builtin.module",
+        summary="Propagates the shardings of the tactics of a schedule",
+        description=(
+                "Applies tactics, which add axes to values, and propagates after each of them. It stands for\n"
+                "`sdy-propagation-pipeline`: the program is imported before and exported after. The result is\n"
+                "that of an annotated program in which the axes of tactic i have user priority i. The tactics are\n"
+                "in a TOML file, or in an array of inline tables:\n"
+                "\n"
+                "```\n"
+                "sdy-schedule{tactics={[{kind='batch', inputs='x', axis='data'}]}}\n"
+                "```\n"
+                "\n"
+                "On a mesh `<[\"data\"=8]>`\n"
+                "\n"
+                "```mlir\n"
+                "func.func @main(%x: tensor<64x32xf32> loc(\"x\"), %w: tensor<32x32xf32> loc(\"w\")) -> ... {\n"
+                "  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : ...\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "func.func @main(%x: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"data\"}, {}]>},\n"
+                "                %w: tensor<32x32xf32>) -> ... {\n"
+                "  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]\n"
+                "    {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"data\"}, {}]>\\]>} : ...\n"
+                "```"
+            ),
+        options=(
+            OptionDecl(
+                name="file",
+                type="string",
+                default="",
+                description="TOML file with the tactics",
+            ),
+            OptionDecl(
+                name="tactics",
+                type="string",
+                default="",
+                description="tactics, as an array of inline tables of TOML",
+            ),
+        ),
+        release="pyshardy",
+    ),
     "sdy-auto-shard": PassDecl(
         argument="sdy-auto-shard",
         class_name="AutoShardPass",

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 from mlir_sdy import host
 from mlir_sdy.diagnostics import Diagnostic, SdyError, UsageError, error, nesting_error
-from mlir_sdy.discardable import remove_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify, verify_shardings
@@ -23,6 +22,7 @@ from pyshardy.irtools.analyses import (
     invalidate_analyses,
     preserved_by,
 )
+from pyshardy.irtools.modules import move_contents
 from pyshardy.pipeline import canonicalize
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.pipeline.errors import PipelineError, describe
@@ -232,17 +232,6 @@ def _put_back(module: ir.Module, before: ir.Operation) -> ir.Module:
     """Restore `module` from the copy `before`; return a module with its current content."""
     with module.operation.location:
         replaced = ir.Module.create()
-    _move_contents(module.operation, replaced.operation)
-    _move_contents(before, module.operation)
+    move_contents(module.operation, replaced.operation)
+    move_contents(before, module.operation)
     return replaced
-
-
-def _move_contents(source: ir.Operation, target: ir.Operation) -> None:
-    """Move the attributes and the body of a module to another one with an empty body."""
-    for name in list(target.attributes):
-        remove_discardable(target, name)
-    for name, attribute in source.attributes.items():
-        set_discardable(target, name, attribute)
-    body = target.regions[0].blocks[0]
-    for operation in list(source.regions[0].blocks[0].operations):
-        body.append(operation)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Schedules in TOML files.
+"""Tactics in TOML files, and in the options of passes.
 
     [[tactic]]
     kind = "batch"
@@ -12,7 +12,10 @@
     dims = { "*['norm']" = "replicated", "*['up']" = 1 }
     axis = "model"
 
-The keys of a tactic besides `kind` and `name` are its options.
+The keys of a tactic besides `kind` and `name` are its options. The
+option of a pass is an array of such tables:
+
+    [{kind="batch", inputs="x", axis="data"}, {kind="manual", dims={"*.up"=1}, axis="model"}]
 """
 
 from __future__ import annotations
@@ -26,35 +29,52 @@ import tomli
 
 import pyshardy.schedules.library  # noqa: F401 (registers the tactics of the package)
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.schedules.schedule import Schedule
 from pyshardy.schedules.tactics import Tactic, make_tactic
 
 
-def load_schedule(path: str | os.PathLike[str]) -> Schedule:
-    """Return the schedule of a TOML file.
+def read_tactics(path: str | os.PathLike[str]) -> list[Tactic]:
+    """Return the tactics of a TOML file.
 
     Raises:
         UsageError: the file can't be read or is invalid; there is no such tactic or option.
     """
+    what = f"the schedule '{path}'"
     try:
-        entries = tomli.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
     except OSError as refusal:
         reason = refusal.strerror or refusal
-        raise UsageError(error(f"cannot read the schedule '{path}': {reason}")) from None
-    except (UnicodeDecodeError, tomli.TOMLDecodeError) as refusal:
-        raise UsageError(error(f"the schedule '{path}' is not valid TOML: {refusal}")) from None
+        raise UsageError(error(f"cannot read {what}: {reason}")) from None
+    except UnicodeDecodeError as refusal:
+        raise UsageError(error(f"{what} is not valid TOML: {refusal}")) from None
+    return _tactics(text, what)
+
+
+def parse_tactics(text: str) -> list[Tactic]:
+    """Return the tactics of an array of inline tables.
+
+    Raises:
+        UsageError: the text is invalid; there is no such tactic or option.
+    """
+    return _tactics(f"tactic = {text}", "the text of the schedule")
+
+
+def _tactics(text: str, what: str) -> list[Tactic]:
+    try:
+        entries = tomli.loads(text)
+    except tomli.TOMLDecodeError as refusal:
+        raise UsageError(error(f"{what} is not valid TOML: {refusal}")) from None
     tactics: object = entries.get("tactic")
     if set(entries) != {"tactic"} or not isinstance(tactics, list):
         message = "has other entries than '[[tactic]]'" if entries else "has no '[[tactic]]'"
-        raise UsageError(error(f"the schedule '{path}' {message}"))
-    return Schedule([_tactic(each, path) for each in cast("list[object]", tactics)])
+        raise UsageError(error(f"{what} {message}"))
+    return [_tactic(each, what) for each in cast("list[object]", tactics)]
 
 
-def _tactic(entry: object, path: str | os.PathLike[str]) -> Tactic:
+def _tactic(entry: object, what: str) -> Tactic:
     options = dict(cast("Mapping[str, Any]", entry)) if isinstance(entry, dict) else {}
     kind = options.pop("kind", None)
     name = options.pop("name", None)
     if not isinstance(kind, str) or not isinstance(name, str | None):
         message = "needs a text 'kind', such as \"batch\", and may have a text 'name'"
-        raise UsageError(error(f"a tactic of the schedule '{path}' {message}"))
+        raise UsageError(error(f"a tactic of {what} {message}"))
     return make_tactic(kind, options, name)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The application of schedules."""
+"""Schedules, and their application with a preview of each step."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from pyshardy.explain.program import COST_HARDWARE, explain_propagated
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.pipelines.propagation import PropagationPipelineOptions
 from pyshardy.propagation.explained_record import Propagation
+from pyshardy.schedules.application import propagated_with
+from pyshardy.schedules.files import read_tactics
 from pyshardy.schedules.plan import Conflict, Plan, PlanStep
 from pyshardy.schedules.state import ProgramState, Skipped
 from pyshardy.schedules.tactics import Assignment, Tactic
@@ -129,13 +132,16 @@ class Schedule:
             UsageError: as for `apply`.
             PipelineError: propagation fails.
         """
-        state = ProgramState(module, options)
-        for each in self.tactics:
-            state.propagate()
-            state.assign(each.assignments(state.view()))
-        last = state.propagate()
-        last.values.remove_marks()
-        return last.module
+        return propagated_with(module, self.tactics, options)
+
+
+def load_schedule(path: str | os.PathLike[str]) -> Schedule:
+    """Return the schedule of a TOML file.
+
+    Raises:
+        UsageError: the file can't be read or is invalid; there is no such tactic or option.
+    """
+    return Schedule(read_tactics(path))
 
 
 def _axes_of(record: Propagation) -> dict[int, tuple[AxisTuple, ...]]:

@@ -14,13 +14,14 @@ from pyshardy.contracts.contract import Contract, ContractViolation
 from pyshardy.contracts.files import read_contract
 from pyshardy.contracts.measured import MeasuredProgram
 from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware
-from pyshardy.explain.entry import LoweredByJax, explain, module_of
+from pyshardy.explain.any_program import LoweredByJax, module_of
+from pyshardy.explain.contract_advice import advice_on_contract
+from pyshardy.explain.entry import explain
 from pyshardy.explain.what_if import whatif
 from pyshardy.explain.xla_measure import measure_by_xla
 from pyshardy.program import PartitionedProgram, mesh_of_program
 
 _PROGRAM_KEYWORDS = ("kwargs", "static_argnames", "mesh", "in_shardings", "out_shardings")
-_MOST_CANDIDATES = 2
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -143,11 +144,13 @@ def assert_communication(
     measured = measure_communication(program, *args, **keywords)
     violations = both.violations(measured)
     if violations:
-        raise ContractViolation(violations, _advice(program, args, keywords))
+        raise ContractViolation(violations, _advice(program, args, keywords, both))
     return measured
 
 
-def _advice(program: Program, args: Sequence[Any], keywords: Mapping[str, Any]) -> list[str]:
+def _advice(
+    program: Program, args: Sequence[Any], keywords: Mapping[str, Any], contract: Contract
+) -> list[str]:
     """Return constraints with which devices send fewer bytes, for a program that isn't partitioned.
 
     They are for our partitioner with default options.
@@ -155,7 +158,8 @@ def _advice(program: Program, args: Sequence[Any], keywords: Mapping[str, Any]) 
     given = {name: keywords[name] for name in _PROGRAM_KEYWORDS if name in keywords}
     if isinstance(program, PartitionedProgram) or given.keys() != keywords.keys():
         return []
-    return [str(each) for each in whatif(program, *args, **given).advice(most=_MOST_CANDIDATES)]
+    found = advice_on_contract(whatif(program, *args, **given), contract)
+    return [each.message for each in found]
 
 
 def _contract(given: Contract | str | os.PathLike[str] | None) -> Contract:

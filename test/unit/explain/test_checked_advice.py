@@ -64,7 +64,24 @@ def test_failed_contracts_have_checked_advice():
     with pytest.raises(sdy.ContractViolation) as violated:
         assert_communication(PROGRAM, max_bytes="1kB")
     assert any("result 0 of stablehlo.gather" in each for each in violated.value.advice)
-    assert "this was tried, and sends less:\n  constrain" in str(violated.value)
+    assert "sends less, but the contract is still violated: constrain" in str(violated.value)
     with pytest.raises(sdy.ContractViolation) as violated:
         assert_communication(AGREED, max_memory="1kB")
     assert violated.value.advice == ()
+
+
+@pytest.mark.parametrize(
+    ("limit", "effect"), [(20_000, "keeps the contract"), (10_000, "still violated")]
+)
+def test_violated_contracts_of_programs_have_checked_advice(limit, effect):
+    contract = f"attributes {{sdy.contract = {{max_bytes = {limit}}}}}"
+    program = PROGRAM.replace(
+        "-> tensor<64x64xf32> {\n  %x", f"-> tensor<64x64xf32> {contract} {{\n  %x"
+    )
+    with pytest.raises(sdy.PipelineError) as failure:
+        sdy.explain(program)
+    last = failure.value.diagnostics[0].notes[-1]
+    assert effect in last.message
+    assert "result 0 of stablehlo.gather" in last.message
+    assert last.location.line == 8
+    assert sdy.whatif(program).advice(), "without a check of the contract"
