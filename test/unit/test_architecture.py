@@ -27,7 +27,7 @@ LATE_IMPORTS = {
     "pyshardy.cli.tool": "crash reports and versions",
     "pyshardy.cli.translate": "reading files, after --help and --version",
     "pyshardy.drawing.drawing": "terminals",
-    "pyshardy.explain.entry": "front ends, for functions",
+    "pyshardy.explain.any_program": "front ends, for functions",
     "pyshardy.frontends.files": "JAX, for programs that it has serialized",
     "pyshardy.guard.child": "the error of a crash",
     "pyshardy.lsp.main": "the server, after --help and --version",
