@@ -46,6 +46,7 @@ LAYERS = [
     ["pyshardy.schedules.page"],
     ["pyshardy.schedules.plan"],
     ["pyshardy.schedules.schedule"],
+    ["pyshardy.auto.page"],
     ["pyshardy.auto.plan"],
     ["pyshardy.auto.entry"],
     ["pyshardy.auto.for_jax"],

@@ -14,7 +14,7 @@ so that a move takes time in proportion to the neighbors of a node.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -37,10 +37,12 @@ class LocalSearch:
         choice: the strategy of each node.
         memory: the live bytes at each point of time.
         cost: the cost of the choice.
+        fixed: the nodes that improvement doesn't move.
     """
 
     def __init__(self, problem: Problem, choice: Ints) -> None:
         self.problem = problem
+        self.fixed: frozenset[int] = frozenset()
         self.large = _large(problem)
         self._incident: list[list[int]] = [[] for _ in problem.nodes]
         self._tables: list[Floats | None] = []
@@ -135,7 +137,7 @@ class LocalSearch:
         while position < len(waiting) and len(undo) < CHAIN:
             other = waiting[position]
             position += 1
-            if other in moved:
+            if other in moved or other in self.fixed:
                 continue
             totals = self.marginals[other]
             best = int(np.argmin(totals))
@@ -180,13 +182,18 @@ class LocalSearch:
             if not changed or time.perf_counter() > deadline:
                 return
 
-    def improve(self, deadline: float) -> None:
-        """Move nodes, with chains, while the choice becomes cheaper and time is left."""
-        active = dict.fromkeys(range(len(self.choice)))
+    def improve(self, deadline: float, first: Iterable[int] | None = None) -> None:
+        """Move nodes, with chains, while the choice becomes cheaper and time is left.
+
+        Args:
+            deadline: the time to stop at.
+            first: the nodes to begin with; others follow those that move. All by default.
+        """
+        active = dict.fromkeys(range(len(self.choice)) if first is None else first)
         while active:
             visited = list(active)
             active.clear()
-            for node in visited:
+            for node in (each for each in visited if each not in self.fixed):
                 for strategy in self._candidates(node):
                     if time.perf_counter() > deadline:
                         return

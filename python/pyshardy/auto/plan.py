@@ -18,15 +18,21 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.api import propagate, sharding
+from pyshardy.auto.forced import DEFAULT_SECONDS, ForcedSharding, forced_shardings
+from pyshardy.auto.page import AlternativeRow, ArgumentRow, PlanPage
+from pyshardy.auto.pareto import Pareto, ParetoPoint
 from pyshardy.auto.prediction import Prediction, predict
 from pyshardy.auto.problem import Ints
 from pyshardy.auto.search import Permitted, Search
 from pyshardy.auto.solution import Solution
 from pyshardy.auto.solve import ProgressCallback
 from pyshardy.auto.strategies import agrees_with
+from pyshardy.auto.texts import bytes_text, cost_text, signed_text, spec_text
 from pyshardy.cost.hardware import Hardware
+from pyshardy.cost.op_work import TensorSizes
 from pyshardy.display import Displayed, DisplayedText, Table, counted, seconds_text
 from pyshardy.explain.estimate import Estimate, estimate
+from pyshardy.explain.program import explain_program
 from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.program import PartitionedProgram, partition
 
@@ -301,13 +307,123 @@ class ShardingPlan(Displayed):
         """
         points: list[ParetoPoint] = []
         permitted = self.constraints.permitted()
+        found: Solution | None = None
         for limit in sorted(memory, reverse=True):
-            found = self.search.solve(permitted, start=self.choice, memory=limit)
+            # A plan for a larger limit, and its bound, are valid for a smaller one that it fits.
+            if found is None or found.choice is None or self.search.peak(found.choice) > limit:
+                found = self.search.solve(permitted, start=self.choice, memory=limit)
             peak = math.nan if found.choice is None else self.search.peak(found.choice)
             points.append(ParetoPoint(limit, found.cost, peak, found.gap))
         return Pareto(tuple(points), self.constraints.objective)
 
+    def alternatives(
+        self, seconds: float = DEFAULT_SECONDS
+    ) -> Mapping[str, tuple[ForcedSharding, ...]]:
+        """Return the costs of the other shardings of each argument, the cheapest first.
+
+        The costs are upper bounds: those of plans that local search finds from this one with the
+        argument forced to have the sharding. `explain` solves the problem again.
+
+        Args:
+            seconds: the time after which no further argument is begun. Those that are missing then
+                are the smallest ones.
+        """
+        found = forced_shardings(self.search, self.choice, self.constraints.permitted(), seconds)
+        return {
+            name: found[site] for name, site in self.search.argument_names.items() if site in found
+        }
+
     # --- Output -----------------------------------------------------------------------------
+
+    def html(
+        self,
+        *,
+        title: str = "plan",
+        pareto: Pareto | None = None,
+        seconds: float = DEFAULT_SECONDS,
+    ) -> str:
+        """Return the report as HTML; see `to_html`."""
+        hardware = self.constraints.hardware
+        module = self.search.annotated(self.choice)
+        program = explain_program(module, hardware=hardware, cost_hardware=hardware, title=title)
+        objective = self.constraints.objective
+        return PlanPage(
+            title,
+            objective,
+            (
+                ("predicted cost", cost_text(self.cost, objective)),
+                ("proven lower bound", cost_text(self.bound, objective)),
+                ("gap", f"{self.gap:.2%}" if math.isfinite(self.gap) else "unproven"),
+                ("solver", self.search.options.solver),
+                ("found in", seconds_text(self.seconds)),
+                ("bytes sent by a device", bytes_text(self.bytes)),
+                ("peak memory of a device", bytes_text(self.memory)),
+                ("hardware", hardware.name),
+                ("mesh", str(self.search.mesh)),
+            ),
+            self.notes,
+            self._argument_rows(self.alternatives(seconds)),
+            self.prediction.table(self.constraints.objective),
+            pareto,
+            program,
+        ).html()
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str = "plan",
+        pareto: Pareto | None = None,
+        seconds: float = DEFAULT_SECONDS,
+    ) -> None:
+        """Write the report: the certificate, the arguments and their alternatives, the program.
+
+        Args:
+            path: the file.
+            title: the name of the program.
+            pareto: the cost by memory, for a picture.
+            seconds: the time for the alternatives, as in `alternatives`.
+
+        Raises:
+            UsageError: the file can't be written.
+        """
+        try:
+            text = self.html(title=title, pareto=pareto, seconds=seconds)
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as refusal:
+            reason = refusal.strerror or refusal
+            raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
+
+    def _argument_rows(
+        self, alternatives: Mapping[str, tuple[ForcedSharding, ...]]
+    ) -> list[ArgumentRow]:
+        rows: list[ArgumentRow] = []
+        for (name, site), value in zip(
+            self.search.argument_names.items(), self.search.arguments, strict=True
+        ):
+            axes = self._axes(site)
+            nbytes = TensorSizes().of(value).nbytes / math.prod(
+                self.search.mesh.axes_size(each) for each in axes
+            )
+            others = alternatives.get(name)
+            rows.append(
+                ArgumentRow(
+                    name,
+                    str(value.type),
+                    spec_text(self.search.as_sharding(axes)),
+                    bytes_text(nbytes),
+                    None if others is None else [*map(self._alternative_row, others)],
+                )
+            )
+        return rows
+
+    def _alternative_row(self, other: ForcedSharding) -> AlternativeRow:
+        return AlternativeRow(
+            spec_text(self.search.as_sharding(other.axes)),
+            signed_text(other.cost - self.cost, self.constraints.objective)
+            if math.isfinite(other.cost)
+            else "no plan fits",
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the shardings and the certificate to a JSON file, which `SavedPlan.load` reads."""
@@ -340,8 +456,8 @@ class ShardingPlan(Displayed):
         """Return the cost with its certificate in one line."""
         gap = f"within {self.gap:.2%} of the optimum" if math.isfinite(self.gap) else "unproven"
         return (
-            f"{_cost_text(self.cost, self.constraints.objective)}, {gap} "
-            f"(at least {_cost_text(self.bound, self.constraints.objective)}), "
+            f"{cost_text(self.cost, self.constraints.objective)}, {gap} "
+            f"(at least {cost_text(self.bound, self.constraints.objective)}), "
             f"{counted(round(self.bytes), 'byte')} sent, peak memory "
             f"{counted(round(self.memory), 'byte')}, found in {seconds_text(self.seconds)}"
         )
@@ -353,7 +469,7 @@ class ShardingPlan(Displayed):
 
     def tables(self) -> list[Table]:
         """Return the shardings, the largest costs, and the remarks on the certificate."""
-        tables = [self.table(), self.prediction.table()]
+        tables = [self.table(), self.prediction.table(self.constraints.objective)]
         if self.notes:
             tables.append(Table("Certificate", ("remark",), [(each,) for each in self.notes]))
         return tables
@@ -421,9 +537,9 @@ class Alternative(DisplayedText):
         lines = [
             f"{self.name} is sharded by {spec_text(self.chosen)}",
             f"  the second best is {spec_text(self.other)}: "
-            f"{_signed(self.difference, self.objective)}",
+            f"{signed_text(self.difference, self.objective)}",
         ]
-        lines += [f"    {what}: {_signed(by, self.objective)}" for what, by in self.reasons]
+        lines += [f"    {what}: {signed_text(by, self.objective)}" for what, by in self.reasons]
         return "\n".join(lines)
 
 
@@ -446,64 +562,16 @@ class PlanDifference(Displayed):
     def summary(self) -> str:
         """Return the number of differences, and their cost."""
         count = counted(len(self.shardings), "value")
-        return f"{count} sharded otherwise: {_signed(self.difference, self.objective)}"
+        return f"{count} sharded otherwise: {signed_text(self.difference, self.objective)}"
 
     def tables(self) -> list[Table]:
         """Return the differing shardings, and the changes of cost."""
         rows = [(name, spec_text(a), spec_text(b)) for name, (a, b) in self.shardings.items()]
-        costs = [(what, _signed(by, self.objective)) for what, by in self.reasons]
+        costs = [(what, signed_text(by, self.objective)) for what, by in self.reasons]
         return [
             Table("Shardings", ("value", "first", "second"), rows),
             Table("Costs", ("what", "difference"), costs, num_numeric=1),
         ]
-
-
-@dataclass(frozen=True, slots=True)
-class ParetoPoint:
-    """The best plan for a memory limit.
-
-    Attributes:
-        limit: the bytes.
-        cost: its cost; infinite if there is no plan.
-        memory: its peak memory.
-        gap: its gap.
-    """
-
-    limit: float
-    cost: float
-    memory: float
-    gap: float
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Pareto(Displayed):
-    """The cost of plans by their memory.
-
-    Attributes:
-        points: the plans, the largest limit first.
-        objective: what the cost is.
-    """
-
-    points: tuple[ParetoPoint, ...]
-    objective: str
-
-    def summary(self) -> str:
-        """Return the number of plans."""
-        return counted(len(self.points), "plan")
-
-    def tables(self) -> list[Table]:
-        """Return a row for each limit."""
-        rows = [
-            (
-                f"{point.limit:,.0f}",
-                "no plan" if math.isinf(point.cost) else _cost_text(point.cost, self.objective),
-                "" if math.isnan(point.memory) else f"{point.memory:,.0f}",
-                "" if math.isinf(point.gap) else f"{point.gap:.2%}",
-            )
-            for point in self.points
-        ]
-        headings = ("memory limit", self.objective, "peak memory", "gap")
-        return [Table("Plans by memory", headings, rows, num_numeric=4)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -549,19 +617,6 @@ class SavedPlan:
         return {name: sharding(text) for name, text in self.shardings.items()}
 
 
-def spec_text(own: TensorSharding) -> str:
-    """Return a sharding in the notation of `PartitionSpec`."""
-    dims: list[str] = []
-    for axes in own.dim_axes:
-        names = [f'"{axis.name}"' for axis in axes]
-        dims.append(
-            "None" if not names else names[0] if len(names) == 1 else f"({', '.join(names)})"
-        )
-    while dims and dims[-1] == "None":
-        dims.pop()
-    return f"P({', '.join(dims)})"
-
-
 def _names(axes: tuple[str, ...] | None) -> tuple[str, ...]:
     """Return the names of axes, without the marks of sub-axes."""
     return tuple(dict.fromkeys(each.split('"')[1] if '"' in each else each for each in axes or ()))
@@ -570,12 +625,3 @@ def _names(axes: tuple[str, ...] | None) -> tuple[str, ...]:
 def _tuple_text(entries: Sequence[str]) -> str:
     """Return the text of a tuple in Python."""
     return f"({entries[0]},)" if len(entries) == 1 else f"({', '.join(entries)})"
-
-
-def _cost_text(cost: float, objective: str) -> str:
-    return seconds_text(cost) if objective == "time" else f"{cost:,.0f} bytes"
-
-
-def _signed(difference: float, objective: str) -> str:
-    sign = "-" if difference < 0 else "+"
-    return f"{sign}{_cost_text(abs(difference), objective)}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pyshardy.auto.build import Built
 from pyshardy.auto.problem import Ints
+from pyshardy.auto.texts import cost_text
 from pyshardy.display import Table
 
 _MOST_CHANGES = 6
@@ -40,10 +41,14 @@ class Prediction:
         changes.sort(key=lambda each: -abs(each[1]))
         yield from (each for each in changes[:_MOST_CHANGES] if each[1])
 
-    def table(self) -> Table:
-        """Return the places with the largest cost of communication."""
+    def table(self, objective: str = "time") -> Table:
+        """Return the places with the largest cost of communication.
+
+        Args:
+            objective: what the cost is: "time" or "bytes".
+        """
         ranked = sorted(self.by_place.items(), key=lambda each: -each[1])
-        rows = [(place, f"{cost:.3g}") for place, cost in ranked]
+        rows = [(place, cost_text(cost, objective)) for place, cost in ranked]
         return Table("Largest costs of communication", ("place", "cost"), rows, num_numeric=1)
 
 

@@ -106,7 +106,7 @@ class Search:
         def run(problem: Problem, start: Ints | None) -> Solution:
             spent = time.perf_counter() - begun
             return solve(
-                self._restricted(problem, permitted or {}),
+                self.restricted(problem, permitted or {}),
                 by=self.options.solver,
                 gap=self.options.gap,
                 timeout=max(0.0, self.options.timeout - spent),
@@ -227,11 +227,17 @@ class Search:
         return [self.built.graph.placed[argument][0] for argument in self.arguments]
 
     @cached_property
+    def argument_names(self) -> dict[str, int]:
+        """The sites of the arguments by their names, in order."""
+        return {
+            name_of(argument) or f"arg{number}": self.built.graph.placed[argument][0]
+            for number, argument in enumerate(self.arguments)
+        }
+
+    @cached_property
     def named_sites(self) -> dict[str, int]:
         """The sites of arguments and of annotated results by their names."""
-        found: dict[str, int] = {}
-        for number, argument in enumerate(self.arguments):
-            found[name_of(argument) or f"arg{number}"] = self.built.graph.placed[argument][0]
+        found = dict(self.argument_names)
         names = result_names(self.main)
         for number, site in self.built.graph.results.items():
             found.setdefault(names[number] or f"result[{number}]", site)
@@ -263,7 +269,7 @@ class Search:
         message += f"that was found needs {shortage.nbytes:,.0f} more; its largest values: {needs}"
         raise UsageError(error(message))
 
-    def _restricted(self, problem: Problem, permitted: Permitted) -> Problem:
+    def restricted(self, problem: Problem, permitted: Permitted) -> Problem:
         """Return a problem in which nodes have only the permitted strategies."""
         if not permitted:
             return problem

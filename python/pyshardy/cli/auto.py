@@ -23,6 +23,7 @@ from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
+    from pyshardy.auto.pareto import Pareto
     from pyshardy.auto.plan import Constraints, ShardingPlan
     from pyshardy.auto.solve import Progress
     from pyshardy.display import Table
@@ -110,7 +111,13 @@ def parser() -> Parser:
         action="store_true",
         help="partition the program, and compare its collectives with the predicted ones",
     )
-    made.add_argument("--html", metavar="FILE", help="write an HTML report of the program")
+    made.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write an HTML report of the plan: "
+        "its certificate, the alternatives of each argument, the memory if --pareto is given, and "
+        "the program",
+    )
     made.add_argument("--save", metavar="FILE.json", help="write the shardings by name")
     made.add_argument("-o", dest="output", metavar="FILE", help="write the annotated program")
     made.add_mesh_flag()
@@ -147,9 +154,11 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
         )
         if arguments.fix or arguments.forbid:
             plan = _constrained(plan.constraints, arguments).solve(progress=_show)
-        _print(plan, arguments)
+        pareto = _pareto(plan, arguments.pareto) if arguments.pareto else None
+        _print(plan, pareto, arguments)
         if arguments.html:
-            _write(arguments.html, _page(plan))
+            title = "<stdin>" if arguments.file == "-" else arguments.file
+            _write(arguments.html, plan.html(title=title, pareto=pareto))
     if arguments.save:
         plan.save(arguments.save)
     if arguments.output:
@@ -178,9 +187,15 @@ def _constrained(constraints: Constraints, arguments: argparse.Namespace) -> Con
     return constraints
 
 
-def _print(plan: ShardingPlan, arguments: argparse.Namespace) -> None:
-    from pyshardy.cli.tables import Printer  # noqa: PLC0415
+def _pareto(plan: ShardingPlan, sizes: str) -> Pareto:
+    """Return the cost for the memory limits of `--pareto`."""
     from pyshardy.contracts.contract import bytes_of_text  # noqa: PLC0415
+
+    return plan.pareto([float(bytes_of_text(each)) for each in sizes.split(",")])
+
+
+def _print(plan: ShardingPlan, pareto: Pareto | None, arguments: argparse.Namespace) -> None:
+    from pyshardy.cli.tables import Printer  # noqa: PLC0415
 
     printer = Printer()
     printer.line(plan.summary())
@@ -188,9 +203,8 @@ def _print(plan: ShardingPlan, arguments: argparse.Namespace) -> None:
         _print_table(table)
     for name in arguments.explain:
         printer.line(f"\n{plan.explain(name)}")
-    if arguments.pareto:
-        limits = [float(bytes_of_text(each)) for each in arguments.pareto.split(",")]
-        for table in plan.pareto(limits).tables():
+    if pareto is not None:
+        for table in pareto.tables():
             _print_table(table)
     if arguments.check:
         check = plan.check()
@@ -203,16 +217,6 @@ def _print_table(table: Table) -> None:
 
     rows = [tuple(map(str, row)) for row in table.rows]
     Printer().table(table.title, table_of(table.headings, rows, table.num_numeric))
-
-
-def _page(plan: ShardingPlan) -> str:
-    from pyshardy.explain.page.render import render_page  # noqa: PLC0415
-    from pyshardy.explain.program import explain_program  # noqa: PLC0415
-
-    hardware = plan.constraints.hardware
-    module = plan.search.annotated(plan.choice)
-    explained = explain_program(module, hardware=hardware, cost_hardware=hardware, title="plan")
-    return render_page(explained, "plan", None, None)
 
 
 def _show(progress: Progress) -> None:

@@ -3,20 +3,14 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
-from importlib import resources
 from typing import TYPE_CHECKING
 
-import jinja2
-
+from pyshardy.explain.page.frame import render_frame
 from pyshardy.explain.page.render import render_page
 
 if TYPE_CHECKING:
     from pyshardy.display import Table
     from pyshardy.explain.program import ExplainedProgram
-
-_TEMPLATE = resources.files("pyshardy.schedules") / "assets" / "schedule.html.jinja"
 
 
 def render_schedule(
@@ -32,19 +26,18 @@ def render_schedule(
         changes: the heading of the column with long text.
         programs: the program after each step.
     """
-    pages: list[str] = []
-    for index, program in enumerate(programs):
-        before = programs[index - 1] if index else None
-        text = render_page(program, str(table.rows[index][0]), before)
-        pages.append(base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode())
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
+    reports = [
+        render_page(program, str(table.rows[index][0]), programs[index - 1] if index else None)
+        for index, program in enumerate(programs)
+    ]
+    return render_frame(
+        "schedule.html.jinja",
+        "pyshardy.schedules",
+        reports,
         title=title,
+        kind="schedule",
         caption=table.title,
         headings=table.headings,
         rows=table.rows,
         changes=table.headings.index(changes),
-        pages=pages,
     )

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Plans: questions about them, constraints, output, and bad input."""
 
+import dataclasses
+import math
+import xml.etree.ElementTree
+
 import pytest
 
 import pyshardy as sdy
@@ -51,6 +55,39 @@ def test_the_same_program_has_the_same_plan(plan):
     again = sdy.auto_shard(sdy.parse(MLP), hardware="h100", memory="100MB")
     assert again.choice.tolist() == plan.choice.tolist()
     assert sdy.asm(again.module) == sdy.asm(plan.module)
+
+
+def test_alternatives_of_arguments(plan):
+    """Here local search finds the best plan with each sharding."""
+    found = plan.alternatives()
+    assert found.keys() == {"x", "up", "down"}
+    assert found["x"] == (), "its sharding is fixed"
+    for name in ("up", "down"):
+        best = found[name][0]
+        assert best.cost - plan.cost == pytest.approx(plan.explain(name).difference)
+        assert plan.search.as_sharding(best.axes) != plan.shardings[name]
+        for each in found[name]:
+            fixed = plan.fix(name, plan.search.as_sharding(each.axes))
+            assert math.isinf(each.cost) or each.cost >= fixed.solve().bound
+    assert plan.alternatives(seconds=0.0) == {}
+
+
+def test_report(plan, tmp_path):
+    pareto = plan.pareto([400e6, 150e6, 100e6, 1e6])
+    plan.to_html(tmp_path / "plan.html", title="mlp", pareto=pareto)
+    text = (tmp_path / "plan.html").read_text()
+    for part in ("Certificate", "proven lower bound", "highs", "P(None, &#34;model&#34;)"):
+        assert part in text
+    assert "no plan fits" in text, "100 MB don't hold both weights"
+    picture = xml.etree.ElementTree.fromstring(pareto.svg())
+    names = [each.tag for each in picture]
+    assert names[:2] == ["title", "desc"]
+    points = {(one.memory, one.cost) for one in pareto.points if math.isfinite(one.cost)}
+    assert names.count("circle") == len(points) > 1
+    assert pareto.tables()[0].rows[-1][1:] == ("no plan", "", "")
+    assert dataclasses.replace(pareto, points=pareto.points[-1:]).svg() == ""
+    with pytest.raises(sdy.UsageError, match="cannot write output file"):
+        plan.to_html(tmp_path)
 
 
 def test_explain_names_the_second_best(plan):

@@ -380,3 +380,40 @@ def test_steps_of_a_schedule(browser, tmp_path):
     assert page.is_disabled("#next")
     assert page.query_selector("#injected") is None
     assert problems == []
+
+
+# --- Plans of automatic sharding ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [1400, 600])
+def test_the_page_of_a_plan(browser, tmp_path, width):
+    pytest.importorskip("highspy")
+    text = """
+        sdy.mesh @mesh = <["data"=2, "model"=2]>
+        func.func @main(
+            %x: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
+            %w: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
+          %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+            : (tensor<1024x1024xf32>, tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+          return %0 : tensor<1024x1024xf32>
+        }"""
+    plan = sdy.auto_shard(parse(text, Context()), hardware="h100")
+    path = tmp_path / "plan.html"
+    plan.to_html(path, title=HOSTILE, pareto=plan.pareto([100e6, 9e6]))
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    problems = []
+    page.on("pageerror", lambda failure: problems.append(str(failure)))
+    page.goto(path.as_uri())
+    assert page.is_visible("#certificate")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator("summary").first.click()
+    assert page.locator("details[open] tbody tr").count() > 1
+    assert page.get_by_role("img", name="Time by peak memory").is_visible()
+    page.focus("#tab-plan")
+    page.keyboard.press("ArrowRight")
+    page.frame_locator("#report").locator("h1").wait_for()
+    assert not page.is_visible("#certificate")
+    page.click("#tab-plan")
+    assert page.is_visible("#certificate")
+    assert page.query_selector("#injected") is None
+    assert problems == []
