@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch._subclasses.functional_tensor import FunctionalTensor
 
 import pyshardy as sdy
 from mlir_sdy.diagnostics import UsageError, collect
@@ -93,6 +94,66 @@ def test_optimizers(name):
         assert ours.keys() == theirs.keys()
         for key, value in theirs.items():
             np.testing.assert_allclose(ours[key], value, rtol=1e-4, atol=1e-5, err_msg=key)
+
+
+def test_muon(monkeypatch):
+    """In 32 bits: it orthogonalizes in bf16, and amplifies the order of roundings."""
+    for kind in (torch.Tensor, FunctionalTensor):
+        monkeypatch.setattr(kind, "bfloat16", kind.float)
+    torch.manual_seed(0)
+    model = nn.Linear(4, 2, bias=False)
+    eager = copy.deepcopy(model)
+    optimizer, eager_optimizer = (torch.optim.Muon([one.weight]) for one in (model, eager))
+    losses = trained_eagerly(eager, eager_optimizer, 2)
+    traced = sdy.torch.trace_training(model, mse, X, Y, optimizer=optimizer)
+    for loss in losses:
+        results = run_unpartitioned(traced.module, traced.inputs(X, Y))
+        assert traced.loss(results) == pytest.approx(loss, rel=1e-5)
+        traced.load(results)
+    check_state(model, eager)
+
+
+class GPT(nn.Module):
+    """With biases of queries, keys and values; the gradients of those of keys are zero."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.positions = nn.Embedding(8, 8), nn.Parameter(torch.randn(4, 8))
+        self.block = nn.TransformerEncoderLayer(8, 2, 16, 0.0, "gelu", batch_first=True)
+        self.norm, self.head = nn.LayerNorm(8), nn.Linear(8, 8, bias=False)
+
+    def forward(self, tokens):
+        mask = torch.full((4, 4), -torch.inf).triu(1)
+        x = self.block(self.embedding(tokens) + self.positions, mask, is_causal=True)
+        return self.head(self.norm(x)).flatten(0, 1)
+
+
+def test_steps_of_a_gpt_in_lockstep():
+    """In 64 bits: Adam divides gradients by their size, also those that are zero but rounded."""
+    torch.manual_seed(0)
+    model, tokens = GPT().double(), torch.randint(8, (4, 4))
+    eager = copy.deepcopy(model)
+    optimizer, eager_optimizer = (
+        torch.optim.AdamW(one.parameters(), lr=0.01) for one in (model, eager)
+    )
+    losses = trained_eagerly(eager, eager_optimizer, 3, cross_entropy, tokens, tokens)
+    shardings = {
+        "tokens": ("data", None),
+        "*.in_proj_weight": ("model", None),
+        "*.out_proj.weight": (None, "model"),
+        "*.linear1.weight": ("model", None),
+        "*.linear2.weight": (None, "model"),
+    }
+    traced = sdy.torch.trace_training(
+        model, cross_entropy, tokens, tokens, optimizer=optimizer, mesh=MESH, shardings=shardings
+    )
+    sdy.propagate(traced.module)
+    program = sdy.partition(traced.module)
+    for loss in losses:
+        results = program.run(traced.inputs(tokens, tokens), "interpreter")
+        assert traced.loss(results) == pytest.approx(loss, rel=1e-10)
+        traced.load(results)
+    check_state(model, eager, 1e-10)
 
 
 class Net(nn.Module):

@@ -5,17 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 
 @decomposition("aten.diagonal", "aten.diagonal_copy")
@@ -79,3 +75,9 @@ def diagonal_scatter(
     values = padded.unsqueeze(-1 if offset >= 0 else -2)
     made = torch.where(column - row == offset, values, matrices)
     return made.movedim((-2, -1), (dim1, dim2))
+
+
+@decomposition("prims.copy_strided")
+def copy_strided(self: Tensor, stride: Sequence[int]) -> Tensor:
+    """Return a tensor as it is: values have no layout in memory."""
+    return self.clone()

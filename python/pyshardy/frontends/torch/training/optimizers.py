@@ -206,10 +206,16 @@ def make_step(
     copy.state = defaultdict(dict)
     for parameter, state in states.items():
         copy.state[stand_ins[parameter]] = state
+    steps = {parameter: state[STEP] for parameter, state in states.items() if STEP in state}
     with torch.no_grad(), _scalars_as_tensors():
         if before is not None:
             before([*stand_ins.values()])
+        for parameter, step in steps.items():
+            # PyTorch computes factors such as 1 - beta**step with numbers of Python.
+            states[parameter][STEP] = step.double()
         type(copy).step(copy)
+        for parameter, step in steps.items():
+            states[parameter][STEP] = states[parameter][STEP].to(step.dtype)
 
 
 _TRACEABLE = {"foreach": False, "fused": False, "differentiable": False, "capturable": True}
