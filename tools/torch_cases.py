@@ -201,6 +201,12 @@ CALLS = {
         _higher_order_ops.while_loop(lambda k,a:k<3,lambda k,a:(k+1,a*2),(torch.tensor(0),v))
         _higher_order_ops.scan(lambda a,e:(a+e,a*e),v,x)
     """,
+    "numbers taken out of tensors": """
+        x.sum().item() add(x,y,alpha=v[0].item()) clamp(x,-1,v[1].item()) div(x,v[1].item()**2+2)
+        full((3,),v[0].item()*2-1) gt(x,v[0].item()) pow(p,i[0,1].item())
+        masked_fill(x,b,v[2].item()) select(x,1,i[0,2].item()) where(b,x,v[3].item())
+        mul(i,v[1].item()//0.25) x[j[1].item()%4] sub(x,i[0,2].item()/3)
+    """,
     "derivatives": """
         ops.aten.avg_pool2d_backward(image[:,:,:4,:4],image,[2,2],[2,2],[0,0],False,True,None)
         ops.aten.embedding_dense_backward(q[0],i[:,:5],7,-1,False)
@@ -238,7 +244,7 @@ REFUSED_OF_CORE = {
 
 REFUSED = """
         nonzero(x) argwhere(b) masked_select(x,b) x[b] unique(i) unique_consecutive(j) bincount(j)
-        x.sum().item() equal(x,y) allclose(x,y) linalg.lstsq(x,y) linalg.ldl_factor(spd)
+        ones(j[0].item()) equal(x,y) allclose(x,y) linalg.lstsq(x,y) linalg.ldl_factor(spd)
         frexp(x) special.airy_ai(x) special.bessel_j0(x) gcd(i,i) igamma(p,p)
         nextafter(x,y) histogram(x,4) segment_reduce(v,"max",lengths=j)
         nn.functional.fractional_max_pool2d(image,2,4)

@@ -57,3 +57,8 @@ def tensor_of(array: Array, dtype: torch.dtype) -> torch.Tensor:
     # PyTorch doesn't support the small types that `ml_dtypes` adds to NumPy.
     taken = array.astype(np.float32) if array.dtype.kind == "V" else np.array(array)
     return torch.from_numpy(taken).to(dtype)
+
+
+def value_of(array: Array, dtype: torch.dtype | None) -> torch.Tensor | complex:
+    """Return a tensor of a type with the values of an array, or its number for the type None."""
+    return array.item() if dtype is None else tensor_of(array, dtype)

@@ -11,14 +11,21 @@ and copied into the graph, so that the layers of a model share it.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.host import tensor_arguments
+from pyshardy.frontends.torch.fragments import (
+    fake_mode_of,
+    form_of,
+    set_source,
+    splice,
+    tensor_nodes,
+    trace_fragment,
+)
 from pyshardy.frontends.torch.registry import name_of
 
 if TYPE_CHECKING:
@@ -35,8 +42,6 @@ _DROPPED = {
     "aten.sym_constrain_range_for_size.default",
 }
 """Operations without results that the importer takes."""
-
-_FROM_SOURCE = ("stack_trace", "nn_module_stack", "source_fn_stack")
 
 
 class DecompositionError(Exception):
@@ -82,7 +87,7 @@ class Decomposer:
         """Return the graph of a module without operations that have a decomposition."""
         from torch.fx import Graph  # noqa: PLC0415
 
-        self._fake_mode = self._fake_mode or _fake_mode_of(module)
+        self._fake_mode = self._fake_mode or fake_mode_of(module)
         graph = Graph()
         inputs = _placeholders(graph, [n for n in module.graph.nodes if n.op == "placeholder"])
         graph.output(self._copy(module, graph, inputs, None))
@@ -164,10 +169,10 @@ class Decomposer:
         else:
             decomposed = self._decomposed(node, args, kwargs)
             if decomposed is not None:
-                return _splice(decomposed, graph, _tensors(args, kwargs), origin)
+                return splice(decomposed, graph, tensor_nodes(args, kwargs), origin)
         made = graph.create_node("call_function", target, args, kwargs, name=node.name)
         made.meta.update(node.meta)
-        _set_source(made, origin)
+        set_source(made, origin)
         return made
 
     def _name(self, argument: Any) -> Any:
@@ -189,13 +194,13 @@ class Decomposer:
             function = functools.partial(_lifted, target)
         if function is None:
             return None
-        nodes = _tensors(args, kwargs)
-        key = _key(target, args, kwargs)
+        nodes = tensor_nodes(args, kwargs)
+        key = form_of(target, args, kwargs)
         if key not in self._traced:
             self._traced[key] = None  # for decompositions that lead back to the operation
             with self._fake_mode:
                 try:
-                    module = _trace(function, args, kwargs)
+                    module = trace_fragment(function, args, kwargs)
                 except Exception as failure:
                     raise DecompositionError(node, failure) from failure
             graph = Graph()
@@ -266,148 +271,8 @@ def _zeros(graph: Graph, origin: Node, value: torch.Tensor) -> Node:
     arguments = list(value.shape), 0
     made = graph.call_function(torch.ops.aten.full.default, arguments, {"dtype": value.dtype})
     made.meta["val"] = value
-    _set_source(made, origin)
+    set_source(made, origin)
     return made
-
-
-def _fake_mode_of(module: GraphModule) -> Any:
-    """Return the mode that the types of values in a graph belong to."""
-    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
-    for node in module.graph.nodes:
-        for value in pytree.tree_leaves(node.meta.get("val")):
-            if isinstance(value, FakeTensor):
-                return value.fake_mode
-    return FakeTensorMode(allow_non_fake_inputs=True)
-
-
-def _splice(decomposed: Graph, graph: Graph, inputs: Sequence[Node], origin: Node) -> Any:
-    """Copy a graph to the end of another, located at an operation, and return its outputs."""
-    from torch.fx import map_arg  # noqa: PLC0415
-
-    values: dict[Node, Any] = {}
-    remaining = iter(inputs)
-    for node in decomposed.nodes:
-        if node.op == "placeholder":
-            values[node] = next(remaining)
-        elif node.op == "output":
-            return map_arg(node.args[0], values.__getitem__)
-        else:
-            made = graph.node_copy(node, values.__getitem__)
-            _set_source(made, origin)
-            values[node] = made
-    return None
-
-
-def _set_source(node: Node, origin: Node) -> None:
-    for name in _FROM_SOURCE:
-        if name in origin.meta:
-            node.meta[name] = origin.meta[name]
-    node.meta["origin"] = origin.meta.get("origin", origin.target)
-    node.meta["origin_name"] = origin.meta.get("origin_name", origin.name)
-
-
-def _tensors(args: Any, kwargs: Any) -> list[Node]:
-    from torch.fx import Node  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
-    return [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, Node)]
-
-
-def _key(target: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
-    """Return a key that is equal for operations with equal decompositions."""
-    from torch.fx import Node  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
-    def of(leaf: Any) -> Any:
-        if isinstance(leaf, Node):
-            value = leaf.meta["val"]
-            return tuple(value.shape), value.dtype, value.stride()
-        return type(leaf), repr(leaf)  # distinguishes 0.0 and -0.0
-
-    leaves, tree = pytree.tree_flatten((args, kwargs))
-    return target, str(tree), tuple(map(of, leaves))
-
-
-def _trace(function: Callable[..., Any], args: Any, kwargs: Any) -> GraphModule:
-    """Trace a decomposition for the types of arguments.
-
-    Operations that are composed of others stay as they are, if possible.
-    """
-    import torch  # noqa: PLC0415
-    from torch.fx import Node  # noqa: PLC0415
-    from torch.fx.experimental.proxy_tensor import make_fx  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
-    leaves, tree = pytree.tree_flatten((args, kwargs))
-    inputs = _distinct([leaf.meta["val"] for leaf in leaves if isinstance(leaf, Node)])
-
-    def of_tensors(*tensors: torch.Tensor) -> Any:
-        remaining = iter(tensors)
-        filled = [next(remaining) if isinstance(leaf, Node) else leaf for leaf in leaves]
-        args, kwargs = _with_mutable_lists(pytree.tree_unflatten(filled, tree))
-        made = function(*args, **kwargs)
-        return tuple(made) if isinstance(made, tuple) else made  # without names
-
-    with (
-        torch.no_grad(),
-        _without_mkldnn(),
-    ):
-        module = make_fx(of_tensors, tracing_mode="fake", pre_dispatch=True)(*inputs)
-        if not any(map(is_mutation, module.graph.nodes)):
-            return module
-        functional = torch.func.functionalize(of_tensors, remove="mutations")
-        return make_fx(functional, tracing_mode="fake")(*inputs)
-
-
-@contextlib.contextmanager
-def _without_mkldnn() -> Iterator[None]:
-    """Keep PyTorch from the operations of the library oneDNN for inference on CPUs."""
-    import torch  # noqa: PLC0415
-
-    was_enabled = torch._C._get_mkldnn_enabled()
-    torch._C._set_mkldnn_enabled(False)
-    try:
-        yield
-    finally:
-        torch._C._set_mkldnn_enabled(was_enabled)
-
-
-def _distinct(values: Sequence[Any]) -> list[Any]:
-    """Replace repeated objects by others of their type.
-
-    Tracing tells tensors apart by their identity, and nodes that come from one form share theirs.
-    """
-    import torch  # noqa: PLC0415
-
-    seen: set[int] = set()
-    made: list[Any] = []
-    for value in values:
-        if id(value) in seen and isinstance(value, torch.Tensor):
-            with getattr(value, "fake_mode", contextlib.nullcontext()):
-                made.append(torch.empty_strided(value.shape, value.stride(), dtype=value.dtype))
-        else:
-            made.append(value)
-        seen.add(id(value))
-    return made
-
-
-def _with_mutable_lists(tree: Any) -> Any:
-    """Return a tree of arguments with plain lists, which decompositions may change."""
-    if isinstance(tree, tuple):
-        return tuple(map(_with_mutable_lists, tree))
-    if isinstance(tree, list):
-        return [*map(_with_mutable_lists, tree)]
-    if isinstance(tree, dict):
-        return {name: _with_mutable_lists(value) for name, value in tree.items()}
-    return tree
-
-
-def is_mutation(node: Node) -> bool:
-    """Whether an operation changes one of its arguments."""
-    schema = getattr(node.target, "_schema", None)
-    return schema is not None and schema.is_mutable
 
 
 def _is_impure(node: Node) -> bool:

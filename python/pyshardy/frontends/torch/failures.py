@@ -28,7 +28,7 @@ _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 
 
 def of_data_dependence(module: GraphModule) -> Diagnostic | None:
-    """Return the error for the first value whose type depends on the values of tensors."""
+    """Return the error for the first tensor whose shape depends on the values of tensors."""
     for node in module.graph.nodes:
         if not any(map(_is_symbolic, _values(node))):
             continue
@@ -40,6 +40,16 @@ def of_data_dependence(module: GraphModule) -> Diagnostic | None:
     return None
 
 
+def of_number(node: Node) -> Diagnostic:
+    """Return the error for an operation that needs a number that is taken out of a tensor."""
+    name = short_name(node.target)
+    message = (
+        f"'{name}' needs a number, which StableHLO cannot take out of a tensor; use an operation "
+        "that takes a tensor in its place, such as torch.where or arithmetic"
+    )
+    return error(message, _place(node))
+
+
 def _data_dependence(operation: Any) -> str:
     name = short_name(operation)
     takes_number = any(name_of(operation).startswith(each) for each in NUMBERS_OF_TENSORS)
@@ -48,7 +58,8 @@ def _data_dependence(operation: Any) -> str:
         if takes_number
         else "has a result whose shape depends on the values of tensors"
     )
-    return f"'{name}' {problem}, which StableHLO cannot express; {advice_for(operation)}"
+    advice = advice_for(operation) or "give it sizes that don't depend on the values of tensors"
+    return f"'{name}' {problem}, which StableHLO cannot express; {advice}"
 
 
 def _values(node: Node) -> Iterable[Any]:
@@ -60,9 +71,9 @@ def _values(node: Node) -> Iterable[Any]:
 def _is_symbolic(value: Any) -> bool:
     import torch  # noqa: PLC0415
 
-    if isinstance(value, torch.Tensor):
-        return any(isinstance(size, torch.SymInt) for size in value.shape)
-    return isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)
+    return isinstance(value, torch.Tensor) and any(
+        isinstance(size, torch.SymInt) for size in value.shape
+    )
 
 
 def of_importer(
@@ -101,7 +112,8 @@ def of_operation(node: Node, reason: str) -> Diagnostic:
         details.append(reason)
     if details:
         message += f" ({'; '.join(details)})"
-    return error(f"{message}; {advice_for(origin)}", _place(node))
+    advice = advice_for(origin) or "use other operations"
+    return error(f"{message}; {advice}", _place(node))
 
 
 def of_export(failure: Exception, place: SourceLocation | None) -> Diagnostic:
@@ -112,7 +124,8 @@ def of_export(failure: Exception, place: SourceLocation | None) -> Diagnostic:
     if kind.startswith("GuardOnDataDependent"):
         message = (
             "the code of the module depends on the values of tensors, by 'if', 'while', bool(), "
-            "int() or a dynamic shape; use torch.where, torch.cond or torch.while_loop"
+            "int(), float(), functions of 'math' or a dynamic shape; use torch.where, torch.cond "
+            "or torch.while_loop"
         )
         return error(message, place)
     lines = [line.strip() for line in str(failure).splitlines() if line.strip()]

@@ -10,21 +10,33 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.stages import stage
+from pyshardy.frontends.torch import in_place
+from pyshardy.frontends.torch.fragments import is_mutation
 from pyshardy.frontends.torch.registry import name_of
+from pyshardy.frontends.torch.signature import graph_of_tensors
+from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
     from torch.fx import GraphModule, Node
 
 
-def without_mutations(program: ExportedProgram) -> ExportedProgram:
-    """Return a program whose operations change no tensor; changed buffers become outputs."""
-    if not any(map(_mutates, _nodes(program.graph_module))):
-        return program
+def without_mutations(program: ExportedProgram) -> tuple[ExportedProgram, GraphModule]:
+    """Return a program in which changed buffers are outputs, and its graph without mutations.
+
+    The inputs and outputs of the graph are those of the program that are tensors.
+    """
+    module = numbers_as_tensors(graph_of_tensors(program))
+    found = [node for node in _nodes(module) if _mutates(node)]
+    if not found:
+        return program, module
     with stage("replacing operations in place"), warnings.catch_warnings():
         # PyTorch warns about its own use of deprecated functions.
         warnings.simplefilter("ignore", FutureWarning)
-        return program.run_decompositions({})
+        if all(map(is_mutation, found)) and in_place.is_replaceable(module, found):
+            return program, in_place.replaced(module)
+        program = program.run_decompositions({})
+        return program, numbers_as_tensors(graph_of_tensors(program))
 
 
 def _nodes(module: GraphModule) -> Iterator[Node]:
@@ -38,8 +50,7 @@ def _nodes(module: GraphModule) -> Iterator[Node]:
 
 def _mutates(node: Node) -> bool:
     """Whether an operation changes or converts one of its arguments."""
-    schema = getattr(node.target, "_schema", None)
-    if schema is not None and schema.is_mutable:
+    if is_mutation(node):
         return True
     if name_of(node.target) == "wrap_with_autocast" and node.args[2]:
         return True  # it converts arguments, which PyTorch makes explicit in the same way

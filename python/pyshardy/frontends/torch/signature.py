@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyshardy.frontends.torch.fragments import module_of
+
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
@@ -24,10 +26,15 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A tensor that the module returns: the index of the program's result, and its type."""
+    """A tensor or a number that the module returns.
+
+    Attributes:
+        index: the index of the program's result.
+        dtype: the type of the tensor; None for a number.
+    """
 
     index: int
-    dtype: torch.dtype
+    dtype: torch.dtype | None
 
 
 @dataclass(frozen=True)
@@ -81,17 +88,23 @@ def signature_of(program: ExportedProgram) -> Signature:
         if isinstance(spec.arg, ConstantArgument):
             outputs.append(Constant(spec.arg.value))
         elif spec.kind is OutputKind.LOSS_OUTPUT:
-            outputs.append(Result(len(results), values[spec.arg.name].dtype))
+            outputs.append(Result(len(results), _dtype(values[spec.arg.name])))
             results.append("loss")
         elif spec.kind in gradients:
             results.append(f"gradient.{spec.target}")
         elif spec.kind is OutputKind.USER_OUTPUT:
             count = sum(isinstance(output, Result) for output in outputs)
-            outputs.append(Result(len(results), values[spec.arg.name].dtype))
+            outputs.append(Result(len(results), _dtype(values[spec.arg.name])))
             results.append(f"output {count}" if count else "output")
         else:
             results.append(spec.target or spec.arg.name)
     return Signature(tuple(arguments), state, tuple(inputs), tuple(results), tuple(outputs))
+
+
+def _dtype(value: Any) -> torch.dtype | None:
+    import torch  # noqa: PLC0415
+
+    return value.dtype if isinstance(value, torch.Tensor) else None
 
 
 def graph_of_tensors(program: ExportedProgram) -> GraphModule:
@@ -118,4 +131,4 @@ def graph_of_tensors(program: ExportedProgram) -> GraphModule:
             graph.output(tuple(kept))
         elif node.op != "placeholder" or node.name not in dropped:
             values[node] = graph.node_copy(node, values.__getitem__)
-    return torch.fx.GraphModule(program.graph_module, graph)
+    return module_of(graph, program.graph_module)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
-from pyshardy.frontends.torch.arrays import array_of, tensor_of
+from pyshardy.frontends.torch.arrays import array_of, value_of
 from pyshardy.frontends.torch.signature import Constant, Signature
 from pyshardy.local_program.tensor_spec import Array
 
@@ -84,7 +84,7 @@ class TracedModule:
         leaves = [
             output.value
             if isinstance(output, Constant)
-            else tensor_of(arrays[output.index], output.dtype)
+            else value_of(arrays[output.index], output.dtype)
             for output in self._signature.outputs
         ]
         return pytree.tree_unflatten(leaves, self._out_tree)

@@ -25,10 +25,11 @@ from pyshardy.frontends.torch.frames import folder_of_torch, place_of
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.mutations import without_mutations
 from pyshardy.frontends.torch.patterns import Axes, match
-from pyshardy.frontends.torch.signature import graph_of_tensors, signature_of
+from pyshardy.frontends.torch.signature import signature_of
 from pyshardy.frontends.torch.static_shapes import static_functions
 from pyshardy.frontends.torch.traced import TracedModule
 from pyshardy.packages import require
+from pyshardy.pipeline.collection import collection_paused
 
 if TYPE_CHECKING:
     import torch
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _OWN_FOLDER = Path(__file__).parents[2]
 
 
+@collection_paused()
 def trace(
     module: torch.nn.Module | ExportedProgram,
     *args: Any,
@@ -75,8 +77,8 @@ def trace(
     start_conversion()
     layouts = Layouts.of(module, (args, dict(kwargs or {})), mesh)
     program = exported(module, args, dict(kwargs or {}))
-    program = without_mutations(program)
-    imported = import_graph(graph_of_tensors(program), context)
+    program, graph = without_mutations(program)
+    imported = import_graph(graph, context)
     signature = layouts.with_dtensors(signature_of(program))
     names = signature.arguments
     entry = ir.SymbolTable(imported.operation)["main"].operation

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+@decomposition("aten.index_select")
+def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
+    """Return the elements at positions; one position may be a tensor without dimensions."""
+    import torch  # noqa: PLC0415
+
+    return torch.index_select(self, dim, index.reshape(-1))
+
+
 @decomposition("aten.masked_scatter")
 def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Replace the elements where a mask is true by those of a tensor, in order."""

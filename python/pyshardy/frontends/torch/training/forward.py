@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch.signature import Signature, graph_of_tensors, signature_of
+from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
 from pyshardy.frontends.torch.tracing import exported
 from pyshardy.frontends.torch.training.scopes import source_of
 
@@ -87,7 +88,7 @@ def forward_of(
         signature.outputs,
     )
     by_name = {new[name]: parameter for name, parameter in parameters.items()}
-    module = graph_of_tensors(program)
+    module = numbers_as_tensors(graph_of_tensors(program))
     return Forward(module, renamed, by_name, names, program.call_spec.in_spec)
 
 

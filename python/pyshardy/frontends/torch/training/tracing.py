@@ -30,11 +30,13 @@ from pyshardy.frontends.torch.training.state import optimizer_state
 from pyshardy.frontends.torch.training.step import step_graph
 from pyshardy.frontends.torch.training.traced import TracedTraining, batch_of
 from pyshardy.packages import require
+from pyshardy.pipeline.collection import collection_paused
 
 if TYPE_CHECKING:
     import torch
 
 
+@collection_paused()
 def trace_training(
     model: torch.nn.Module,
     loss: Loss | None,

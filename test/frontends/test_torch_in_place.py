@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations in place become functions, each alone if the graph allocated what they change."""
+
+import pytest
+import torch
+from torch import nn
+
+import pyshardy as sdy
+from pyshardy.frontends.torch import in_place
+from pyshardy.program import run_unpartitioned
+
+
+def views_before_and_after(x, _):
+    y = x * 2
+    flat, columns, halves = y.view(-1), y[:, 1:], y.split(2)
+    columns.copy_(x[:, 1:])
+    y[0] += 1
+    halves[1].add_(1)
+    before = flat + 1
+    flat.mul_(3)
+    return before, flat + 1, columns, y, y.T.reshape(-1), halves[0]
+
+
+def indices_and_masks(x, i):
+    y = x.clone()
+    y[i] = 5.0
+    y[:, 1].masked_fill_(y[:, 1] > 0, 2)
+    y.t().relu_()
+    for row in range(3):
+        y[row] = y[row] + x[row + 1]
+    return y
+
+
+def types_and_sizes(x, i):
+    counts = torch.zeros(4, 3, dtype=torch.int64)
+    counts.add_(i.sum())
+    counts[1:3, :2] += 2
+    return counts, torch.tensor([1.0]).relu_(), x.half().add_(x)
+
+
+def views_in_place(*_):
+    y = torch.empty(3, 4)
+    y.zero_().diagonal().fill_(7)
+    y.unsqueeze_(0).transpose_(1, 2)
+    return y, y.add_(1)
+
+
+class Module(nn.Module):
+    def __init__(self, functions):
+        super().__init__()
+        self.functions = functions
+        self.register_buffer("total", torch.zeros(3))
+
+    def forward(self, x, i):
+        return [function(x, i) for function in self.functions]
+
+
+FUNCTIONS = [views_before_and_after, indices_and_masks, types_and_sizes, views_in_place]
+X, INDEX = torch.randn(4, 3, generator=torch.Generator().manual_seed(0)), torch.tensor([0, 2])
+
+
+def test_results_are_those_of_eager_pytorch(monkeypatch):
+    called = []
+    original = in_place.replaced
+    monkeypatch.setattr(in_place, "replaced", lambda it: called.append(it) or original(it))
+    module = Module(FUNCTIONS)
+    traced = sdy.torch.trace(module, X, INDEX)
+    (graph,) = called
+    assert any(map(in_place.is_mutation, graph.graph.nodes))
+    results = traced.outputs(run_unpartitioned(traced.module, traced.inputs(X, INDEX), "xla"))
+    torch.testing.assert_close(results, module(X, INDEX))
+
+
+def changed_buffer(module, _):
+    module.total += 1
+
+
+def changed_input(_, x):
+    x.mul_(2)
+
+
+@pytest.mark.parametrize("change", [changed_buffer, changed_input])
+def test_arguments_that_change(change):
+    class Changing(Module):
+        def forward(self, x):
+            change(self, x)
+            return x + self.total
+
+    traced = sdy.torch.trace(Changing(()), X)
+    first, *_, last = run_unpartitioned(traced.module, traced.inputs(X))
+    expected = Changing(())
+    output = expected(X.clone())
+    torch.testing.assert_close(torch.from_numpy(last), output)
+    if change is changed_buffer:
+        assert traced.results == ("total", "output")
+        torch.testing.assert_close(torch.from_numpy(first), expected.total)
