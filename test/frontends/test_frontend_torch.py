@@ -288,7 +288,11 @@ class Refused(nn.Module):
 REFUSED = {
     "a shape of values": (torch.nonzero, PassError, "'aten.nonzero' has a result whose shape"),
     "a mask": (lambda x: x[x > 0], PassError, "replace an index of booleans by torch.where"),
-    "a number": (lambda x: x * x.sum().item(), PassError, "'aten.item' takes a number out of"),
+    "a number": (
+        lambda x: nn.functional.elu(x, x.sum().item()),
+        PassError,
+        "'aten.elu' needs a number",
+    ),
     "a decision": (lambda x: x if x.sum() > 0 else -x, UsageError, "use torch.where, torch.cond"),
     "equality": (lambda x: x + torch.equal(x, x), UsageError, "'aten.equal' takes a number out"),
     "the end of the importer's process": (
