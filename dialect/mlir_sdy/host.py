@@ -21,12 +21,15 @@ from typing import Any
 
 from mlir_sdy.diagnostics import Diagnostic, Severity, SourceLocation, emit
 from mlir_sdy.isolation import isolate_extensions
+from mlir_sdy.late_numpy import numpy_loaded_late
 from mlir_sdy.ods.irdl_groups import without_group_sizes
 
 isolate_extensions("torch_mlir")  # Before the bindings are loaded; hence the order of imports.
 
 import torch_mlir._mlir_libs._mlir as cext  # noqa: E402
-from torch_mlir import ir, passmanager, rewrite  # noqa: E402
+
+with numpy_loaded_late():
+    from torch_mlir import ir, passmanager, rewrite
 from torch_mlir._mlir_libs import _stablehlo as stablehlo  # noqa: E402
 from torch_mlir.dialects import _ods_common as ods_common  # noqa: E402
 from torch_mlir.dialects import ext, func, irdl  # noqa: E402

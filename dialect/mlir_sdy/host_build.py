@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
-
 DISTRIBUTION = "torch-mlir"
 """The package on the Python index with the bindings."""
 
@@ -23,6 +21,8 @@ STABLEHLO = "1.19.0"
 
 def installed_build() -> str | None:
     """Return the version of the host that is installed, or None if none is."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 (slow to load)
+
     try:
         return version(DISTRIBUTION)
     except PackageNotFoundError:

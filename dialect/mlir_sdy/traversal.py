@@ -67,25 +67,40 @@ def named_operations_in(
     *,
     leaving_out: Collection[str] = (),
     inner_first: bool = False,
-) -> Iterator[tuple[ir.Operation, str]]:
-    """Yield the operations of `operations_in` with their names.
+) -> list[tuple[ir.Operation, str]]:
+    """Return the operations of `operations_in` with their names.
 
-    Reading the regions of each operation dominates the cost; operations of StableHLO that can't
-    have any are recognized by their names, which most callers need anyway.
+    Reading the regions of each operation would dominate the cost; operations of StableHLO that
+    can't have any are recognized by their names, which most callers need anyway.
     """
     operation = root.operation
+    found: list[tuple[ir.Operation, str]] = []
     if not inner_first:
-        yield operation, operation.name
+        found.append((operation, operation.name))
+    _add_operations_in(operation, leaving_out, inner_first, found)
+    if inner_first:
+        found.append((operation, operation.name))
+    return found
+
+
+def _add_operations_in(
+    operation: ir.Operation,
+    leaving_out: Collection[str],
+    inner_first: bool,
+    found: list[tuple[ir.Operation, str]],
+) -> None:
+    add, may_nest = found.append, may_have_regions
     for region in operation.regions:
         for block in region.blocks:
             for view in block.operations:
                 inner = view.operation
                 name = inner.name
-                if not may_have_regions(name) or name in leaving_out:
-                    yield inner, name
-                else:
-                    yield from named_operations_in(
-                        inner, leaving_out=leaving_out, inner_first=inner_first
-                    )
-    if inner_first:
-        yield operation, operation.name
+                if not may_nest(name):
+                    add((inner, name))
+                    continue
+                if not inner_first:
+                    add((inner, name))
+                if name not in leaving_out:
+                    _add_operations_in(inner, leaving_out, inner_first, found)
+                if inner_first:
+                    add((inner, name))

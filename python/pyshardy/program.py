@@ -20,12 +20,8 @@ from pyshardy.backends.arrays.distribution import gather, parts_of, scatter
 from pyshardy.backends.arrays.sharded_arrays import Column, ShardedArray, run_columns
 from pyshardy.backends.donations import settle_donations, shift_aliases
 from pyshardy.backends.unsharded import unsharded
-from pyshardy.cost.hardware import (
-    DEFAULT_HARDWARE,
-    Hardware,
-    load_hardware,
-    warn_of_unknown_axes,
-)
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Hardware, load_hardware, warn_of_unknown_axes
 from pyshardy.display import Displayed, Table, counted
 from pyshardy.irtools.functions import has_body
 from pyshardy.irtools.modules import copy_of

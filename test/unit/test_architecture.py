@@ -28,7 +28,7 @@ LATE_IMPORTS = {
     "pyshardy.cli.translate": "reading files, after --help and --version",
     "pyshardy.drawing.drawing": "terminals",
     "pyshardy.explain.any_program": "front ends, for functions",
-    "pyshardy.frontends.files": "JAX, for programs that it has serialized",
+    "pyshardy.frontends.files": "JAX, for programs that it has serialized, and artifacts",
     "pyshardy.guard.child": "the error of a crash",
     "pyshardy.lsp.main": "the server, after --help and --version",
     "pyshardy.passes.importing.apply_sharding_constraints": "debug information, rarely wanted",

@@ -18,7 +18,8 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import VerificationError
 from mlir_sdy.host import diagnostics_of, ir
 from mlir_sdy.shard.verify import verify_shard
-from mlir_sdy.verify.checks import SYMBOL_USERS, WITH_INVARIANTS, ModuleChecks
+from mlir_sdy.traversal import named_operations_in
+from mlir_sdy.verify.checks import ModuleChecks
 from mlir_sdy.verify.precedence import violation_before_host, violation_first
 from mlir_sdy.verify.violation import Violation
 
@@ -54,28 +55,8 @@ def verify_shardings(module: ir.Module | ir.Operation | ir.OpView) -> None:
 
 def _is_fine(root: ir.Operation) -> bool:
     """Whether no rule is broken; in one walk, and so not in the order that they are reported."""
-    checks = ModuleChecks()
-    symbol_users: list[ir.Operation] = []
-    fine = True
-
-    def visit(operation: ir.Operation) -> ir.WalkResult:
-        nonlocal fine
-        name = operation.name
-        try:
-            checks.check_attributes(operation)
-            if name in WITH_INVARIANTS:
-                checks.check_invariants(operation)
-        except Violation:  # must not cross the frames of the host
-            fine = False
-            return ir.WalkResult.INTERRUPT
-        if name in SYMBOL_USERS:
-            symbol_users.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    root.walk(visit, ir.WalkOrder.PRE_ORDER)
     try:
-        for operation in symbol_users if fine else ():
-            checks.check_symbol_uses(operation)
+        ModuleChecks().check_all(named_operations_in(root))
     except Violation:
         return False
-    return fine
+    return True

@@ -6,11 +6,11 @@ Large programs repeat few combinations of attributes and types many times, so va
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import Part
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.model import Mesh
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import get_sharding
@@ -26,8 +26,21 @@ from mlir_sdy.verify.violation import inside
 WITH_INVARIANTS = frozenset({"func.func", *COLLECTIVES})
 """The operations that `ModuleChecks.check_invariants` checks."""
 
-SYMBOL_USERS = frozenset(SYMBOL_USE_VERIFIERS)
-"""The operations that `ModuleChecks.check_symbol_uses` checks."""
+_SHARDING = "sdy.sharding"
+
+_OTHER_ATTRIBUTES = (
+    "sdy.sharding_rule",
+    "sdy.propagation_edges",
+    "sdy.result_propagation_edges",
+    "sdy.block_arg_propagation_edges",
+)
+"""The other attributes with rules, which few operations have."""
+
+_WITH_SCOPES = frozenset({"builtin.module", "sdy.manual_computation"})
+"""The operations whose regions have other meshes or manual axes than those around them."""
+
+_SPECIAL = WITH_INVARIANTS | frozenset(SYMBOL_USE_VERIFIERS)
+"""The operations with rules of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,34 @@ class ModuleChecks:
         self._meshes: dict[ir.Operation | None, dict[str, Mesh]] = {}
         self._scopes: dict[ir.Operation | None, _Scope] = {}
         self._passed: set[Hashable] = set()
+
+    def check_all(self, operations: Sequence[tuple[ir.Operation, str]]) -> None:
+        """Check all operations of a module, given with their names, in any order.
+
+        Raises:
+            Violation: a rule that is broken.
+        """
+        scopes = sum(1 for _, name in operations if name in _WITH_SCOPES)
+        has_one_scope = scopes <= 1 and operations[0][1] in _WITH_SCOPES
+        passed: set[Hashable] = set()
+        for operation, name in operations:
+            attributes = operation.attributes
+            sharding = attributes.get(_SHARDING)
+            if sharding is not None:
+                key = (
+                    identity(sharding),
+                    None if has_one_scope else self._scope(operation).key,
+                    *[identity(result.type) for result in operation.results],
+                )
+                if key not in passed:
+                    self._check_attribute(_SHARDING, operation, sharding)
+                    passed.add(key)
+            for other in _OTHER_ATTRIBUTES:
+                if other in attributes:
+                    self._check_attribute(other, operation, attributes[other])
+            if name in _SPECIAL:
+                self.check_invariants(operation)
+                self.check_symbol_uses(operation)
 
     def check_attributes(self, operation: ir.Operation) -> None:
         """Check the `sdy.*` attributes of an operation, in the order of their names.

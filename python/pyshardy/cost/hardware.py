@@ -32,9 +32,6 @@ from mlir_sdy.diagnostics import UsageError, emit, error, warning
 from mlir_sdy.model.hashing import HashSlot, hash_once
 from mlir_sdy.suggest import did_you_mean
 
-DEFAULT_HARDWARE = "default"
-"""The preset that the partitioner assumes: fast links between hosts, of power-of-two rates."""
-
 _PRESETS = resources.files("pyshardy.cost") / "presets"
 
 

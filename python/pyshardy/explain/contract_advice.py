@@ -14,7 +14,8 @@ from mlir_sdy.diagnostics import Diagnostic, note
 from mlir_sdy.host import ir
 from pyshardy.contracts.attributes import has_contracts
 from pyshardy.contracts.contract import Contract
-from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.checked_advice import CheckedAdvice
 from pyshardy.explain.program import COST_HARDWARE, ExplainedProgram, explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
-from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.any_program import LoweredByJax, TracingArguments, module_of
 from pyshardy.explain.contract_advice import explain_with_contracts
 from pyshardy.explain.program import COST_HARDWARE, explain_program

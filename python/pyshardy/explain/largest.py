@@ -45,7 +45,7 @@ def largest_values(explained: ExplainedProgram, count: int) -> list[LargeValue]:
 def _values(explained: ExplainedProgram, mesh: Mesh) -> Iterator[LargeValue]:
     record = explained.record
     program = record.engine.program
-    for number in range(1, len(program.values)):
+    for number in range(1, program.num_values):
         tensor, maker = program.tensor_type(number), program.makers[number]
         is_result = number in program.results[maker] and program.names[maker] != DATA_FLOW_EDGE
         if tensor is None or not tensor.is_static or not is_result:

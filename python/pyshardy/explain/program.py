@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.api import propagate
-from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.display import Displayed, DisplayedText, Table
 from pyshardy.explain.advice import Advice, advise
 from pyshardy.explain.collective_list import CollectiveList

@@ -25,7 +25,8 @@ from mlir_sdy.values import (
 from mlir_sdy.verify import verify
 from pyshardy.api import sharding as sharding_of
 from pyshardy.contracts.attributes import without_contracts
-from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.display import Displayed, Table, seconds_text
 from pyshardy.explain.any_program import module_of
 from pyshardy.explain.checked_advice import (

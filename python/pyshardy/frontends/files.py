@@ -12,8 +12,6 @@ from mlir_sdy.host import diagnostics_of, ir
 from mlir_sdy.stages import stage
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.verify import verify
-from pyshardy.frontends.portable import deserialize, serialize
-from pyshardy.frontends.portable.versions import CURRENT
 from pyshardy.irtools.source_text import remember_text
 
 _BYTECODE_MAGIC = b"ML\xefR"
@@ -79,10 +77,14 @@ def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
 
         with stage(f"reading '{filename}'"):
             return from_exported(data, context)
-    if kind is not Kind.TEXT:
+    if kind is Kind.PORTABLE:
+        from pyshardy.frontends.portable import deserialize  # noqa: PLC0415 (for few files)
+
         with stage(f"reading '{filename}'"):
-            read = deserialize if kind is Kind.PORTABLE else _from_bytecode
-            return read(data, context, filename)
+            return deserialize(data, context, filename)
+    if kind is Kind.BYTECODE:
+        with stage(f"reading '{filename}'"):
+            return _from_bytecode(data, context, filename)
     try:
         text = data.decode()
     except UnicodeDecodeError as broken:
@@ -95,14 +97,15 @@ def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
 
 
 def dump(
-    module: ir.Module, kind: Kind, version: str = CURRENT, *, debug_info: bool = False
+    module: ir.Module, kind: Kind, version: str | None = None, *, debug_info: bool = False
 ) -> bytes:
     """Return the contents of a file of some format for a module.
 
     Args:
         module: the module. It isn't changed.
         kind: the format of the file.
-        version: for a portable artifact, the version of StableHLO that must be able to read it.
+        version: for a portable artifact, the version of StableHLO that must be able to read it;
+            the current one if None.
         debug_info: whether a text has locations; the other formats always do.
 
     Raises:
@@ -111,7 +114,9 @@ def dump(
     """
     with stage("writing the program"):
         if kind is Kind.PORTABLE:
-            return serialize(module, version)
+            from pyshardy.frontends.portable import serialize  # noqa: PLC0415 (for few files)
+
+            return serialize(module) if version is None else serialize(module, version)
         if kind is Kind.BYTECODE:
             buffer = io.BytesIO()
             module.operation.write_bytecode(buffer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyshardy.cost.hardware import DEFAULT_HARDWARE
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.pipeline import PassPipeline, on_functions, pipeline_of, register_pipeline, use
 
 

@@ -22,6 +22,7 @@ have not changed since its last visit is skipped, but keeps its place in the wor
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -79,6 +80,15 @@ class Change:
     updates: Updates
 
 
+class _Unsharded(enum.Enum):
+    """The state of a relation none of whose tensors has a sharding: no step changes anything."""
+
+    UNSHARDED = enum.auto()
+
+
+_UNSHARDED = _Unsharded.UNSHARDED
+
+
 class Engine:
     """The state of a program under propagation.
 
@@ -114,13 +124,18 @@ class Engine:
         self._use_counts = list(program.use_counts)
         counts = self._use_counts
         self._live_uses = [sum(counts[results.start : results.stop]) for results in program.results]
-        # The operations that relate each slot, and the kind for which each is unchanged.
+        # The operations that relate each slot, and the kind for which each is unchanged, or
+        # `_UNSHARDED`.
         self._relations_of: list[list[int]] = [[] for _ in self.state]
+        self._at_rest: list[RelationKind | _Unsharded | None] = []
+        state = self.state
         for operation, relation in enumerate(self.relations):
+            is_sharded = 0
             if relation is not None:
                 for slot in relation.tensors:
                     self._relations_of[slot].append(operation)
-        self._at_rest: list[RelationKind | None] = [None] * len(self.relations)
+                    is_sharded |= state[slot]
+            self._at_rest.append(None if is_sharded else _UNSHARDED)
 
     # --- Shardings ----------------------------------------------------------------------------
 
@@ -134,7 +149,7 @@ class Engine:
 
     def given_shardings(self) -> Iterator[tuple[int, TensorSharding]]:
         """Return all slots in use with their shardings."""
-        slots, num_values = self.program.slots, len(self.program.values)
+        slots, num_values = self.program.slots, self.program.num_values
         for slot, number in enumerate(self.state):
             if number and (slot >= num_values or slots[slot] == slot):
                 sharding = self.table[number]
@@ -201,8 +216,12 @@ class Engine:
         # The list is a stack: pushed operations are on top of those not yet reached.
         for operation, kind in enumerate(kinds):
             is_queued[operation] = False
-            nothing_to_do = live_uses[operation] if kind is None else kind is at_rest[operation]
-            if nothing_to_do or is_erased[operation]:
+            rest = at_rest[operation]
+            if kind is None or rest is kind or rest is _UNSHARDED:
+                # The visit would only find out whether the operation is dead.
+                if live_uses[operation] or is_erased[operation]:
+                    continue
+            elif is_erased[operation]:
                 continue
             self._visit(operation, run, kinds, pushed, is_queued)
             while pushed:
@@ -234,7 +253,7 @@ class Engine:
         if updates is None:
             updates = self.stepper.step(kind, before)
         if not updates:
-            self._at_rest[operation] = kind
+            self._at_rest[operation] = kind if any(before) else _UNSHARDED
             return
         if self.on_change is not None:
             self.on_change(Change(run, operation, relation, kind, before, updates))
@@ -302,6 +321,7 @@ class Engine:
         if not self.program.results[operation] or not is_removable(
             self.program.operations[operation]
         ):
+            self._live_uses[operation] = 1  # Its effect counts as a use.
             return False
         self._erase(operation, stack, is_queued)
         self.erased.append(operation)

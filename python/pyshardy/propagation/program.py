@@ -9,15 +9,17 @@ functions have slots of their own, after those of the values.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from mlir_sdy import values as value_shardings
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import has_discardable
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
+from mlir_sdy.traversal import may_have_regions
 from mlir_sdy.values import (
     ASYNC_DONE,
     ASYNC_START,
@@ -73,7 +75,7 @@ class Program:
         results: the values that each operation makes.
         arguments: the arguments of the regions of each operation that has any.
         terminators: what ends the regions of each operation that has any.
-        values: the values; number 0 stands for none.
+        num_values: the number of values; number 0 stands for none.
         types: a number for the type of each value, as `type_key` gives it.
         makers: the operation that makes each value, or has it as an argument of a region; for the
             slot of a function's result the function.
@@ -102,36 +104,40 @@ class Program:
         self.results: list[range] = []
         self.arguments: dict[int, range] = {}
         self.terminators: defaultdict[int, list[int]] = defaultdict(list)
-        self.values: list[ir.Value | None] = [None]
+        self.num_values = 1
         self.types: list[int] = [0]
         self.makers: list[int] = [NO_OPERATION]
         self.functions: dict[str, int] = {}
         self.calls: defaultdict[str, list[int]] = defaultdict(list)
         self.with_own_rule: set[int] = set()
         self.groups: list[int] = []
-        self._numbers: dict[ir.Value, int] = {}
+        self._numbers: dict[int, int] = {}  # by identity, which is faster to hash
         self._given: dict[int, TensorSharding | None] = {}
         self._data_flow: list[int] = []
         self._edge_operations: list[int] = []
         self._waits: list[int] = []
         self._without_results: dict[ir.Operation, int] = {}
         self._type_key = lookup.type_key
+        self._known_types = lookup.known_types
         self._tensor_type = lookup.tensor_type
 
         self._read_block(module.body, NO_OPERATION)
         number_of = self._numbers.__getitem__
-        self.operands = [tuple(map(number_of, op.operands)) for op in self.operations]
-        self.use_counts = [0] * len(self.values)
+        self.operands = [
+            tuple([number_of(identity(value)) for value in op.operands]) for op in self.operations
+        ]
+        self.num_values = len(self.types)
+        self.use_counts = [0] * self.num_values
         for operands in self.operands:
             for value in operands:
                 self.use_counts[value] += 1
-        self.slots = list(range(len(self.values)))
+        self.slots = list(range(self.num_values))
         self.edges: dict[int, DataFlowEdge] = {}
         self.woken_edges: dict[Use, int] = {}
         self._read_data_flow()
         for operation, arguments in self.arguments.items():
             self._place_arguments(operation, arguments)
-        self.shardings: list[TensorSharding | None] = [None] * len(self.values)
+        self.shardings: list[TensorSharding | None] = [None] * self.num_values
         for value, sharding in self._given.items():
             self.shardings[value] = sharding
         self.function_results: dict[int, range] = {}
@@ -140,13 +146,13 @@ class Program:
 
     def number_of(self, value: ir.Value) -> int:
         """Return the number of a value."""
-        return self._numbers[value]
+        return self._numbers[identity(value)]
 
     def operation_number(self, operation: ir.Operation) -> int:
         """Return the number of an operation."""
         results = operation.results
         if len(results):
-            return self.makers[self._numbers[results[0]]]
+            return self.makers[self._numbers[identity(results[0])]]
         if not self._without_results:
             self._without_results = {
                 self.operations[number]: number
@@ -169,10 +175,14 @@ class Program:
 
     def value(self, number: int) -> ir.Value:
         """Return the value of a number."""
-        value = self.values[number]
-        if value is None:
-            raise ValueError("there is no such value")
-        return value
+        maker = self.makers[number]
+        made = self.results[maker]
+        if number in made:
+            return self.operations[maker].results[made.index(number)]
+        blocks = (block for region in self.operations[maker].regions for block in region.blocks)
+        arguments = (argument for block in blocks for argument in block.arguments)
+        index = self.arguments[maker].index(number)
+        return next(itertools.islice(arguments, index, None))
 
     def tensor_type(self, value: int) -> TensorType | None:
         """Return the type of a value; None if it isn't a ranked tensor."""
@@ -185,7 +195,7 @@ class Program:
 
     def is_result_of_function(self, slot: int) -> bool:
         """Whether the slot is that of a function result, which is not a value."""
-        return slot >= len(self.values)
+        return slot >= self.num_values
 
     def returned(self, function: int) -> Sequence[int]:
         """Return the values that a function returns; none if it has no body."""
@@ -213,6 +223,8 @@ class Program:
         """Add the operations of a block and nested ones. This is the hot loop of reading."""
         operations, names, parents = self.operations, self.names, self.parents
         ends, results, noted = self.ends, self.results, _NOTED
+        numbers, types, makers = self._numbers, self.types, self.makers
+        known_types, may_nest = self._known_types, may_have_regions
         for view in block.operations:
             operation = view.operation
             number = len(operations)
@@ -221,11 +233,24 @@ class Program:
             names.append(name)
             parents.append(parent)
             ends.append(number + 1)
-            results.append(self._add_results(operation, number))
+            made = operation.results
+            if len(made) == 1:
+                result = made[0]
+                at = len(types)
+                numbers[identity(result)] = at
+                value_type = result.type
+                key = identity(value_type)
+                types.append(key if key in known_types else self._type_key(value_type))
+                makers.append(number)
+                results.append(range(at, at + 1))
+            else:
+                results.append(self._add_values(made, number))
             if name in noted or has_discardable(operation, SHARDING):
                 self._note(operation, number, name, parent)
             if has_discardable(operation, SHARDING_RULE):
                 self.with_own_rule.add(number)
+            if not may_nest(name):
+                continue
             regions = operation.regions
             if len(regions):
                 if name == "builtin.module":
@@ -235,10 +260,10 @@ class Program:
 
     def _read_regions(self, regions: ir.RegionSequence, number: int) -> None:
         blocks = [block for region in regions for block in region.blocks]
-        first = len(self.values)
+        first = len(self.types)
         for block in blocks:
             self._add_values(block.arguments, number)
-        self.arguments[number] = range(first, len(self.values))
+        self.arguments[number] = range(first, len(self.types))
         for block in blocks:
             self._read_block(block, number)
         self.ends[number] = len(self.operations)
@@ -263,25 +288,11 @@ class Program:
         given = value_shardings.result_shardings_of(operation)
         self._given.update(zip(self.results[number], given, strict=False))
 
-    def _add_results(self, operation: ir.Operation, number: int) -> range:
-        results = operation.results
-        if len(results) != 1:
-            return self._add_values(results, number)
-        # Converting to a list is slower for a single result.
-        result = operation.result
-        at = len(self.values)
-        self._numbers[result] = at
-        self.values.append(result)
-        self.types.append(self._type_key(result.type))
-        self.makers.append(number)
-        return range(at, at + 1)
-
     def _add_values(self, values: Iterable[ir.Value], maker: int) -> range:
-        known, numbers, types, makers = self.values, self._numbers, self.types, self.makers
-        first = number = len(known)
+        numbers, types, makers = self._numbers, self.types, self.makers
+        first = number = len(types)
         for value in values:
-            numbers[value] = number
-            known.append(value)
+            numbers[identity(value)] = number
             types.append(self._type_key(value.type))
             makers.append(maker)
             number += 1

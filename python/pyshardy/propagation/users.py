@@ -26,7 +26,7 @@ class Users:
     def __init__(self, program: Program):
         self._program = program
         self._notified: dict[int, list[int]] = {}
-        self._last_users: list[int] = [NO_OPERATION] * len(program.values)
+        self._last_users: list[int] = [NO_OPERATION] * program.num_values
         for operation, operands in enumerate(program.operands):
             for value in operands:
                 self._last_users[value] = operation

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Hashable
+from collections.abc import Container, Hashable
 from typing import Any
 
 from mlir_sdy.attributes import value_of
@@ -145,6 +145,11 @@ class ShardingRuleLookup:
             rule = self._make(registered, operation, operand_types, result_types, observed)
             self._rules[key] = rule
         return rule
+
+    @property
+    def known_types(self) -> Container[int]:
+        """The numbers that `type_key` has returned."""
+        return self._types
 
     def type_key(self, value_type: ir.Type) -> int:
         """Return a number that identifies a type; see `tensor_type`.

@@ -13,7 +13,8 @@ from pyshardy.api import asm
 from pyshardy.contracts.contract import Contract, ContractViolation
 from pyshardy.contracts.files import read_contract
 from pyshardy.contracts.measured import MeasuredProgram
-from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.any_program import LoweredByJax, module_of
 from pyshardy.explain.contract_advice import advice_on_contract
 from pyshardy.explain.entry import explain

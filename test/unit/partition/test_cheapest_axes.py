@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from model_helpers import mesh_of_sizes, refs, sharding
 from test_factor_axes import rule
 
-from pyshardy.cost.hardware import DEFAULT_HARDWARE, Link, load_hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Link, load_hardware
 from pyshardy.partition.compatibility.cheapest_axes import Tensor, cheapest_factor_axes
 from pyshardy.partition.compatibility.factor_axes import choose_factor_axes
 from pyshardy.partition.resharding.cost import (

@@ -4,7 +4,8 @@
 import pytest
 
 import pyshardy as sdy
-from pyshardy.cost.hardware import DEFAULT_HARDWARE, load_hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import load_hardware
 from pyshardy.partition.resharding.total_cost import total_cost
 
 DEFAULT = load_hardware(DEFAULT_HARDWARE)

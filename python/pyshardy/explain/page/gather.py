@@ -127,7 +127,7 @@ class _Gatherer:
         returned = frozenset[int]() if main is None else frozenset(program.returned(main))
         inputs = range(0) if main is None else program.arguments.get(main, range(0))
         names = [port.name for port in self._explained.program.inputs]
-        for number in range(1, len(program.values)):
+        for number in range(1, program.num_values):
             slot = program.slots[number]
             tensor = self._record.tensor(number)
             is_input = number in inputs

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar, overload
 
-import numpy as np
-
 from mlir_sdy.host import ir
 
 Value = TypeVar("Value")
@@ -193,6 +191,8 @@ class Paddings(Field[Sequence[tuple[int, int]]]):
 
     def build(self, value: Sequence[tuple[int, int]], context: ir.Context) -> ir.Attribute:
         """Return the elements."""
+        import numpy as np  # noqa: PLC0415 (an eighth of the start-up of a tool)
+
         pairs = np.array(list(value), np.int64).reshape(-1, 2)
         return ir.DenseElementsAttr.get(pairs, context=context)
 

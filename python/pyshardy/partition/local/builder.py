@@ -19,7 +19,7 @@ from mlir_sdy.model import (
     replica_groups,
     shard_indices,
 )
-from pyshardy.cost.hardware import DEFAULT_HARDWARE
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.irtools.defining_ops import defining_operation
 from pyshardy.irtools.replica_groups import groups_along
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute

@@ -27,7 +27,7 @@ from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in
 from mlir_sdy.values import argument_shardings, result_shardings
-from pyshardy.cost.hardware import DEFAULT_HARDWARE
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.irtools.channels import first_free_channel
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.walks import operations_named

@@ -26,7 +26,8 @@ from mlir_sdy import sdy
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, mesh_of
 from mlir_sdy.values import get_sharding, rank_of, set_sharding
-from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.loops import trip_count
 from pyshardy.irtools.tensor_types import element_bytes, shape_of

@@ -41,7 +41,8 @@ from mlir_sdy.values import (
     rank_of,
     set_result_shardings_of,
 )
-from pyshardy.cost.hardware import DEFAULT_HARDWARE, load_hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import load_hardware
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.cheapest import CheapestCompatibility, prepare_for_devices

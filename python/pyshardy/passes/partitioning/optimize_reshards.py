@@ -38,7 +38,8 @@ from mlir_sdy.model import (
     mesh_of,
 )
 from mlir_sdy.values import get_sharding, set_result_shardings_of
-from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.signature_memo import SignatureMemo

@@ -182,7 +182,7 @@ class _FunctionPadder:
         rule = None if _hands_on(operation.name) else self.rules.rule(operation)
         return None if rule is None else rule_on_shards(operation, rule)
 
-    def _operations(self) -> Iterator[tuple[ir.Operation, str]]:
+    def _operations(self) -> list[tuple[ir.Operation, str]]:
         return named_operations_in(self.function, leaving_out=SCALAR_BODIES)
 
     def _values(self) -> Iterator[ir.Value]:

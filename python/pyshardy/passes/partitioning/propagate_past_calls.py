@@ -34,7 +34,8 @@ from mlir_sdy.values import (
     set_result_shardings,
     set_sharding,
 )
-from pyshardy.cost.hardware import DEFAULT_HARDWARE, load_hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import load_hardware
 from pyshardy.irtools.functions import functions_of, has_static_shape
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import function_type_of

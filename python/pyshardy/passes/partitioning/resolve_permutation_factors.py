@@ -28,7 +28,8 @@ from collections.abc import Mapping
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
 from mlir_sdy.values import get_sharding, look_through_barriers, result_shardings_of
-from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.channels import first_free_channel
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, Mesh, TensorSharding, mesh_of
 from mlir_sdy.values import get_sharding, result_shardings_of
-from pyshardy.irtools.constants import known_integers
+from pyshardy.irtools.known_integers import known_integers
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, splat_literal
 from pyshardy.irtools.stablehlo_views import ScatterView
 from pyshardy.irtools.tensor_types import Shape, shape_of, with_element

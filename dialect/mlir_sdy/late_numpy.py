@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Load the MLIR bindings without NumPy, which they import for a few builders of attributes.
+
+NumPy takes a sixth of the start-up of a tool, and most runs don't use it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_NAME = "numpy"
+
+
+class _LateNumpy(types.ModuleType):
+    """NumPy, loaded when something in it is used."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # The import system asks for these.
+            raise AttributeError(name)
+        if sys.modules.get(_NAME) is self:  # Another thread uses it before the block ends.
+            del sys.modules[_NAME]
+        return getattr(importlib.import_module(_NAME), name)
+
+
+@contextmanager
+def numpy_loaded_late() -> Iterator[None]:
+    """Let modules imported in the block load NumPy when they use it, unless it is loaded already.
+
+    Imports after the block load NumPy as usual.
+    """
+    if _NAME in sys.modules:
+        yield
+        return
+    late = sys.modules[_NAME] = _LateNumpy(_NAME)
+    try:
+        yield
+    finally:
+        if sys.modules.get(_NAME) is late:
+            del sys.modules[_NAME]
