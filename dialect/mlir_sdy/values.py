@@ -421,7 +421,7 @@ def map_shardings(
     change: Callable[[TensorSharding], TensorSharding],
     *,
     leaving_out: Collection[str] = (),
-) -> None:
+) -> bool:
     """Replace each sharding in `root` by the result of `change` for it.
 
     The order is that of the text: for a function its arguments, its results and then its body. The
@@ -431,6 +431,9 @@ def map_shardings(
         root: the operation to begin with.
         change: returns the new sharding of a sharding.
         leaving_out: the names of operations whose regions are skipped.
+
+    Returns:
+        Whether any sharding has changed.
     """
     changes = _Changes(change, root.operation.context)
     for operation, name in named_operations_in(root, leaving_out=leaving_out):
@@ -444,6 +447,7 @@ def map_shardings(
                 new = changes.of_list(attribute)
                 if new is not None:
                     attributes[entry] = new
+    return changes.any
 
 
 class _Changes:
@@ -455,6 +459,11 @@ class _Changes:
         self._cache = AttributeCache(context)
         # By the address of the old attribute, as comparing attributes is slow.
         self._known: dict[int, ir.Attribute | None] = {}
+
+    @property
+    def any(self) -> bool:
+        """Whether any attribute has a replacement."""
+        return any(new is not None for new in self._known.values())
 
     def of_list(self, old: ir.Attribute) -> ir.Attribute | None:
         """Return the replacement of a sharding or a list of them; None if it does not change."""

@@ -5,7 +5,9 @@ While a pipeline runs, an analysis of a module is computed once and kept until a
 it. As in MLIR, every pass invalidates all analyses except those that it preserves:
 
 - `@preserves(...)` on the function of a pass names the analyses that it always preserves;
-- `mark_all_preserved()`, called by a pass on the module, says that this run has changed nothing.
+- `@inserts(...)` names the operations that it may insert, which keeps `operation-names`;
+- `mark_all_preserved()`, called by a pass for each operation that it runs on, says that it has
+  changed nothing there.
 
 A declaration that is missing costs time only. `sdy-opt --verify-analyses` finds those that are
 wrong: after each pass, it recomputes the analyses that the pass preserves and compares them.
@@ -17,20 +19,25 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 from mlir_sdy.host import ir
 
-AnalysisName = Literal["device-meshes", "result-kinds"]
-ALL_ANALYSES = frozenset[AnalysisName]({"device-meshes", "result-kinds"})
+AnalysisName = Literal["device-meshes", "operation-names", "result-kinds"]
+ALL_ANALYSES = frozenset[AnalysisName]({"device-meshes", "operation-names", "result-kinds"})
 
 PRESERVED_BY_HOST_PASSES: Mapping[str, frozenset[AnalysisName]] = MappingProxyType(
     {"symbol-dce": ALL_ANALYSES}
 )
 """The analyses that passes of the host preserve, for those that preserve any."""
+
+INSERTED_BY_HOST_PASSES: Mapping[str, frozenset[str]] = MappingProxyType(
+    {"symbol-dce": frozenset()}
+)
+"""The operations that passes of the host may insert, where they are known."""
 
 Result = TypeVar("Result")
 Pass = TypeVar("Pass", bound=Callable[..., None])
@@ -55,12 +62,22 @@ class _Computed:
 
 @dataclass(slots=True)
 class _Cache:
+    """The analyses of a pipeline.
+
+    Attributes:
+        computed: the results, by the name of the analysis.
+        inserted: the names of the operations that the current pass may insert; None if unknown.
+        num_unchanged: the number of operations on which the current pass has changed nothing.
+    """
+
     computed: dict[str, _Computed] = field(default_factory=dict[str, _Computed])
-    all_preserved: bool = False
+    inserted: frozenset[str] | None = None
+    num_unchanged: int = 0
 
 
 _cache: ContextVar[_Cache | None] = ContextVar("analyses", default=None)
 _preserved: dict[Callable[..., None], frozenset[AnalysisName]] = {}
+_inserted: dict[Callable[..., None], frozenset[str]] = {}
 
 
 def module_analysis(
@@ -101,16 +118,37 @@ def preserves(*names: AnalysisName) -> Callable[[Pass], Pass]:
     return declare
 
 
+def inserts(*names: str) -> Callable[[Pass], Pass]:
+    """Declare the operations that a pass may insert: those of `names` and no others."""
+
+    def declare(function: Pass) -> Pass:
+        _inserted[function] = frozenset(names)
+        return function
+
+    return declare
+
+
+def inserted_by(function: Callable[..., None]) -> frozenset[str] | None:
+    """Return the names of the operations that a pass may insert; None if they are unknown."""
+    return _inserted.get(function)
+
+
+def inserted_by_current_pass() -> frozenset[str] | None:
+    """Return `inserted_by` for the pass that runs; None if it is unknown, or outside pipelines."""
+    cache = _cache.get()
+    return None if cache is None else cache.inserted
+
+
 def preserved_by(function: Callable[..., None]) -> frozenset[AnalysisName]:
     """Return the analyses that a pass is declared to preserve."""
     return _preserved.get(function, frozenset())
 
 
 def mark_all_preserved() -> None:
-    """Keep all analyses after the current pass, which runs on the module and changed nothing."""
+    """Keep all analyses after the current pass if it calls this for each operation it runs on."""
     cache = _cache.get()
     if cache is not None:
-        cache.all_preserved = True
+        cache.num_unchanged += 1
 
 
 @contextmanager
@@ -123,12 +161,30 @@ def analyses_cached() -> Iterator[None]:
         _cache.reset(token)
 
 
-def invalidate_analyses(preserved: frozenset[AnalysisName], *, verify: bool) -> list[str]:
+def prepare_analyses(inserted: frozenset[str] | None) -> None:
+    """Prepare the analyses for a pass that may insert operations of some names.
+
+    Args:
+        inserted: the names; None if they are unknown.
+    """
+    cache = _cache.get()
+    if cache is None:
+        return
+    cache.inserted = inserted
+    known = cache.computed.get("operation-names")
+    if known is not None and inserted:
+        cache.computed["operation-names"] = replace(known, result=known.result | inserted)
+
+
+def invalidate_analyses(
+    preserved: frozenset[AnalysisName], *, num_targets: int = 1, verify: bool
+) -> list[str]:
     """Drop the analyses that the pass that just ran doesn't preserve.
 
     Args:
         preserved: those that it is declared to preserve; all if it has called
-            `mark_all_preserved`.
+            `mark_all_preserved` for each operation that it ran on.
+        num_targets: the number of these operations.
         verify: recompute those that are kept.
 
     Returns:
@@ -138,8 +194,10 @@ def invalidate_analyses(preserved: frozenset[AnalysisName], *, verify: bool) -> 
     cache = _cache.get()
     if cache is None:
         return []
-    kept = ALL_ANALYSES if cache.all_preserved else preserved
-    cache.all_preserved = False
+    kept = ALL_ANALYSES if cache.num_unchanged >= num_targets else preserved
+    if cache.inserted is not None:
+        kept |= {"operation-names"}
+    cache.inserted, cache.num_unchanged = None, 0
     cache.computed = {name: each for name, each in cache.computed.items() if name in kept}
     if not verify:
         return []

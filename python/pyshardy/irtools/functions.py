@@ -34,6 +34,11 @@ def is_private(function: ir.Operation) -> bool:
     return FunctionView(function).sym_visibility == "private"
 
 
+def is_public(function: ir.Operation) -> bool:
+    """Whether a function may be called from outside of the module."""
+    return FunctionView(function).sym_visibility in (None, "public")
+
+
 def main_function(module: ir.Module) -> ir.Operation | None:
     """Return the only function of a module, or the one named `main`; None without any function.
 

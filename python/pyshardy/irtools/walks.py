@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from mlir_sdy.host import identity, ir, rewrite
+from pyshardy.irtools.operation_names import names_that_may_occur
 
 
 def operations_named(
@@ -22,7 +23,8 @@ def operations_named(
 
     The cost depends only on the operations found. A walk of the bindings calls back for every
     operation, which takes a microsecond each. The driver of rewrite patterns compares names in C++,
-    so patterns that never match record the operations that they are called with.
+    so patterns that never match record the operations that they are called with. Nothing is walked
+    if none of the names may occur (`names_that_may_occur`).
     """
     found: list[ir.Operation] = []
 
@@ -30,8 +32,12 @@ def operations_named(
         found.append(operation.operation)
         return True  # No match.
 
+    known = names_that_may_occur(root)
+    sought = list(names) if known is None else [name for name in names if name in known]
+    if not sought:
+        return found
     patterns = rewrite.RewritePatternSet(root.context)
-    for name in names:
+    for name in sought:
         patterns.add(name, note)
     rewrite.walk_and_apply_patterns(root.operation, patterns.freeze())
     return found if order is ir.WalkOrder.POST_ORDER else _outer_first(found)

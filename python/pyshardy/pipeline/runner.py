@@ -16,14 +16,17 @@ from mlir_sdy.host import ir
 from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify, verify_shardings
 from pyshardy.irtools.analyses import (
+    INSERTED_BY_HOST_PASSES,
     PRESERVED_BY_HOST_PASSES,
     AnalysisName,
     analyses_cached,
+    inserted_by,
     invalidate_analyses,
+    prepare_analyses,
     preserved_by,
 )
 from pyshardy.irtools.modules import move_contents
-from pyshardy.pipeline import canonicalize
+from pyshardy.pipeline import canonicalize, symbol_dce
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.pipeline.errors import PipelineError, describe
 from pyshardy.pipeline.instrumentation import Instrumentation
@@ -83,8 +86,11 @@ def run_pipeline(
         with host.diagnostics_emitted(module.context), collection_paused(), analyses_cached():
             for step in steps:
                 verify_it = verify_each and (verify_inside or not step.is_inside)
-                _run_observed(step, module, instrumentation, verify_it)
-                wrong = invalidate_analyses(_preserved_by(step), verify=verify_analyses)
+                prepare_analyses(_inserted_by(step))
+                num_targets = _run_observed(step, module, instrumentation, verify_it)
+                wrong = invalidate_analyses(
+                    _preserved_by(step), num_targets=num_targets, verify=verify_analyses
+                )
                 if wrong:
                     raise PipelineError(step.argument, _wrongly_preserved(step, module, wrong))
     except PipelineError as failure:
@@ -114,6 +120,12 @@ def _preserved_by(step: Step) -> frozenset[AnalysisName]:
     return preserved_by(step.info.load())
 
 
+def _inserted_by(step: Step) -> frozenset[str] | None:
+    if step.info is None:
+        return INSERTED_BY_HOST_PASSES.get(step.argument)
+    return inserted_by(step.info.load())
+
+
 def _wrongly_preserved(step: Step, module: ir.Module, names: Sequence[str]) -> Diagnostic:
     message = (
         f"pass '{step.argument}' is declared to preserve {', '.join(names)}, but it changes what "
@@ -124,45 +136,48 @@ def _wrongly_preserved(step: Step, module: ir.Module, names: Sequence[str]) -> D
 
 def _run_observed(
     step: Step, module: ir.Module, instrumentation: Sequence[Instrumentation], verify_each: bool
-) -> None:
+) -> int:
+    """Run a pass; return the number of operations that it ran on."""
     for observer in instrumentation:
         observer.before_pass(step, module)
     try:
-        _run_step(step, module, verify_each)
+        num_targets = _run_step(step, module, verify_each)
     except PipelineError:
         for observer in reversed(instrumentation):
             observer.after_failed_pass(step, module)
         raise
     for observer in reversed(instrumentation):
         observer.after_pass(step, module)
+    return num_targets
 
 
-def _run_step(step: Step, module: ir.Module, verify_each: bool) -> None:
+def _run_step(step: Step, module: ir.Module, verify_each: bool) -> int:
     with stage(f"running pass '{step.argument}'"):
         if not _LOG.isEnabledFor(logging.INFO):
-            _run_and_verify(step, module, verify_each)
-            return
+            return _run_and_verify(step, module, verify_each)
         started, before = time.perf_counter(), operation_counts(module)
-        _run_and_verify(step, module, verify_each)
+        num_targets = _run_and_verify(step, module, verify_each)
         seconds, after = time.perf_counter() - started, operation_counts(module)
         added, removed = (each.total() for each in (after - before, before - after))
         _LOG.info(
             "%s: %.3f s, %d operations (+%d -%d)", step.use, seconds, after.total(), added, removed
         )
+        return num_targets
 
 
-def _run_and_verify(step: Step, module: ir.Module, verify_each: bool) -> None:
+def _run_and_verify(step: Step, module: ir.Module, verify_each: bool) -> int:
+    num_targets = 1
     try:
         if step.info is None:
             run_host_pass = functools.partial(_run_host_pass, step, module, verify_each)
             if step.argument == canonicalize.NAME:
                 canonicalize.run_canonicalize(step, module, run_host_pass)
-            else:
+            elif verify_each or not symbol_dce.is_needless(step, module):
                 run_host_pass()
             if verify_each:
                 verify_shardings(module)  # the host has verified the rest
         else:
-            _run_python_pass(step, module)
+            num_targets = _run_python_pass(step, module)
             if verify_each:
                 with stage("verifying"):
                     verify(module)
@@ -174,10 +189,15 @@ def _run_and_verify(step: Step, module: ir.Module, verify_each: bool) -> None:
         raise PipelineError(step.argument, *_reported(failure, step, module)) from failure
     except Exception as bug:
         raise PipelineError(step.argument, _internal_error(step, module.operation, bug)) from bug
+    return num_targets
 
 
-def _run_python_pass(step: Step, module: ir.Module) -> None:
-    """Run a pass on each operation that it applies to; report all their errors."""
+def _run_python_pass(step: Step, module: ir.Module) -> int:
+    """Run a pass on each operation that it applies to; report all their errors.
+
+    Returns:
+        The number of these operations.
+    """
     assert step.info is not None
     targets = list(operations_at(module, step.nesting)) if step.nesting else [module]
     failures: list[SdyError | ir.MLIRError] = []
@@ -196,6 +216,7 @@ def _run_python_pass(step: Step, module: ir.Module) -> None:
         reported = [_diagnostics_of(failure, step, module) for failure in failures]
         diagnostics = dict.fromkeys(itertools.chain.from_iterable(reported))
         raise PipelineError(step.argument, *diagnostics) from failures[0]
+    return len(targets)
 
 
 def _run_host_pass(step: Step, module: ir.Module, verify_each: bool) -> None:

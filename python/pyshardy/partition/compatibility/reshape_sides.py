@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 from mlir_sdy.model import Mesh, TensorSharding, place_data_alike
@@ -32,6 +33,7 @@ class Side:
         return self.sharding.global_shape(self.sharding.local_shape(self.shape, mesh), mesh)
 
 
+@functools.lru_cache(maxsize=4096)
 def are_alike(source: Side, target: Side, mesh: Mesh) -> bool:
     """Whether all shards hold the same data on both sides, and padding in the same places."""
     return place_data_alike(
@@ -41,11 +43,12 @@ def are_alike(source: Side, target: Side, mesh: Mesh) -> bool:
     )
 
 
-def images_on(side: Side, shape: Shape, mesh: Mesh) -> list[Side]:
+@functools.lru_cache(maxsize=4096)
+def images_on(side: Side, shape: Shape, mesh: Mesh) -> tuple[Side, ...]:
     """Return the images of a side on another shape on which shards hold the same data."""
     held: list[AxesPerDim] = [()]
     for group in reshape_groups(side.shape, shape):
         options = images(side.axes, side.shape, group, shape, mesh)
         held = [(*before, *option) for before in held for option in options]
     found = [Side(shape, axes) for axes in held]
-    return [each for each in found if are_alike(side, each, mesh)]
+    return tuple(each for each in found if are_alike(side, each, mesh))

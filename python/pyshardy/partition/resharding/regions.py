@@ -86,6 +86,7 @@ class ElementwiseRegions:
         self._cost = cost
         self._work = work
         self._seen: set[int] = set()
+        self._shardings: dict[int, TensorSharding | None] = {}
 
     def visit(self, reshards: Iterable[ir.Operation]) -> None:
         """Change the regions that reshards lead to or from; reshards may be unused afterwards."""
@@ -143,6 +144,12 @@ class ElementwiseRegions:
 
         Constants don't count: they would connect regions that have nothing else in common.
         """
+        key = _key(operation)
+        if key not in self._shardings:
+            self._shardings[key] = self._find_plain_sharding(operation)
+        return self._shardings[key]
+
+    def _find_plain_sharding(self, operation: ir.Operation) -> TensorSharding | None:
         if not self._is_elementwise(operation):
             return None
         if not any(shape_of(operand.type) for operand in operation.operands):
@@ -162,13 +169,17 @@ class ElementwiseRegions:
     # --- Changing ---------------------------------------------------------------------------
 
     def _improve(self, region: _Region) -> None:
+        candidates = list(self._candidates(region))
+        if not candidates:
+            return
         least, best = self._total(region, region.sharding), None
-        for candidate in self._candidates(region):
+        for candidate in candidates:
             total = self._total(region, candidate)
             if total < least:
                 least, best = total, candidate
         if best is None:
             return
+        self._shardings.clear()  # They change.
         for value in region.inputs:
             self._bring(value, best, region)
         for operation in region.operations.values():

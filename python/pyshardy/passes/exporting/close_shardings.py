@@ -17,24 +17,18 @@ from dataclasses import replace
 from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, TensorSharding
 from mlir_sdy.values import map_shardings
-from pyshardy.irtools.analyses import mark_all_preserved
-from pyshardy.irtools.shardings import any_sharding
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 
 
+@inserts()
 def close_shardings(module: ir.Module) -> None:
     """Close all dimensions, and drop replicated axes, which have no meaning then.
 
     Axes, unreduced axes and priorities are kept, except the priorities of dimensions without axes,
     which a closed dimension must not have.
     """
-    if any_sharding(module, _is_open):
-        map_shardings(module, _closed)
-    else:
+    if not map_shardings(module, _closed):
         mark_all_preserved()
-
-
-def _is_open(sharding: TensorSharding) -> bool:
-    return sharding != _closed(sharding)
 
 
 def _closed(sharding: TensorSharding) -> TensorSharding:

@@ -19,6 +19,7 @@ from collections.abc import Hashable
 
 from mlir_sdy.host import ir
 from mlir_sdy.values import rank_of
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.walks import operations_named
 
 _BROADCAST = "stablehlo.broadcast_in_dim"
@@ -28,6 +29,7 @@ _CONSTANTS = frozenset(
 _CANDIDATES = _CONSTANTS | {_BROADCAST}
 
 
+@inserts()
 def constant_or_scalar_merger(function: ir.Operation | ir.OpView) -> None:
     """Replace each constant and broadcast scalar by the first equal one.
 

@@ -24,6 +24,7 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.replica_groups import (
     COLLECTIVES_WITH_GROUPS,
     inline_mesh_of_groups,
@@ -34,6 +35,7 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.planned_axes import FACTOR_AXES
 
 
+@inserts()
 def drop_sharding_and_mesh(
     module: ir.Module, *, keep_module_sharding_metadata: bool = False
 ) -> None:

@@ -38,6 +38,7 @@ from mlir_sdy.values import (
     set_result_shardings,
 )
 from pyshardy.contracts.attributes import CONTRACT, FUNCTION_CONTRACT
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
 from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, ORIGINAL_FUNCTION_NAME
 from pyshardy.irtools.stablehlo_views import symbol_name
@@ -50,6 +51,7 @@ _OWN = frozenset({"name", "in_shardings", "out_shardings", OPERAND_SIZES, RESULT
 _OF_THE_FUNCTION = frozenset({_THREAD, FUNCTION_NO_INLINE, FUNCTION_CONTRACT})
 
 
+@inserts("func.call", "func.func", "func.return")
 def export_named_computations(module: ir.Module, *, keep_calls: bool = False) -> None:
     """Move the body of each named computation to a function, and call that instead.
 

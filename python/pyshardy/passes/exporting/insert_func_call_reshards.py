@@ -28,7 +28,7 @@ from mlir_sdy.values import (
     result_shardings_of,
     set_result_shardings_of,
 )
-from pyshardy.irtools.analyses import preserves
+from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
@@ -37,6 +37,7 @@ from pyshardy.partition.function_context import FunctionContext
 _Shardings = Sequence[TensorSharding]
 
 
+@inserts("sdy.reshard")
 @preserves("device-meshes", "result-kinds")
 def insert_func_call_reshards(module: ir.Module) -> None:
     """Insert reshards after the calls of a module.

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.stablehlo_views import INTERFACE
 
 _NOTES = tuple(
@@ -23,6 +24,7 @@ _NOTES = tuple(
 )
 
 
+@inserts()
 def remove_propagation_debug_info(module: ir.Module) -> None:
     """Remove debug information from operations, and from arguments and results of functions."""
 

@@ -13,10 +13,11 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import preserves
+from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.walks import operations_named
 
 
+@inserts("sdy.reshard")
 @preserves("device-meshes", "result-kinds")
 def sharding_constraint_to_reshard(function: ir.Operation | ir.OpView) -> None:
     """Replace each constraint by a reshard of the same input, with the same attributes."""

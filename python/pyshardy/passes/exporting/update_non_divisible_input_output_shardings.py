@@ -29,7 +29,7 @@ from mlir_sdy.values import (
     set_result_shardings,
     set_result_shardings_of,
 )
-from pyshardy.irtools.analyses import preserves
+from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.functions import functions_of, has_body, has_static_shape, is_private
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
@@ -38,6 +38,7 @@ from pyshardy.partition.function_context import FunctionContext
 _WITH_INPUTS_OR_OUTPUTS = frozenset({"func.call", "sdy.manual_computation"})
 
 
+@inserts()
 @preserves("device-meshes", "result-kinds")
 def update_non_divisible_input_output_shardings(
     module: ir.Module, *, public_functions_only: bool = False

@@ -28,6 +28,7 @@ from mlir_sdy.values import (
     result_shardings_of,
 )
 from mlir_sdy.verify.violation import Violation
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.shardings import any_sharding
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
@@ -45,6 +46,7 @@ _BODY_KINDS = {
 }
 
 
+@inserts()
 def verify_unreduced_axes(function: ir.Operation | ir.OpView) -> None:
     """Check the operations of a function, inner ones first, up to the first error.
 

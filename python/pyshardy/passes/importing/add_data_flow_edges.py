@@ -30,10 +30,12 @@ from mlir_sdy.values import (
     edge_operation,
     result_shardings_of,
 )
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.walks import operations_named
 
 
+@inserts("sdy.data_flow_edge")
 def add_data_flow_edges(module: ir.Module) -> None:
     """Insert an edge for each owner in a module; see `add_edges`."""
     add_edges(operations_named(DATA_FLOW_OPERATIONS, module, ir.WalkOrder.POST_ORDER))

@@ -26,6 +26,7 @@ from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, TensorShardingPerValue
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings_of
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.functions import (
     entry_block,
     functions_of,
@@ -34,6 +35,7 @@ from pyshardy.irtools.functions import (
 )
 
 
+@inserts("sdy.func_data_flow_edge")
 def add_func_data_flow_edges(module: ir.Module) -> None:
     """Insert an edge for each argument of functions other than main, and for each call result.
 

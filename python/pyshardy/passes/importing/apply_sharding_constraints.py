@@ -31,10 +31,12 @@ from pyshardy.importing.constraints import (
     input_shardings,
     may_be_dictated,
 )
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.walks import operations_named
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup
 
 
+@inserts()
 def apply_sharding_constraints(
     module: ir.Module,
     *,

@@ -33,6 +33,7 @@ from pyshardy.importing.constant_expressions import (
     SHARDING_GROUP,
     ConstantExpressions,
 )
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.constants import use_sdy_constants
 from pyshardy.irtools.textual_order import Place, textual_order
@@ -41,6 +42,7 @@ from pyshardy.irtools.walks import operations_named
 _STARTING_POINTS = CONSTANTS | {BROADCAST, NAMED_COMPUTATION, "func.call"}
 
 
+@inserts("sdy.constant")
 def constant_or_scalar_splitter(module: ir.Module) -> None:
     """Split constant sub-computations, and broadcasts of scalars, so that each has one user.
 

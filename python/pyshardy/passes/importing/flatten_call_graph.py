@@ -17,11 +17,13 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.clone_functions import FunctionCloner
 from pyshardy.irtools.stablehlo_views import CallView, callee_of
 
 
+@inserts()
 def flatten_call_graph(module: ir.Module) -> None:
     """Copy functions so that each is called from one place at most.
 

@@ -27,6 +27,7 @@ from mlir_sdy.discardable import get_discardable, has_discardable, set_discardab
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.values import SHARDING, argument_shardings
 from pyshardy.contracts.attributes import CONTRACT, FUNCTION_CONTRACT
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, original_name
 from pyshardy.irtools.sharding_lists import complete_list
@@ -41,6 +42,7 @@ _OF_THE_CALL = frozenset({SHARDING, "callee", "arg_attrs", "res_attrs"})
 """Attributes of a call that a computation has in another form, or not at all."""
 
 
+@inserts("sdy.data_flow_edge", "sdy.named_computation", "sdy.return")
 def import_func_calls(
     module: ir.Module, *, add_data_flow_edges_on_named_computations: bool = True
 ) -> None:

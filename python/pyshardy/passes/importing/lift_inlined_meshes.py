@@ -20,7 +20,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import map_shardings
-from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.replica_groups import (
     COLLECTIVES_WITH_GROUPS,
     mesh_of_groups,
@@ -35,6 +35,7 @@ MESH_FOR_STABLEHLO = "stablehlo.mesh"
 """The attribute of a mesh with its definition for tools that support StableHLO only."""
 
 
+@inserts("sdy.mesh")
 def lift_inlined_meshes(module: ir.Module, *, use_single_device_mesh_names: bool = False) -> None:
     """Replace inlined meshes by names, and merge equal mesh operations.
 

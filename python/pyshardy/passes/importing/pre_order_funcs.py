@@ -15,9 +15,11 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.call_graph import CallGraph
 
 
+@inserts()
 def pre_order_funcs(module: ir.Module) -> None:
     """Move the functions that have a body to the end of a module, callers first.
 

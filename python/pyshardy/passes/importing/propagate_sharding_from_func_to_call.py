@@ -17,6 +17,7 @@ from mlir_sdy.discardable import has_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorShardingPerValue
 from mlir_sdy.values import SHARDING, result_shardings
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.sharding_lists import complete_list
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
@@ -24,6 +25,7 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 
 
+@inserts()
 def propagate_sharding_from_func_to_call(module: ir.Module) -> None:
     """Give each call without shardings those of its callee's results.
 

@@ -22,9 +22,11 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import map_shardings
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.walks import operations_named
 
 
+@inserts()
 def remove_size_one_axes(module: ir.Module) -> None:
     """Remove axes of size 1 from the dimensions, replicated and unreduced axes of all shardings.
 

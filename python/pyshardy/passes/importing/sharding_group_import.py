@@ -19,10 +19,12 @@ from mlir_sdy import sdy
 from mlir_sdy.diagnostics import PassError, error, note
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.op_classes import view_as
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.disjoint_sets import DisjointSets
 from pyshardy.irtools.walks import operations_named
 
 
+@inserts()
 def sharding_group_import(module: ir.Module) -> None:
     """Make the groups of a module disjoint, and number them from 0.
 

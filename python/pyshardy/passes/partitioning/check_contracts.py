@@ -15,7 +15,7 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from pyshardy.contracts.attributes import CONTRACTS, contract_of_attribute
 from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective, axis_name, lines_of
-from pyshardy.irtools.analyses import preserves
+from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.tags import tags_of, without_tags
 from pyshardy.irtools.walks import operations_named
@@ -29,6 +29,7 @@ _MOST_INSERTED = 8
 """The maximum number of inserted operations between a collective and a marked operation."""
 
 
+@inserts()
 @preserves("device-meshes", "result-kinds")
 def check_contracts(module: ir.Module) -> None:
     """Check the contracts that `sdy-mark-contracts` moved to a module, and remove the marks.

@@ -23,7 +23,7 @@ from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings, result_shardings, result_shardings_of
-from pyshardy.irtools.analyses import preserves
+from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import NO_INLINE, has_static_shape, is_private, returned_values
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of
@@ -37,6 +37,7 @@ _COMPUTE_TYPE = "_xla_compute_type"
 _INLINEABLE = "inlineable"
 
 
+@inserts()
 @preserves("device-meshes", "result-kinds")
 def inline_small_functions(module: ir.Module, *, max_operations: int = 40) -> None:
     """Replace calls of private functions by their bodies.

@@ -15,7 +15,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from pyshardy.contracts.attributes import CONTRACT, CONTRACTS, contract_of_attribute
-from pyshardy.irtools.analyses import preserves
+from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.tags import tagged
 from pyshardy.irtools.walks import operations_with
 from pyshardy.local_program.segments import COLLECTIVES
@@ -29,6 +29,7 @@ COLLECTIVE_TAG = "contract_collective"
 _COLLECTIVES = COLLECTIVES | {name.replace("stablehlo.", "sdy.") for name in COLLECTIVES}
 
 
+@inserts()
 @preserves("device-meshes", "result-kinds")
 def mark_contracts(module: ir.Module) -> None:
     """Move the contracts in a module to the module, and mark the operations inside.

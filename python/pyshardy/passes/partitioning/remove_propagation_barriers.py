@@ -11,10 +11,11 @@ becomes `%0`.
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import preserves
+from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.barriers import remove_barriers
 
 
+@inserts()
 @preserves("device-meshes", "result-kinds")
 def remove_propagation_barriers(function: ir.OpView) -> None:
     """Replace each propagation barrier by its operand.

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.analyses import inserts
 from pyshardy.propagation.driver import STRATEGIES, Hierarchy, propagate
 from pyshardy.propagation.options import StrategyOptions
 
 _DEFAULTS = StrategyOptions()
 
 
+@inserts()
 def aggressive_propagate(module: ir.Module, options: StrategyOptions = _DEFAULTS) -> None:
     """Propagate shardings, and resolve conflicts.
 

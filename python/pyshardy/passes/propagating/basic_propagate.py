@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.analyses import inserts
 from pyshardy.propagation.driver import STRATEGIES, Hierarchy, propagate
 from pyshardy.propagation.options import PropagationOptions
 
 _DEFAULTS = PropagationOptions()
 
 
+@inserts()
 def basic_propagate(module: ir.Module, options: PropagationOptions = _DEFAULTS) -> None:
     """Propagate shardings where nothing conflicts.
 
