@@ -421,7 +421,7 @@ def map_shardings(
     change: Callable[[TensorSharding], TensorSharding],
     *,
     leaving_out: Collection[str] = (),
-) -> bool:
+) -> list[tuple[ir.Attribute, ir.Attribute]]:
     """Replace each sharding in `root` by the result of `change` for it.
 
     The order is that of the text: for a function its arguments, its results and then its body. The
@@ -433,7 +433,8 @@ def map_shardings(
         leaving_out: the names of operations whose regions are skipped.
 
     Returns:
-        Whether any sharding has changed.
+        The different shardings and lists of them that were found, each with what it has become:
+        the same object if it has not changed.
     """
     changes = _Changes(change, root.operation.context)
     for operation, name in named_operations_in(root, leaving_out=leaving_out):
@@ -447,7 +448,7 @@ def map_shardings(
                 new = changes.of_list(attribute)
                 if new is not None:
                     attributes[entry] = new
-    return changes.any
+    return changes.pairs()
 
 
 class _Changes:
@@ -459,17 +460,18 @@ class _Changes:
         self._cache = AttributeCache(context)
         # By the address of the old attribute, as comparing attributes is slow.
         self._known: dict[int, ir.Attribute | None] = {}
+        self._lists: dict[int, ir.Attribute] = {}
 
-    @property
-    def any(self) -> bool:
-        """Whether any attribute has a replacement."""
-        return any(new is not None for new in self._known.values())
+    def pairs(self) -> list[tuple[ir.Attribute, ir.Attribute]]:
+        """Return the shardings, and lists of them, with their replacements or themselves."""
+        return [(old, self._known[key] or old) for key, old in self._lists.items()]
 
     def of_list(self, old: ir.Attribute) -> ir.Attribute | None:
         """Return the replacement of a sharding or a list of them; None if it does not change."""
         key = identity(old)
         if key not in self._known:
             self._known[key] = self._changed(old)
+            self._lists[key] = old
         return self._known[key]
 
     def of_dictionary(self, old: ir.DictAttr) -> ir.Attribute | None:

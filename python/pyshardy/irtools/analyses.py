@@ -6,6 +6,7 @@ it. As in MLIR, every pass invalidates all analyses except those that it preserv
 
 - `@preserves(...)` on the function of a pass names the analyses that it always preserves;
 - `@inserts(...)` names the operations that it may insert, which keeps `operation-names`;
+- `replace_analysis(...)` gives the result after the pass, where it is known;
 - `mark_all_preserved()`, called by a pass for each operation that it runs on, says that it has
   changed nothing there.
 
@@ -26,8 +27,10 @@ from typing import Any, Literal, TypeVar
 
 from mlir_sdy.host import ir
 
-AnalysisName = Literal["device-meshes", "operation-names", "result-kinds"]
-ALL_ANALYSES = frozenset[AnalysisName]({"device-meshes", "operation-names", "result-kinds"})
+AnalysisName = Literal["device-meshes", "operation-names", "result-kinds", "sharding-lists"]
+ALL_ANALYSES = frozenset[AnalysisName](
+    {"device-meshes", "operation-names", "result-kinds", "sharding-lists"}
+)
 
 PRESERVED_BY_HOST_PASSES: Mapping[str, frozenset[AnalysisName]] = MappingProxyType(
     {"symbol-dce": ALL_ANALYSES}
@@ -68,14 +71,17 @@ class _Cache:
         computed: the results, by the name of the analysis.
         inserted: the names of the operations that the current pass may insert; None if unknown.
         num_unchanged: the number of operations on which the current pass has changed nothing.
+        replaced: the analyses whose results the current pass has replaced.
     """
 
     computed: dict[str, _Computed] = field(default_factory=dict[str, _Computed])
     inserted: frozenset[str] | None = None
     num_unchanged: int = 0
+    replaced: set[str] = field(default_factory=set[str])
 
 
 _cache: ContextVar[_Cache | None] = ContextVar("analyses", default=None)
+_analyses: dict[str, tuple[Callable[[ir.Operation], Any], Callable[[Any, Any], bool]]] = {}
 _preserved: dict[Callable[..., None], frozenset[AnalysisName]] = {}
 _inserted: dict[Callable[..., None], frozenset[str]] = {}
 
@@ -103,9 +109,26 @@ def module_analysis(
                 cache.computed[name] = known
             return known.result
 
+        _analyses[name] = analyze, holds
         return cached
 
     return declare
+
+
+def is_computed(name: AnalysisName, module: ir.Operation) -> bool:
+    """Whether the result of an analysis of a module is cached."""
+    cache = _cache.get()
+    known = None if cache is None else cache.computed.get(name)
+    return known is not None and known.module == module
+
+
+def replace_analysis(name: AnalysisName, module: ir.Operation, result: object) -> None:
+    """Keep a result that the current pass knows for the module as it leaves it."""
+    cache = _cache.get()
+    if cache is not None:
+        analyze, holds = _analyses[name]
+        cache.computed[name] = _Computed(module, result, analyze, holds)
+        cache.replaced.add(name)
 
 
 def preserves(*names: AnalysisName) -> Callable[[Pass], Pass]:
@@ -197,8 +220,12 @@ def invalidate_analyses(
     kept = ALL_ANALYSES if cache.num_unchanged >= num_targets else preserved
     if cache.inserted is not None:
         kept |= {"operation-names"}
-    cache.inserted, cache.num_unchanged = None, 0
-    cache.computed = {name: each for name, each in cache.computed.items() if name in kept}
+    cache.computed = {
+        name: each
+        for name, each in cache.computed.items()
+        if name in kept or name in cache.replaced
+    }
+    cache.inserted, cache.num_unchanged, cache.replaced = None, 0, set()
     if not verify:
         return []
     return [

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import named_operations_in
-from pyshardy.irtools.analyses import inserted_by_current_pass, module_analysis
+from pyshardy.irtools.analyses import inserted_by_current_pass, is_computed, module_analysis
 
 
-def names_that_may_occur(root: ir.Module | ir.Operation | ir.OpView) -> frozenset[str] | None:
-    """Return names among which are those of all operations in `root`.
+def names_that_may_occur(
+    root: ir.Module | ir.Operation | ir.OpView,
+) -> frozenset[str] | None:
+    """Return names among which are those of all operations in `root`, while a pass runs.
 
     Args:
         root: a module, or an operation directly in one.
@@ -18,14 +22,37 @@ def names_that_may_occur(root: ir.Module | ir.Operation | ir.OpView) -> frozense
         None if the names are unknown: outside pipelines, in a pass that doesn't declare what it
         inserts, and for other operations than these.
     """
+    if inserted_by_current_pass() is None:
+        return None
+    module = _module_of(root)
+    return None if module is None else operation_names(module)
+
+
+def may_occur_at_start(names: Collection[str], root: ir.Module | ir.Operation | ir.OpView) -> bool:
+    """Whether operations of some names may be in `root`, at the start of a pass.
+
+    Also for passes that don't declare what they insert, as long as they have not inserted anything.
+    True if no earlier pass has asked for the names, since a look for a few is faster.
+
+    Args:
+        names: the names.
+        root: a module, or an operation directly in one.
+    """
+    module = _module_of(root)
+    if module is None or not is_computed("operation-names", module):
+        return True
+    return not operation_names(module).isdisjoint(names)
+
+
+def _module_of(root: ir.Module | ir.Operation | ir.OpView) -> ir.Operation | None:
+    """Return the outermost module, if `root` is it or directly in it."""
     operation = root.operation
-    if inserted_by_current_pass() is None or not operation.attached:
+    if not operation.attached:
         return None
     parent = operation.parent
     module = operation if parent is None else parent.operation
-    if module.name != "builtin.module" or module.parent is not None:
-        return None
-    return operation_names(module)
+    is_outermost = module.name == "builtin.module" and module.parent is None
+    return module if is_outermost else None
 
 
 def _has_names(known: frozenset[str], current: frozenset[str]) -> bool:

@@ -10,6 +10,7 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import TensorSharding
+from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import (
     SHARDING,
     SHARDING_ENTRIES,
@@ -37,11 +38,11 @@ class ResultKind(NamedTuple):
     types: tuple[ir.Type, ...]
 
 
-def _has_kinds(known: tuple[ResultKind, ...], current: tuple[ResultKind, ...]) -> bool:
+def _has_all(known: tuple[Hashable, ...], current: tuple[Hashable, ...]) -> bool:
     return set(current) <= set(known)
 
 
-@module_analysis("result-kinds", holds=_has_kinds)
+@module_analysis("result-kinds", holds=_has_all)
 def result_kinds(module: ir.Operation) -> tuple[ResultKind, ...]:
     """Return the different kinds of results in a module, except those of calls.
 
@@ -55,6 +56,20 @@ def result_kinds(module: ir.Operation) -> tuple[ResultKind, ...]:
     return tuple(found.values())
 
 
+@module_analysis("sharding-lists", holds=_has_all)
+def sharding_lists(module: ir.Operation) -> tuple[ir.Attribute, ...]:
+    """Return the different `sdy.sharding` attributes of operations in a module.
+
+    Passes that copy or erase operations preserve this analysis, so some may no longer occur.
+    """
+    found: dict[int, ir.Attribute] = {}
+    for operation, _ in named_operations_in(module):
+        attribute = get_discardable(operation, SHARDING)
+        if attribute is not None:
+            found.setdefault(identity(attribute), attribute)
+    return tuple(found.values())
+
+
 def any_sharding(
     root: ir.Operation | ir.OpView | ir.Module, test: Callable[[TensorSharding], bool]
 ) -> bool:
@@ -65,7 +80,7 @@ def any_sharding(
     if root.operation.name == "func.func" and _any_in_interface(root.operation, test):
         return True
     if root.operation.name == "builtin.module":
-        found = [kind.shardings for kind in result_kinds(root.operation)]
+        found = sharding_lists(root.operation)
     else:
         found = values_of_attribute(SHARDING, root)
     different = {identity(attribute): attribute for attribute in found}

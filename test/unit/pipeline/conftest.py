@@ -36,14 +36,14 @@ def module(context: Context) -> ir.Module:
 @pytest.fixture
 def add_pass() -> Iterator[Callable[..., None]]:
     """Registers a pass, or a pipeline when it has no anchor, until the end of the test."""
-    added: list[str] = []
+    added: set[str] = set()
 
     def add(name: str, function: Callable[..., object], anchor: str | None = "builtin.module"):
         if anchor is None:
             register_pipeline(name)(function)
         else:
-            register_pass(name, anchor=anchor)(function)
-        added.append(name)
+            register_pass(name, anchor=anchor, replace=name in added)(function)
+        added.add(name)
 
     yield add
     for name in added:

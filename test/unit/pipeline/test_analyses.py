@@ -4,16 +4,20 @@
 import pytest
 
 from mlir_sdy.assembly import asm, parse
+from mlir_sdy.host import ir, rewrite
 from mlir_sdy.values import map_shardings
 from pyshardy.irtools.analyses import (
     analyses_cached,
+    inserts,
     invalidate_analyses,
     mark_all_preserved,
     module_analysis,
     preserves,
 )
-from pyshardy.irtools.shardings import result_kinds
-from pyshardy.pipeline import PipelineError, run_pipeline
+from pyshardy.irtools.operation_names import may_occur_at_start, names_that_may_occur
+from pyshardy.irtools.shardings import result_kinds, sharding_lists
+from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import PipelineError, run_pipeline, runner
 
 TEXT = """
 sdy.mesh @mesh = <["x"=2]>
@@ -121,3 +125,108 @@ def test_all_tests_verify_analyses(context, add_pass):
     add_pass("wrong", mark_wrongly)
     with pytest.raises(PipelineError, match="declared to preserve"):
         run_pipeline(module_of(context, "{}, {}"), "compute,wrong")
+
+
+# --- Names of operations ------------------------------------------------------------------------
+
+
+def names_after(context, add_pass, *passes):
+    """The names that may occur after some passes, which are registered under their own names."""
+    found: list[frozenset[str] | None] = []
+
+    @inserts()
+    def look(module):
+        found.append(names_that_may_occur(module))
+
+    for number, each in enumerate((*passes, look)):
+        add_pass(f"pass-{number}", each)
+    pipeline = ",".join(f"pass-{number}" for number in range(len(passes) + 1))
+    run_pipeline(module_of(context, "{}, {}"), pipeline, verify_analyses=True)
+    return found[-1]
+
+
+@inserts()
+def ask(module):
+    assert "stablehlo.negate" in (names_that_may_occur(module) or ())
+
+
+def insert(module, name):
+    negate = next(iter(operations_named({"stablehlo.negate"}, module)))
+    result = negate.results[0]
+    with module.context, negate.location, ir.InsertionPoint.after(negate):
+        ir.Operation.create(name, results=[result.type], operands=[result])
+
+
+@inserts("stablehlo.abs")
+def insert_abs(module):
+    assert operations_named({"stablehlo.abs"}, module) == []
+    insert(module, "stablehlo.abs")
+    assert len(operations_named({"stablehlo.abs"}, module)) == 1, "what a pass inserts may occur"
+
+
+def insert_undeclared(module):
+    assert names_that_may_occur(module) is None
+    insert(module, "stablehlo.tanh")
+    assert len(operations_named({"stablehlo.tanh"}, module)) == 1
+
+
+@inserts("stablehlo.abs")
+def insert_another(module):
+    insert(module, "stablehlo.tanh")
+
+
+def test_names_of_operations(context, add_pass):
+    assert names_that_may_occur(module_of(context, "{}, {}")) is None, "outside of pipelines"
+    of_module = {"sdy.mesh", "func.func", "stablehlo.negate", "func.return"}
+    assert names_after(context, add_pass, ask) == of_module
+    assert names_after(context, add_pass, insert_abs) == of_module | {"stablehlo.abs"}
+    assert names_after(context, add_pass, ask, insert_abs) == of_module | {"stablehlo.abs"}
+    after = names_after(context, add_pass, ask, insert_undeclared)
+    assert after == of_module | {"stablehlo.tanh"}
+
+
+def test_a_wrong_insertion_is_found(context, add_pass):
+    with pytest.raises(PipelineError, match="declared to preserve operation-names, but it changes"):
+        names_after(context, add_pass, ask, insert_another)
+
+
+def test_no_walk_for_names_that_do_not_occur(context, add_pass, monkeypatch):
+    def walk(*_):
+        raise AssertionError("the module is walked")
+
+    @inserts()
+    def look(module):
+        ask(module)
+        monkeypatch.setattr(rewrite, "walk_and_apply_patterns", walk)
+        assert operations_named({"stablehlo.while"}, module) == []
+        assert not may_occur_at_start({"stablehlo.while"}, module)
+        assert may_occur_at_start({"stablehlo.negate", "stablehlo.while"}, module)
+
+    add_pass("look", look)
+    run_pipeline(module_of(context, "{}, {}"), "look")
+
+
+def test_symbol_dce_is_left_out(context, monkeypatch):
+    ran: list[str] = []
+    monkeypatch.setattr(
+        runner, "_run_host_pass", lambda step, *_: ran.append(step.argument), raising=True
+    )
+    private = "\nfunc.func private @unused() {\n  return\n}"
+    for text, expected in (TEXT, []), (TEXT + private, ["symbol-dce"]):
+        ran.clear()
+        module = parse(text.replace("DIMS", "{}, {}").replace("MESH", "@mesh"), context)
+        run_pipeline(module, "symbol-dce", verify_each=False)
+        assert ran == expected
+
+
+def test_a_result_may_be_replaced(context, add_pass):
+    found: list[tuple[str, ...]] = []
+
+    def look(module):
+        found.append(tuple(map(str, sharding_lists(module.operation))))
+        mark_all_preserved()
+
+    add_pass("look", look)
+    module = module_of(context, '{?}, {"x", ?}')
+    run_pipeline(module, "sdy-close-shardings,look", verify_analyses=True)
+    assert ["{?}" in text for text in found[0]] == [False]

@@ -14,10 +14,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from mlir_sdy.attributes import TensorShardingPerValueAttr
 from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, TensorSharding
 from mlir_sdy.values import map_shardings
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import (
+    inserts,
+    is_computed,
+    mark_all_preserved,
+    replace_analysis,
+)
+from pyshardy.irtools.shardings import any_sharding
 
 
 @inserts()
@@ -27,8 +34,19 @@ def close_shardings(module: ir.Module) -> None:
     Axes, unreduced axes and priorities are kept, except the priorities of dimensions without axes,
     which a closed dimension must not have.
     """
-    if not map_shardings(module, _closed):
+    root = module.operation
+    if is_computed("sharding-lists", root) and not any_sharding(module, _is_open):
         mark_all_preserved()
+        return
+    pairs = map_shardings(module, _closed)
+    if all(old is new for old, new in pairs):
+        mark_all_preserved()
+    lists = tuple(new for _, new in pairs if isinstance(new, TensorShardingPerValueAttr))
+    replace_analysis("sharding-lists", root, lists)
+
+
+def _is_open(sharding: TensorSharding) -> bool:
+    return sharding != _closed(sharding)
 
 
 def _closed(sharding: TensorSharding) -> TensorSharding:

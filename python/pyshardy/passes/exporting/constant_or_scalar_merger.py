@@ -19,7 +19,7 @@ from collections.abc import Hashable
 
 from mlir_sdy.host import ir
 from mlir_sdy.values import rank_of
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.walks import operations_named
 
 _BROADCAST = "stablehlo.broadcast_in_dim"
@@ -30,6 +30,7 @@ _CANDIDATES = _CONSTANTS | {_BROADCAST}
 
 
 @inserts()
+@preserves("result-kinds", "sharding-lists")
 def constant_or_scalar_merger(function: ir.Operation | ir.OpView) -> None:
     """Replace each constant and broadcast scalar by the first equal one.
 

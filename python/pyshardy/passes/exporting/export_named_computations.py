@@ -38,7 +38,7 @@ from mlir_sdy.values import (
     set_result_shardings,
 )
 from pyshardy.contracts.attributes import CONTRACT, FUNCTION_CONTRACT
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
 from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, ORIGINAL_FUNCTION_NAME
 from pyshardy.irtools.stablehlo_views import symbol_name
@@ -73,6 +73,7 @@ def export_named_computations(module: ir.Module, *, keep_calls: bool = False) ->
     """
     computations = operations_named({"sdy.named_computation"}, module, ir.WalkOrder.POST_ORDER)
     if not computations:
+        mark_all_preserved()
         return
     cache = AttributeCache(module.context)
     names = FreshNames(module)

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.values import get_sharding, result_shardings, set_result_shardings
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.functions import functions_of, main_function, returned_values
 from pyshardy.partition.function_context import FunctionContext
 
@@ -32,6 +32,7 @@ def is_maximal(sharding: TensorSharding, meshes: Mapping[str, Mesh]) -> bool:
 
 
 @inserts()
+@preserves("result-kinds", "sharding-lists")
 def propagate_to_func_results(module: ir.Module) -> None:
     """Copy the shardings of returned values to the results of functions.
 

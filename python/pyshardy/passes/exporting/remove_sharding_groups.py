@@ -11,11 +11,12 @@ After: nothing.
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.walks import operations_named
 
 
 @inserts()
+@preserves("device-meshes", "result-kinds", "sharding-lists")
 def remove_sharding_groups(module: ir.Module) -> None:
     """Erase every sharding group."""
     for group in operations_named({"sdy.sharding_group"}, module):

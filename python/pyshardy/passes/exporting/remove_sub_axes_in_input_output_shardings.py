@@ -23,11 +23,12 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.functions import main_function
 
 
 @inserts()
+@preserves("result-kinds", "sharding-lists")
 def remove_sub_axes_in_input_output_shardings(module: ir.Module) -> None:
     """Cut the axes of open dimensions of the main function's values before the first sub-axis.
 

@@ -18,7 +18,7 @@ from pyshardy.irtools.walks import operations_named
 
 
 @inserts("sdy.reshard")
-@preserves("device-meshes", "result-kinds")
+@preserves("device-meshes", "result-kinds", "sharding-lists")
 def sharding_constraint_to_reshard(function: ir.Operation | ir.OpView) -> None:
     """Replace each constraint by a reshard of the same input, with the same attributes."""
     for constraint in operations_named({"sdy.sharding_constraint"}, function):

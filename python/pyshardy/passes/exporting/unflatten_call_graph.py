@@ -23,7 +23,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, complete_shardings
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, rank_of, result_shardings
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.function_bodies import body_numbers
 from pyshardy.irtools.functions import (
@@ -71,6 +71,7 @@ _Signatures = dict[str, _Signature]
 
 
 @inserts()
+@preserves("result-kinds", "sharding-lists")
 def unflatten_call_graph(module: ir.Module, *, dedup_functions_fully: bool = False) -> None:
     """Redirect the calls to functions that were copied from one function to one of these.
 

@@ -28,7 +28,7 @@ from mlir_sdy.values import (
     result_shardings_of,
 )
 from mlir_sdy.verify.violation import Violation
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.shardings import any_sharding
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
@@ -47,6 +47,7 @@ _BODY_KINDS = {
 
 
 @inserts()
+@preserves("device-meshes", "result-kinds", "sharding-lists")
 def verify_unreduced_axes(function: ir.Operation | ir.OpView) -> None:
     """Check the operations of a function, inner ones first, up to the first error.
 
@@ -80,11 +81,14 @@ class _Check:
     def __init__(self, function: ir.Operation):
         self._function = function
         context = FunctionContext.of(function)
+        self._module = context.module
         self._meshes = context.meshes
         self._symbols: Mapping[str, ir.OpView] | ir.SymbolTable = context.symbols or {}
 
     def _has_unreduced_axes(self) -> bool:
         """Whether a sharding in the function, or of a callee, has unreduced axes, which is rare."""
+        if self._module is not None and not any_sharding(self._module, _is_unreduced):
+            return False
         return any_sharding(self._function, _is_unreduced) or any(
             sharding is not None and _is_unreduced(sharding)
             for callee in self._callees()

@@ -33,6 +33,7 @@ from pyshardy.irtools.functions import (
     has_static_shape,
     main_function,
 )
+from pyshardy.irtools.walks import operations_named
 
 
 @inserts("sdy.func_data_flow_edge")
@@ -54,23 +55,11 @@ def add_func_data_flow_edges(module: ir.Module) -> None:
         arguments = zip(block.arguments, argument_shardings(function), strict=True)
         for argument, sharding in arguments:
             _add_edge(argument, sharding, place, cache)
-    for call in _calls(module):
+    for call in operations_named({"func.call"}, module):
         shardings = result_shardings_of(call) or (None,) * len(call.results)
         place = ir.InsertionPoint.after(call)
         for result, sharding in zip(call.results, shardings, strict=True):
             _add_edge(result, sharding, place, cache)
-
-
-def _calls(module: ir.Module) -> list[ir.Operation]:
-    calls: list[ir.Operation] = []
-
-    def visit(operation: ir.Operation) -> ir.WalkResult:
-        if operation.name == "func.call":
-            calls.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return calls
 
 
 def _add_edge(

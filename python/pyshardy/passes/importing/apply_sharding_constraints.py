@@ -36,7 +36,7 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup
 
 
-@inserts()
+@inserts("sdy.sharding_constraint")
 def apply_sharding_constraints(
     module: ir.Module,
     *,

@@ -25,6 +25,8 @@ from mlir_sdy.model.axis_lists import set_difference, sort_and_merge
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.symbols import MeshesInScope
 from mlir_sdy.values import manual_axes
+from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.walks import operations_named
 
 
@@ -46,6 +48,9 @@ def manual_axes_cleanup(module: ir.Module) -> None:
     Raises:
         PassError: a computation violates rule 4. The module is not changed then.
     """
+    if not may_occur_at_start({"sdy.manual_computation"}, module):
+        mark_all_preserved()
+        return
     computations = operations_named({"sdy.manual_computation"}, module, ir.WalkOrder.POST_ORDER)
     with_values = [computation for computation in computations if _shardings(computation)]
     for computation in computations:

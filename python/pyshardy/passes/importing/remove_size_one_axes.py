@@ -22,7 +22,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import map_shardings
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.walks import operations_named
 
 
@@ -43,6 +43,7 @@ def remove_size_one_axes(module: ir.Module) -> None:
 def _remove_in(module: ir.Operation) -> None:
     meshes = meshes_of(module)
     if not any(axis.size == 1 for mesh in meshes.values() for axis in mesh.axes):
+        mark_all_preserved()
         return
 
     def change(sharding: TensorSharding) -> TensorSharding:

@@ -20,8 +20,9 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings, result_shardings_of
-from pyshardy.irtools.analyses import preserves
+from pyshardy.irtools.analyses import mark_all_preserved, preserves
 from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.stablehlo_views import CompositeView, symbol_name
 from pyshardy.irtools.walks import operations_named
 
@@ -30,7 +31,7 @@ _DECOMPOSITION = "decomposition"
 _SHARDS = frozenset({"sdy.manual_computation", "sdy.reshard", "sdy.sharding_constraint"})
 
 
-@preserves("device-meshes", "result-kinds")
+@preserves("device-meshes", "result-kinds", "sharding-lists")
 def call_sharded_composites(module: ir.Module) -> None:
     """Replace composites by calls of their decompositions, if these contain shardings.
 
@@ -41,9 +42,10 @@ def call_sharded_composites(module: ir.Module) -> None:
     Args:
         module: the module, which is changed in place.
     """
-    composites = operations_named({_COMPOSITE}, module)
-    if not composites:
+    if not may_occur_at_start({_COMPOSITE}, module):
+        mark_all_preserved()
         return
+    composites = operations_named({_COMPOSITE}, module)
     names = {CompositeView(composite).decomposition for composite in composites}
     sharded = {
         name

@@ -30,7 +30,7 @@ _MOST_INSERTED = 8
 
 
 @inserts()
-@preserves("device-meshes", "result-kinds")
+@preserves("device-meshes", "result-kinds", "sharding-lists")
 def check_contracts(module: ir.Module) -> None:
     """Check the contracts that `sdy-mark-contracts` moved to a module, and remove the marks.
 

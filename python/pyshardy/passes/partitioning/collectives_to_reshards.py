@@ -33,6 +33,8 @@ from mlir_sdy.values import (
     result_sharding_attribute,
 )
 from mlir_sdy.verify.collectives import COLLECTIVES
+from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
@@ -60,8 +62,12 @@ def collectives_to_reshards(function: ir.OpView) -> None:
         PassError: an `sdy.all_reduce` or `sdy.reduce_scatter` adds up complete values. The function
             is not changed then.
     """
+    if not may_occur_at_start(COLLECTIVES, function):
+        mark_all_preserved()
+        return
     collectives = operations_named(COLLECTIVES, function)
     if not collectives:
+        mark_all_preserved()
         return
     context = FunctionContext.of(function)
     completed = _Completed(context)

@@ -28,8 +28,10 @@ from mlir_sdy.model import TensorSharding, mesh_of
 from mlir_sdy.values import get_sharding, rank_of, set_sharding
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
+from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.loops import trip_count
+from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
@@ -83,6 +85,9 @@ def hoist_reshards(
     Raises:
         UsageError: there is no such hardware.
     """
+    if not may_occur_at_start({_WHILE}, function):
+        mark_all_preserved()
+        return
     loops = operations_named({_WHILE}, function, ir.WalkOrder.POST_ORDER)
     if not loops:
         return

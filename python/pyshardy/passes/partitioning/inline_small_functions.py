@@ -38,7 +38,7 @@ _INLINEABLE = "inlineable"
 
 
 @inserts()
-@preserves("device-meshes", "result-kinds")
+@preserves("device-meshes", "result-kinds", "sharding-lists")
 def inline_small_functions(module: ir.Module, *, max_operations: int = 40) -> None:
     """Replace calls of private functions by their bodies.
 

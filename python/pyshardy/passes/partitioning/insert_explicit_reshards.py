@@ -24,6 +24,7 @@ from dataclasses import replace
 from typing import Literal
 
 from mlir_sdy import sdy
+from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
@@ -43,6 +44,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import load_hardware
+from pyshardy.irtools.shardings import sharding_lists
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.cheapest import CheapestCompatibility, prepare_for_devices
@@ -170,7 +172,7 @@ class _FunctionResharder:
 
     def _operations(self) -> Sequence[tuple[ir.Operation, str]]:
         """Return the operations to process with their names, inner ones first."""
-        if not self.full and not has_unreduced_or_maximal(self.function, self.meshes):
+        if not self.full and not self._has_unreduced_or_maximal():
             self.has_unreduced_or_maximal = False
             names = PARTIAL_OPERATIONS | {_CALL}
             found = operations_named(names, self.function, ir.WalkOrder.POST_ORDER)
@@ -185,6 +187,16 @@ class _FunctionResharder:
             self.function, self.meshes, known.lists
         )
         return [*self._all_operations()] if self.has_unreduced_or_maximal else disagreeing
+
+    def _has_unreduced_or_maximal(self) -> bool:
+        module = self.context.module
+        if module is not None:
+            lists = [
+                value_of(attribute).shardings for attribute in sharding_lists(module.operation)
+            ]
+            if not has_unreduced_or_maximal(self.function, self.meshes, lists):
+                return False
+        return has_unreduced_or_maximal(self.function, self.meshes)
 
     def _all_operations(self) -> Iterator[tuple[ir.Operation, str]]:
         everything = named_operations_in(self.function, leaving_out=SCALAR_BODIES, inner_first=True)

@@ -30,7 +30,7 @@ _COLLECTIVES = COLLECTIVES | {name.replace("stablehlo.", "sdy.") for name in COL
 
 
 @inserts()
-@preserves("device-meshes", "result-kinds")
+@preserves("device-meshes", "result-kinds", "sharding-lists")
 def mark_contracts(module: ir.Module) -> None:
     """Move the contracts in a module to the module, and mark the operations inside.
 

@@ -36,8 +36,10 @@ from mlir_sdy.values import (
 )
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import load_hardware
+from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.functions import functions_of, has_static_shape
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_with
 from pyshardy.partition.resharding.total_cost import total_cost
@@ -75,7 +77,11 @@ def propagate_past_calls(module: ir.Module, *, hardware: str = DEFAULT_HARDWARE)
     Raises:
         UsageError: there is no such hardware.
     """
-    marked = operations_with(AT_CALL, module)
+    reshards = may_occur_at_start({"sdy.reshard"}, module)
+    marked = operations_with(AT_CALL, module) if reshards else []
+    if not marked:
+        mark_all_preserved()
+        return
     for reshard in marked:
         remove_discardable(reshard, AT_CALL)
     if not any(map(_only_gathers, marked)):

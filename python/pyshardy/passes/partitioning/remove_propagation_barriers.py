@@ -16,7 +16,7 @@ from pyshardy.irtools.barriers import remove_barriers
 
 
 @inserts()
-@preserves("device-meshes", "result-kinds")
+@preserves("device-meshes", "result-kinds", "sharding-lists")
 def remove_propagation_barriers(function: ir.OpView) -> None:
     """Replace each propagation barrier by its operand.
 

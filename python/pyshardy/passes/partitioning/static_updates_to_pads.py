@@ -25,7 +25,9 @@ from dataclasses import dataclass
 from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, Mesh, TensorSharding, mesh_of
 from mlir_sdy.values import get_sharding, result_shardings_of
+from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.known_integers import known_integers
+from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, splat_literal
 from pyshardy.irtools.stablehlo_views import ScatterView
 from pyshardy.irtools.tensor_types import Shape, shape_of, with_element
@@ -72,6 +74,9 @@ def static_updates_to_pads(function: ir.OpView) -> None:
     Args:
         function: the `func.func`. Shardings have been propagated.
     """
+    if not may_occur_at_start({_UPDATE_SLICE, _SCATTER}, function):
+        mark_all_preserved()
+        return
     context = FunctionContext.of(function)
     builder = PaddingBuilder(context.cache)
     for operation in operations_named({_UPDATE_SLICE, _SCATTER}, function):

@@ -33,6 +33,8 @@ from mlir_sdy.values import (
     set_result_shardings_of,
     sharded_operations,
 )
+from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.shardings import result_kinds
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import SliceView
@@ -53,9 +55,13 @@ def unshard_size_one_dims(function: ir.OpView) -> None:
     """
     context = FunctionContext.of(function)
     meshes, cache = context.meshes, context.cache
-    if context.module is None or any(
+    has_short_dims = context.module is None or any(
         _short_dims(kind.types, value_of(kind.shardings)) for kind in result_kinds(context.module)
-    ):
+    )
+    if not has_short_dims and not may_occur_at_start({_SLICE}, function):
+        mark_all_preserved()
+        return
+    if has_short_dims:
         _take_axes(function, cache)
     for operation in operations_named({_SLICE}, function):
         source = get_sharding(operation.operands[0])

@@ -23,6 +23,7 @@ from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions
 from mlir_sdy.values import get_sharding, set_result_shardings_of, sharded_operations
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
+from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.shardings import result_kinds
@@ -77,6 +78,7 @@ def unshard_uneven_regions(
             kind.types, value_of(kind.shardings).shardings, strict=False
         )
     ):
+        mark_all_preserved()
         return
     for region in _regions(function, meshes):
         if region.is_closed() and region.saved(devices) > region.work(context.rules, devices):
