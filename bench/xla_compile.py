@@ -32,7 +32,8 @@ options.executable_build_options.use_shardy_partitioner = sys.argv[2] == "shardy
 text = open(sys.argv[1]).read()
 program = devices[0].client.compile_and_load(text, _jax.DeviceList(tuple(devices)), options)
 memory = program.get_compiled_memory_stats()
-print(memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes)
+held = memory.argument_size_in_bytes + memory.output_size_in_bytes - memory.alias_size_in_bytes
+print(held + memory.temp_size_in_bytes)
 """
 _PASS_TIME = re.compile(r"HLO pass: ([\w-]+) time: .* \((\d+) us\)")
 
@@ -42,7 +43,8 @@ class Compilation:
     """The output of a compilation by XLA.
 
     Attributes:
-        peak_bytes: the memory of a device: arguments, results and temporaries.
+        peak_bytes: the memory of a device: arguments, results and temporaries; results that share
+            the memory of donated arguments count once.
         log: its log.
     """
 

@@ -42,7 +42,7 @@ from pyshardy.irtools.stablehlo_views import (
 )
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.local_program.trip_counts import Repetitions
-from pyshardy.partition.op_facts.fusion import FUSED_OPERATIONS, is_fused_into_user
+from pyshardy.partition.op_facts.fusion import is_fused
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
@@ -87,6 +87,7 @@ class Flow:
         uses: the times of its first and last use; the time of its definition if it has none.
         is_fused: whether it takes no memory, since it is computed as a part of its user.
         memory_of: the value whose memory it has; None if it has its own.
+        sources: the operands of a fused operation, which are live until its last use.
     """
 
     producer: int
@@ -99,13 +100,21 @@ class Flow:
     uses: tuple[int, int] = (0, 0)
     is_fused: bool = False
     memory_of: Flow | None = None
+    sources: list[Flow] = field(default_factory=list["Flow"])
 
     def add_use(self, time: int) -> None:
-        """Note a use at a time, also of the value whose memory it has."""
-        first, last = self.uses
-        self.uses = (time if first == self.start else min(first, time)), max(last, time)
-        if self.memory_of is not None:
-            self.memory_of.add_use(time)
+        """Note a use at a time, also of the values whose memory is live for it."""
+        waiting, seen = [self], set[int]()
+        while waiting:
+            flow = waiting.pop()
+            if id(flow) in seen:
+                continue
+            seen.add(id(flow))
+            first, last = flow.uses
+            flow.uses = (time if first == flow.start else min(first, time)), max(last, time)
+            waiting += flow.sources
+            if flow.memory_of is not None:
+                waiting.append(flow.memory_of)
 
 
 @dataclass(slots=True)
@@ -272,7 +281,10 @@ class _Builder:
                 self._use(operand, site, number)
         for number, result in enumerate(results):
             self._define(result, site, number, repetitions)
-            self.flow_of[result].is_fused = name in FUSED_OPERATIONS and is_fused_into_user(result)
+            if is_fused(result, name):
+                flow = self.flow_of[result]
+                flow.is_fused = True
+                flow.sources = [self.flow_of[each] for each in operands if each in self.flow_of]
 
     def _is_free(self, name: str, operands: Sequence[ir.Value]) -> bool:
         """Whether each device can compute any shard of the results, without other tensors."""

@@ -32,7 +32,7 @@ def shift_aliases(function: ir.Operation, positions: Mapping[int, int]) -> None:
     """
     changed = {
         index: _position(positions[alias], function.context)
-        for index, alias in enumerate(_aliases(function))
+        for index, alias in enumerate(aliased_results(function))
         if alias is not None and alias in positions
     }
     if changed:
@@ -60,7 +60,7 @@ def settle_donations(
     Raises:
         UsageError: an attribute is malformed.
     """
-    aliases, donors = _aliases(function), _donors(function)
+    aliases, donors = aliased_results(function), _donors(function)
     wanted = [index for index, alias in enumerate(aliases) if alias is not None or donors[index]]
     taken: dict[int, int] = {}
     for index in wanted:
@@ -88,7 +88,7 @@ def settle_donations(
 
 def donated_arguments(function: ir.Operation) -> list[int]:
     """Return the positions of the arguments of a local program whose memory results reuse."""
-    return [index for index, alias in enumerate(_aliases(function)) if alias is not None]
+    return [index for index, alias in enumerate(aliased_results(function)) if alias is not None]
 
 
 def drop_donations(function: ir.Operation) -> None:
@@ -97,7 +97,12 @@ def drop_donations(function: ir.Operation) -> None:
         set_argument_attributes(function, ALIAS, dict.fromkeys(donated))
 
 
-def _aliases(function: ir.Operation) -> list[int | None]:
+def aliased_results(function: ir.Operation) -> list[int | None]:
+    """Return for each argument the result that may reuse its memory, or None.
+
+    Raises:
+        UsageError: an attribute is malformed.
+    """
     aliases: list[int | None] = []
     for index, each in enumerate(_attributes(function)):
         alias = as_integer(each[ALIAS]) if ALIAS in each else None

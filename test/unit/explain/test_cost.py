@@ -132,8 +132,48 @@ def test_a_loop_needs_what_its_body_needs(context):
         return %0#0 : tensor<100xi8>""",
         "tensor<100xi8>",
     )
-    # Arguments, what the loop gives, and both values of its body.
-    assert memory_of(module).peak == 104 + 104 + 300
+    # Arguments, the value that the body changes, and %s; %t is written over %x.
+    assert memory_of(module).peak == 104 + 100 + 200
+
+
+def test_operands_of_fused_operations_are_live_until_the_user_runs(context):
+    module, _ = function(
+        context,
+        "%a: tensor<100xi8>",
+        """
+        %0 = stablehlo.reverse %a, dims = [0] : tensor<100xi8>
+        %1 = stablehlo.compare GT, %0, %a : (tensor<100xi8>, tensor<100xi8>) -> tensor<100xi1>
+        %2 = stablehlo.concatenate %a, %a, dim = 0
+          : (tensor<100xi8>, tensor<100xi8>) -> tensor<200xi8>
+        %3 = stablehlo.slice %2 [50:150] : (tensor<200xi8>) -> tensor<100xi8>
+        %4 = stablehlo.select %1, %3, %0 : tensor<100xi1>, tensor<100xi8>
+        %5 = stablehlo.add %4, %4 : tensor<100xi8>
+        return %5 : tensor<100xi8>""",
+        "tensor<100xi8>",
+    )
+    # %0 and %2 and %3; %1 and %4 are fused.
+    assert memory_of(module).peak == 100 + 400
+
+
+@pytest.mark.parametrize(("donated", "beyond"), [("", 100), (" {tf.aliasing_output = 0 : i32}", 0)])
+def test_results_are_written_over_donated_arguments(context, donated, beyond):
+    body = """
+        %0 = stablehlo.negate %a : tensor<100xi8>
+        return %0 : tensor<100xi8>"""
+    module, _ = function(context, f"%a: tensor<100xi8>{donated}", body, "tensor<100xi8>")
+    assert memory_of(module).peak == 100 + beyond
+
+
+def test_updates_are_in_place(context):
+    body = """
+        %0 = stablehlo.concatenate %a, %a, dim = 0
+          : (tensor<100xi8>, tensor<100xi8>) -> tensor<200xi8>
+        %1 = stablehlo.dynamic_update_slice %0, %a, %i
+          : (tensor<200xi8>, tensor<100xi8>, tensor<i32>) -> tensor<200xi8>
+        return %1 : tensor<200xi8>"""
+    arguments = "%a: tensor<100xi8>, %i: tensor<i32>"
+    module, _ = function(context, arguments, body, "tensor<200xi8>")
+    assert memory_of(module).peak == 104 + 200
 
 
 # --- Communication --------------------------------------------------------------------------

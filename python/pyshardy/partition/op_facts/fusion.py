@@ -15,14 +15,32 @@ FUSED_OPERATIONS = ELEMENTWISE_OPERATIONS | {
 }
 """The operations that are fused into a single user."""
 
+RECOMPUTED_OPERATIONS = frozenset(
+    f"stablehlo.{name}"
+    for name in """
+        abs add and broadcast_in_dim ceil clamp compare complex constant convert floor imag iota
+        maximum minimum multiply negate not or real reduce_precision round_nearest_afz
+        round_nearest_even select shift_left shift_right_arithmetic shift_right_logical subtract xor
+    """.split()  # noqa: SIM905 (a list would be taller than the screen)
+)
+"""The fused operations that are cheap: they are computed again in each of several users."""
+
 FUSING_OPERATIONS = FUSED_OPERATIONS | {"stablehlo.reduce", "stablehlo.select"}
 """The operations that others are fused into."""
 
 
-def is_fused_into_user(result: ir.Value) -> bool:
-    """Whether the result of one of `FUSED_OPERATIONS` has a single use, which it is fused into."""
-    uses = [use.owner.operation for use in islice(result.uses, 2)]
-    if len(uses) != 1:
+def is_fused(result: ir.Value, name: str) -> bool:
+    """Whether the result of an operation takes no memory, since its users compute it.
+
+    Args:
+        result: the result.
+        name: the name of its operation.
+    """
+    if name not in FUSED_OPERATIONS:
         return False
-    (user,) = uses
-    return user.name in FUSING_OPERATIONS and user.block == result.owner.operation.block
+    uses = result.uses if name in RECOMPUTED_OPERATIONS else islice(result.uses, 2)
+    users = {use.owner.operation for use in uses}
+    if not users or (len(users) > 1 and name not in RECOMPUTED_OPERATIONS):
+        return False
+    block = result.owner.operation.block
+    return all(user.name in FUSING_OPERATIONS and user.block == block for user in users)
