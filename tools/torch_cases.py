@@ -55,7 +55,25 @@ CALLS = {
         minimum(n,y) mul(x,y) nan_to_num(n,1.0) ne(i,2) neg(x) polygamma(1,p) pow(p,y) pow(x,3)
         rad2deg(x) reciprocal(p) remainder(x,p) remainder(i-2,3) round(x) round(x,decimals=1)
         rsqrt(p) rsub(x,y) sgn(x) sigmoid(x) sign(x) signbit(x) sin(x) sinc(x) sinh(x) sqrt(p)
-        square(x) sub(x,y) tan(x) tanh(x) trunc(x) where(b,x,y) xlogy(p,p)
+        square(x) sub(x,y) tan(x) tanh(x) trunc(x) where(b,x,y) xlogy(p,p) frexp(x*1000)
+        gcd(i*6,i.flip(0)*4-3) lcm(i*6,i.flip(0)*4) nextafter(x,y)
+    """,
+    "special functions": """
+        special.bessel_j0(x*4) special.bessel_j1(x*4) special.bessel_y0(p*9) special.bessel_y1(p*9)
+        special.chebyshev_polynomial_t(x,3) special.chebyshev_polynomial_u(x,3)
+        special.chebyshev_polynomial_v(x,3) special.chebyshev_polynomial_w(x,3) special.entr(p)
+        special.erfcx(x) special.gammainc(p,p*3) special.gammaincc(p*200,p.flip(0)*180)
+        special.gammaincc(p*30,p.flip(0)*40) special.hermite_polynomial_h(x,4)
+        special.hermite_polynomial_he(x,4) special.i0(x) special.i0e(x*9) special.i1(x)
+        special.i1e(x*9) igamma(p,x.abs()) igammac(p*3,p.flip(0)*9)
+        special.laguerre_polynomial_l(x,3) special.legendre_polynomial_p(x,3) special.log_ndtr(x*4)
+        special.modified_bessel_i0(x) special.modified_bessel_i1(x)
+        special.modified_bessel_k0(p*4) special.modified_bessel_k1(p*4)
+        special.multigammaln(p+3,2) special.ndtr(x) special.ndtri(p*p/3)
+        special.scaled_modified_bessel_k0(p*9) special.scaled_modified_bessel_k1(p*9)
+        special.shifted_chebyshev_polynomial_t(p,3) special.shifted_chebyshev_polynomial_u(p,3)
+        special.shifted_chebyshev_polynomial_v(p,3) special.shifted_chebyshev_polynomial_w(p,3)
+        special.spherical_bessel_j0(x*2) special.xlog1py(x,p) special.zeta(p+2,p)
     """,
     "activations": """
         nn.functional.celu(x) nn.functional.elu(x) nn.functional.gelu(x)
@@ -83,7 +101,10 @@ CALLS = {
         searchsorted(v.sort()[0],x,right=True) sort(n,0) sort(i,dim=1,stable=True,descending=True)
         topk(x,3) topk(n,2,0,largest=False) topk(x,3,sorted=False)[0].sum(1)
         sdy.torch.unique(j,size=6,fill_value=-1,return_inverse=True,return_counts=True)
-        nonzero_static(b,size=9) diff(x) renorm(x,2,0,1.0)
+        nonzero_static(b,size=9) diff(x) renorm(x,2,0,1.0) histogram(x,4)
+        histogram(x,v.sort()[0],weight=p,density=True)
+        segment_reduce(v,"max",lengths=torch.tensor([1,0,3,2]))
+        segment_reduce(y,"mean",lengths=torch.tensor([1,1,2]))
     """,
     "indices": """
         embedding(x,i) gather(x,1,i) index_add(x,1,j,y[:,:5])
@@ -142,6 +163,8 @@ CALLS = {
         nn.functional.rms_norm(x,(6,),v) nn.functional.cross_entropy(x,i[:,0])
         nn.functional.nll_loss(x,i[:,0]) nn.functional.mse_loss(x,y)
         nn.functional.binary_cross_entropy_with_logits(x,p) nn.functional.huber_loss(x,y)
+        nn.functional.ctc_loss(image[0].permute(1,0,2).log_softmax(2),i[:3,:4]+1,j[:3]*0+7,j[:3]%5)
+        nn.functional.ctc_loss(signal[0].log_softmax(1),j[:2]+1,(3,),(2,),reduction="sum")
         nn.functional.kl_div(x,p) nn.functional.smooth_l1_loss(x,y) nn.functional.l1_loss(x,y)
     """,
     "images": """
@@ -171,6 +194,12 @@ CALLS = {
         nn.functional.interpolate(image,(4,3),mode="area")
         nn.functional.interpolate(volume,(3,4,9),mode="trilinear")
         nn.functional.grid_sample(image,image[:,:2,:,:].permute(0,2,3,1))
+        nn.functional.grid_sample(volume,volume.reshape(1,4,6,6,3),padding_mode="reflection")
+        nn.functional.grid_sample(volume,volume.reshape(1,4,6,6,3),"nearest","border",True)
+        nn.functional.interpolate(image,(5,11),mode="bilinear",antialias=True)
+        nn.functional.interpolate(image,(5,3),mode="bicubic",antialias=True)
+        ops.aten.fractional_max_pool2d(image,[2,3],[4,3],p[:2,:3,None]*torch.tensor([0.7,0.8]))
+        ops.aten.fractional_max_pool3d(volume,[2,2,2],[3,4,2],p[:1,:2,None]*torch.tensor([0.7,0.5,0.8]))
     """,
     "Fourier transforms and complex numbers": """
         fft.fft(x) fft.fft2(x) fft.fftn(volume,norm="ortho") fft.fftshift(x) fft.hfft(c)
@@ -193,7 +222,8 @@ CALLS = {
         linalg.solve(m,r) linalg.solve_triangular(spd,r,upper=False) linalg.svdvals(r)
         linalg.svd(r,full_matrices=False)[0].abs() linalg.matrix_norm(m,"nuc") linalg.cond(m)
         cholesky_solve(r,linalg.cholesky(spd)) cholesky_inverse(linalg.cholesky(spd)) logdet(spd)
-        linalg.matrix_rank(spd) linalg.tensorinv(m[0],1)
+        linalg.matrix_rank(spd) linalg.tensorinv(m[0],1) linalg.lstsq(x,y)
+        linalg.lstsq(x.mT,y.mT,driver="gelsd")
     """,
     "control flow": """
         cond(v.sum()>0,lambda a:a+1,lambda a:a*2,(v,))
@@ -226,7 +256,8 @@ CALLS = {
 RANDOM = """
         bernoulli(p*0.5) multinomial(p,3) multinomial(p,8,True) normal(x,p) rand_like(x)
         randint_like(x,5) randn_like(x) nn.functional.dropout(x) x.clone().exponential_()
-        x.clone().uniform_() x.clone().cauchy_() nn.functional.rrelu(x,training=True) randperm(6)
+        x.clone().uniform_() nn.functional.fractional_max_pool2d(image,2,4)
+        x.clone().cauchy_() nn.functional.rrelu(x,training=True) randperm(6)
 """
 """Calls with random results, of which only types are compared."""
 
@@ -244,11 +275,8 @@ REFUSED_OF_CORE = {
 
 REFUSED = """
         nonzero(x) argwhere(b) masked_select(x,b) x[b] unique(i) unique_consecutive(j) bincount(j)
-        ones(j[0].item()) equal(x,y) allclose(x,y) linalg.lstsq(x,y) linalg.ldl_factor(spd)
-        frexp(x) special.airy_ai(x) special.bessel_j0(x) gcd(i,i) igamma(p,p)
-        nextafter(x,y) histogram(x,4) segment_reduce(v,"max",lengths=j)
-        nn.functional.fractional_max_pool2d(image,2,4)
-        nn.functional.ctc_loss(volume[0].permute(1,0,2,3)[:,:,:,0],i[:2,:3],j[:2]*0+6,j[:2]*0+1)
+        ones(j[0].item()) equal(x,y) allclose(x,y) linalg.ldl_factor(spd)
+        special.airy_ai(x) special.hermite_polynomial_h(x,i)
         x.to_sparse()
 """
 """Calls that StableHLO can't express, or that have no conversion."""

@@ -113,6 +113,32 @@ def test_muon(monkeypatch):
     check_state(model, eager)
 
 
+def test_connectionist_temporal_classification():
+    """Also with a sequence that is shorter than its targets."""
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.randn(7, 3, 6))
+
+        def forward(self, *given):
+            scores = self.weight.log_softmax(2)
+            return nn.functional.ctc_loss(scores, *given, zero_infinity=True)
+
+    torch.manual_seed(0)
+    model = Model()
+    targets = torch.tensor([[1, 2, 2, 4], [3, 3, 5, 1], [1, 1, 1, 1]])
+    batch = targets, torch.tensor([7, 6, 4]), torch.tensor([4, 2, 4])
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    traced = sdy.torch.trace_training(model, None, batch, optimizer=optimizer)
+    results = run_unpartitioned(traced.module, traced.inputs(batch), "xla")
+    loss = model(*batch)
+    loss.backward()
+    optimizer.step()
+    assert traced.loss(results) == pytest.approx(loss.item(), rel=1e-5)
+    np.testing.assert_allclose(results[1], model.weight.detach(), rtol=1e-5, atol=1e-6)
+
+
 class GPT(nn.Module):
     """With biases of queries, keys and values; the gradients of those of keys are zero."""
 

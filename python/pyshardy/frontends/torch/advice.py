@@ -30,32 +30,24 @@ NUMBERS_OF_TENSORS = {
 """Alternatives to operations that take numbers out of tensors."""
 
 OTHERS = {
-    "aten.linalg_lstsq": "use torch.linalg.pinv, or torch.linalg.qr and solve_triangular",
     "aten.linalg_ldl_factor_ex": "use torch.linalg.lu_factor or torch.linalg.cholesky",
-    "aten._ctc_loss": "compute the loss outside of the traced module",
     "aten._to_sparse": "keep the tensor dense, with zeros",
     "aten.to_sparse": "keep the tensor dense, with zeros",
-    "aten.fractional_max_pool2d": "use torch.nn.functional.adaptive_max_pool2d",
-    "aten.fractional_max_pool3d": "use torch.nn.functional.max_pool3d",
-    "aten.frexp": "use torch.log2 and torch.floor",
-    "aten.gcd": "use torch.while_loop with torch.remainder, or compute it before the model",
-    "aten.lcm": "use torch.while_loop with torch.remainder, or compute it before the model",
-    "aten.histogram": "use torch.histc, which has the same counts",
-    "aten.igamma": "compute it before the model, and pass it as an input",
-    "aten.igammac": "compute it before the model, and pass it as an input",
     "aten.linalg_ldl_factor": "use torch.linalg.lu_factor or torch.linalg.cholesky",
-    "aten.segment_reduce": "use torch.scatter_reduce with the index of the segment of each element",
-    "aten.nextafter": "add the machine epsilon times the number",
 }
 """Alternatives to other operations."""
 
 _OUTSIDE = "compute it before the model and pass it as an input, or use a polynomial"
 
+_DEGREE = "give the degree as a number"
+
 OF_FAMILIES = {
+    **{
+        f"aten.special_{family}": _DEGREE
+        for family in ("chebyshev", "hermite", "laguerre", "legendre", "shifted_chebyshev")
+    },
     "aten.special_": _OUTSIDE,
-    "aten.i0": _OUTSIDE,
-    "aten._upsample_": "use 'antialias=False', or torch.nn.functional.avg_pool2d before",
-    "aten.grid_sampler_3d": "use torch.nn.functional.grid_sample on images of two dimensions",
+    "aten.segment_reduce": "give lengths or offsets of segments of the first dimension",
 }
 """Alternatives to operations whose names begin in the same way."""
 

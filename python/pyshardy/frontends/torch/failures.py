@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from mlir_sdy.diagnostics import Diagnostic, SourceLocation, error
+from mlir_sdy.diagnostics import Diagnostic, SourceLocation, UsageError, error
 from mlir_sdy.host import stablehlo_of_torch, tensor_arguments
 from pyshardy.frontends.torch.advice import NUMBERS_OF_TENSORS, advice_for
 from pyshardy.frontends.torch.conversion import convert
@@ -119,6 +119,8 @@ def of_operation(node: Node, reason: str) -> Diagnostic:
 def of_export(failure: Exception, place: SourceLocation | None) -> Diagnostic:
     """Return the error for a module that PyTorch can't export as one graph."""
     kind = type(failure).__name__
+    if isinstance(failure, UsageError):  # of a function that replaces one of PyTorch
+        return error(failure.diagnostics[0].message, place)
     if (operation := getattr(failure, "func", None)) is not None and "Output" in kind:
         return error(_data_dependence(operation), place)
     if kind.startswith("GuardOnDataDependent"):

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+from pyshardy.frontends.torch.connectionist import ctc_loss
 
 if TYPE_CHECKING:
     import torch
@@ -53,35 +55,97 @@ def unique(
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def bincount(x: torch.Tensor, weights: torch.Tensor | None = None, minlength: int = 0) -> Any:
+def bincount(
+    input: torch.Tensor,  # noqa: A002
+    weights: torch.Tensor | None = None,
+    minlength: int = 0,
+) -> Any:
     """Return the numbers of occurrences of integers below `minlength`."""
     import torch  # noqa: PLC0415
 
-    is_number = x.unsqueeze(0) == torch.arange(minlength, device=x.device).unsqueeze(1)
+    bins = torch.arange(minlength, device=input.device).unsqueeze(1)
+    is_number = input.unsqueeze(0) == bins
     if weights is None:
         return torch.sum(is_number, 1)
     kind = weights.dtype if weights.is_floating_point() else torch.float64
     return torch.sum(torch.where(is_number, weights.to(kind), 0), 1)
 
 
+def lstsq(
+    A: torch.Tensor,  # noqa: N803
+    B: torch.Tensor,  # noqa: N803
+    rcond: float | None = None,
+    *,
+    driver: str | None = None,
+) -> Any:
+    """Return the shortest of the least-squares solutions, by a singular value decomposition.
+
+    Residuals, ranks and singular values are returned by the same drivers as in PyTorch.
+    """
+    import torch  # noqa: PLC0415
+
+    rows, columns = A.shape[-2:]
+    driver = driver or "gelsy"
+    is_vector = B.dim() == A.dim() - 1
+    sides = B.unsqueeze(-1) if is_vector else B
+    left, values, right = torch.linalg.svd(A, full_matrices=False)
+    smallest = torch.finfo(A.dtype).eps * max(rows, columns) if rcond is None else rcond
+    is_kept = values > smallest * torch.amax(values, -1, keepdim=True)
+    inverse = torch.where(is_kept, 1 / torch.where(is_kept, values, 1), 0)
+    solution = right.mH @ (inverse.unsqueeze(-1).to(left.dtype) * (left.mH @ sides))
+    residuals, singular = values.new_zeros(0), values.new_zeros(0)
+    rank = torch.zeros(0, dtype=torch.int64)
+    if driver != "gelsy" and rows > columns:
+        residuals = torch.sum(torch.abs(A @ solution - sides) ** 2, -2)
+    if driver != "gels":
+        rank = torch.sum(is_kept, -1)
+    if driver in ("gelsd", "gelss"):
+        singular = values
+    solution = solution.squeeze(-1) if is_vector else solution
+    made: Any = torch.return_types
+    return made.linalg_lstsq((solution, residuals, rank, singular))
+
+
+def _has_minlength(*args: Any, **kwargs: Any) -> bool:
+    """Whether a call of `torch.bincount` gives a bound of the values."""
+    return bool(kwargs.get("minlength") or (args[2:] and args[2]))
+
+
+def _always(*_: Any, **__: Any) -> bool:
+    return True
+
+
+def _replaced() -> Mapping[Any, tuple[Callable[..., bool], Callable[..., Any]]]:
+    """Return for functions of PyTorch whether a call is replaced, and by which function."""
+    import torch  # noqa: PLC0415
+
+    return {
+        torch.bincount: (_has_minlength, bincount),
+        torch.Tensor.bincount: (_has_minlength, bincount),
+        torch.linalg.lstsq: (_always, lstsq),
+        torch.ctc_loss: (_always, ctc_loss),
+        torch.nn.functional.ctc_loss: (_always, ctc_loss),
+    }
+
+
 @contextlib.contextmanager
 def static_functions() -> Iterator[None]:
-    """Replace functions inside the `with` block by those of this module, if they have a bound."""
-    import torch  # noqa: PLC0415
+    """Replace functions inside the `with` block by those with known shapes."""
     from torch.overrides import TorchFunctionMode  # noqa: PLC0415
 
+    replaced = _replaced()
+
     class Mode(TorchFunctionMode):
-        """Calls `bincount` for `torch.bincount`."""
+        """Calls functions of this module."""
 
         def __torch_function__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             kwargs = kwargs or {}
-            if func in (torch.bincount, torch.Tensor.bincount) and (
-                kwargs.get("minlength") or (args[2:] and args[2])
-            ):
-                given = dict(zip(("input", "weights", "minlength"), args, strict=False)) | kwargs
-                return bincount(given.pop("input"), **given)
+            if func in replaced:
+                applies, function = replaced[func]
+                if applies(*args, **kwargs):
+                    return function(*args, **kwargs)
             return func(*args, **kwargs)
 
     with Mode():

@@ -74,7 +74,54 @@ def _positions_of_windows(
     return position
 
 
-@decomposition("aten.max_pool2d_with_indices_backward", "aten.max_pool3d_with_indices_backward")
+@decomposition("aten.fractional_max_pool2d", "aten.fractional_max_pool3d")
+def fractional_max_pool(
+    self: Tensor, kernel_size: Sequence[int], output_size: Sequence[int], random_samples: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return the largest elements of windows with random distances, and their positions."""
+    import torch  # noqa: PLC0415
+
+    count = len(output_size)
+    batched = self.reshape([-1, *self.shape[-count - 1 :]])
+    outer, sizes = batched.shape[:2], batched.shape[2:]
+    samples = random_samples.expand([*outer, count]).to(self.dtype)
+    # In two dimensions, the first sample is that of the last dimension.
+    order = [1, 0] if count == 2 else [*range(count)]
+    position = torch.zeros([*outer, *[1] * (2 * count)], dtype=torch.int64)
+    for dim, (size, made, kernel) in enumerate(zip(sizes, output_size, kernel_size, strict=True)):
+        start = _random_starts(samples[..., order[dim]].unsqueeze(-1), size, made, kernel)
+        place = start.unsqueeze(-1) + torch.arange(kernel)
+        shape = [1] * (2 * count)
+        shape[dim], shape[count + dim] = made, kernel
+        position = position * size + place.reshape([*outer, *shape])
+    windows = position.flatten(-count)
+    flat = windows.reshape([*outer, -1])
+    values = torch.gather(batched.reshape([*outer, -1]), -1, flat).reshape(windows.shape)
+    value, index = torch.max(values, -1)
+    found = torch.gather(windows, -1, index.unsqueeze(-1)).squeeze(-1)
+    shape = [*self.shape[:-count], *output_size]
+    return value.reshape(shape), found.reshape(shape)
+
+
+def _random_starts(sample: Tensor, size: int, count: int, kernel: int) -> Tensor:
+    """Return the starts of windows, the last one at the end."""
+    import torch  # noqa: PLC0415
+
+    end = torch.full_like(sample, size - kernel).long()
+    if count == 1:
+        return end
+    step = (size - kernel) / (count - 1)
+    places = torch.arange(count - 1)
+    starts = ((places + sample) * step).long() - (sample * step).long()
+    return torch.cat((starts, end), -1)
+
+
+@decomposition(
+    "aten.fractional_max_pool2d_backward",
+    "aten.fractional_max_pool3d_backward",
+    "aten.max_pool2d_with_indices_backward",
+    "aten.max_pool3d_with_indices_backward",
+)
 def max_pool_backward(grad_output: Tensor, self: Tensor, kernel_size: Any, *options: Any) -> Tensor:
     """Add gradients at the positions of the largest elements, the last one of the options."""
     import torch  # noqa: PLC0415

@@ -122,3 +122,54 @@ def zeta(build: LoweringBuilder, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
     result = build.result_types[0]
     operands = [build.expanded(each, shape_of(result)) for each in (lhs, rhs)]
     return build.create("chlo.zeta", operands, (result,)).result
+
+
+@lowering("aten.nextafter")
+def nextafter(build: LoweringBuilder, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
+    """Return the next representable numbers in the direction of others."""
+    result = build.result_types[0]
+    operands = [build.expanded(each, shape_of(result)) for each in (lhs, rhs)]
+    return build.create("chlo.next_after", operands, (result,)).result
+
+
+_MANTISSA_BITS = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
+
+
+@lowering("aten.frexp")
+def frexp(build: LoweringBuilder, value: ir.Value) -> list[ir.Value]:
+    """Return fractions from 0.5 to 1, and exponents of 2, by the bits of numbers."""
+    bits_of_fraction = _MANTISSA_BITS[str(element_type_of(value.type))]
+    width = 8 * element_bytes(value.type)
+    exponents = 2 ** (width - bits_of_fraction - 1) - 1  # the largest exponent field
+    half = exponents // 2 - 1
+    # Subnormal numbers have no leading one; they are scaled to normal ones.
+    smallest, scale = 2.0 ** (1 - exponents // 2), 2.0 ** (bits_of_fraction + 1)
+    size = build.unary("abs", value)
+    is_subnormal = build.compare("LT", size, build.filled_like(value, smallest))
+    scaled = build.select(
+        is_subnormal, build.binary("multiply", value, build.filled_like(value, scale)), value
+    )
+    bits = build.bitcast_convert(scaled, ir.IntegerType.get_signless(width))
+
+    def number(each: int) -> ir.Value:
+        wrapped = each - 2**width if each >= 2 ** (width - 1) else each
+        return build.filled_like(bits, wrapped)
+
+    field = build.binary("shift_right_logical", bits, number(bits_of_fraction))
+    field = build.binary("and", field, number(exponents))
+    shift = build.select(is_subnormal, number(half + bits_of_fraction + 1), number(half))
+    kept = build.binary("and", bits, number(2**width - 1 - (exponents << bits_of_fraction)))
+    fraction = build.binary("or", kept, number(half << bits_of_fraction))
+    fraction = build.bitcast_convert(fraction, element_type_of(value.type))
+    zero = build.filled_like(value, 0)
+    is_regular = build.binary(
+        "and",
+        build.compare("NE", value, zero),
+        build.compare("LT", size, build.filled_like(value, math.inf)),
+    )
+    exponent_type = build.result_types[1]
+    exponent = build.convert(build.binary("subtract", field, shift), element_type_of(exponent_type))
+    return [
+        build.select(is_regular, fraction, value),
+        build.select(is_regular, exponent, build.filled(exponent_type, 0)),
+    ]

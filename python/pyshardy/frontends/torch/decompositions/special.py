@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Special functions of one number, of `torch.special`.
+
+Each is a Chebyshev series in the argument where it is small, and in its reciprocal times the
+asymptotic form where it is large.
+"""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pyshardy.frontends.torch.decompositions.chebyshev import Series, evaluated, oscillation
+from pyshardy.frontends.torch.decompositions.registry import decomposition
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Function = Callable[["Tensor"], "Tensor"]
+
+
+def _function(*names: str) -> Callable[[Function], Function]:
+    """Return a decorator that registers a function of floating-point numbers."""
+
+    def add(function: Function) -> Function:
+        @decomposition(*names)
+        def converted(self: Tensor) -> Tensor:  # pyright: ignore[reportUnusedFunction]
+            return evaluated(function, self)
+
+        return function
+
+    return add
+
+
+def _eager(name: str) -> Function:
+    """Return a function of `torch.special`."""
+
+    def function(x: Tensor) -> Tensor:
+        import torch  # noqa: PLC0415
+
+        return getattr(torch.special, name)(x)
+
+    return function
+
+
+def _of_reciprocal(function: Function) -> Function:
+    """Return `function(x) sqrt(x)` as a function of `1 / x`."""
+    return lambda u: function(1 / u) / u.sqrt()
+
+
+# --- Modified Bessel functions of the first kind --------------------------------------------------
+
+_LARGE = 8.0
+_I0E = Series(_eager("i0e"), 0, _LARGE), Series(_of_reciprocal(_eager("i0e")), 0, 1 / _LARGE)
+_I1E = (
+    Series(lambda x: _eager("i1e")(x) / x, 0, _LARGE),
+    Series(_of_reciprocal(_eager("i1e")), 0, 1 / _LARGE),
+)
+
+
+@_function("aten.special_i0e")
+def i0e(x: Tensor) -> Tensor:
+    """Return the Bessel function I0 times exp(-abs(x))."""
+    import torch  # noqa: PLC0415
+
+    size = torch.abs(x)
+    large = torch.clamp(size, min=_LARGE)
+    return torch.where(size < _LARGE, _I0E[0](size), _I0E[1](1 / large) * torch.rsqrt(large))
+
+
+@_function("aten.special_i1e")
+def i1e(x: Tensor) -> Tensor:
+    """Return the Bessel function I1 times exp(-abs(x))."""
+    import torch  # noqa: PLC0415
+
+    size = torch.abs(x)
+    large = torch.clamp(size, min=_LARGE)
+    outside = torch.sign(x) * _I1E[1](1 / large) * torch.rsqrt(large)
+    return torch.where(size < _LARGE, x * _I1E[0](size), outside)
+
+
+@_function("aten.i0", "aten.special_i0", "aten.special_modified_bessel_i0")
+def i0(x: Tensor) -> Tensor:
+    """Return the Bessel function I0."""
+    import torch  # noqa: PLC0415
+
+    return torch.exp(torch.abs(x)) * i0e(x)
+
+
+@_function("aten.special_i1", "aten.special_modified_bessel_i1")
+def i1(x: Tensor) -> Tensor:
+    """Return the Bessel function I1."""
+    import torch  # noqa: PLC0415
+
+    return torch.exp(torch.abs(x)) * i1e(x)
+
+
+# --- Modified Bessel functions of the second kind -------------------------------------------------
+
+_MIDDLE = 2.0
+
+
+def _regular_k0(square: Tensor) -> Tensor:
+    """Return `K0(x) + log(x / 2) I0(x)`, a function of the square of x."""
+    import torch  # noqa: PLC0415
+
+    x = square.sqrt()
+    return torch.special.modified_bessel_k0(x) + torch.log(x / 2) * torch.special.i0(x)
+
+
+def _regular_k1(square: Tensor) -> Tensor:
+    """Return `x (K1(x) - log(x / 2) I1(x))`, a function of the square of x."""
+    import torch  # noqa: PLC0415
+
+    x = square.sqrt()
+    return x * (torch.special.modified_bessel_k1(x) - torch.log(x / 2) * torch.special.i1(x))
+
+
+_K0 = (
+    Series(_regular_k0, 0, _MIDDLE**2),
+    Series(_of_reciprocal(_eager("scaled_modified_bessel_k0")), 0, 1 / _MIDDLE),
+)
+_K1 = (
+    Series(_regular_k1, 0, _MIDDLE**2),
+    Series(_of_reciprocal(_eager("scaled_modified_bessel_k1")), 0, 1 / _MIDDLE),
+)
+
+
+@_function("aten.special_scaled_modified_bessel_k0")
+def scaled_k0(x: Tensor) -> Tensor:
+    """Return the Bessel function K0 times exp(x)."""
+    import torch  # noqa: PLC0415
+
+    small, large = torch.clamp(x, max=_MIDDLE), torch.clamp(x, min=_MIDDLE)
+    near = torch.exp(small) * (_K0[0](small * small) - torch.log(small / 2) * i0(small))
+    made = torch.where(x < _MIDDLE, near, _K0[1](1 / large) * torch.rsqrt(large))
+    return torch.where(x == 0, torch.inf, made)
+
+
+@_function("aten.special_scaled_modified_bessel_k1")
+def scaled_k1(x: Tensor) -> Tensor:
+    """Return the Bessel function K1 times exp(x)."""
+    import torch  # noqa: PLC0415
+
+    small, large = torch.clamp(x, max=_MIDDLE), torch.clamp(x, min=_MIDDLE)
+    near = _K1[0](small * small) / small + torch.log(small / 2) * i1(small)
+    made = torch.where(x < _MIDDLE, torch.exp(small) * near, _K1[1](1 / large) * torch.rsqrt(large))
+    return torch.where(x == 0, torch.inf, made)
+
+
+@_function("aten.special_modified_bessel_k0")
+def k0(x: Tensor) -> Tensor:
+    """Return the Bessel function K0."""
+    import torch  # noqa: PLC0415
+
+    return torch.exp(-x) * scaled_k0(x)
+
+
+@_function("aten.special_modified_bessel_k1")
+def k1(x: Tensor) -> Tensor:
+    """Return the Bessel function K1."""
+    import torch  # noqa: PLC0415
+
+    return torch.exp(-x) * scaled_k1(x)
+
+
+# --- Bessel functions -----------------------------------------------------------------------------
+
+_OSCILLATING = 5.0
+_PHASES = math.pi / 4, 3 * math.pi / 4
+
+
+def _amplitudes(order: int) -> tuple[Series, Series]:
+    """Return P, and Q times x, of `oscillation` as functions of `1 / x**2`."""
+
+    def parts(u: Tensor) -> tuple[Tensor, Tensor, Any, Any]:
+        import torch  # noqa: PLC0415
+
+        x = torch.rsqrt(u)
+        scale = torch.sqrt(torch.pi * x / 2)
+        first, second = (_eager(f"bessel_{kind}{order}")(x) * scale for kind in "jy")
+        return x, x - _PHASES[order], first, second
+
+    def of_cosine(u: Tensor) -> Tensor:
+        _, turned, first, second = parts(u)
+        return first * turned.cos() + second * turned.sin()
+
+    def of_sine(u: Tensor) -> Tensor:
+        x, turned, first, second = parts(u)
+        return x * (second * turned.cos() - first * turned.sin())
+
+    end = 1 / _OSCILLATING**2
+    return Series(of_cosine, 0, end), Series(of_sine, 0, end)
+
+
+def _regular_y0(square: Tensor) -> Tensor:
+    """Return `Y0(x) - 2 / pi log(x) J0(x)`, a function of the square of x."""
+    x = square.sqrt()
+    return _eager("bessel_y0")(x) - 2 / math.pi * x.log() * _eager("bessel_j0")(x)
+
+
+def _regular_y1(square: Tensor) -> Tensor:
+    """Return `(Y1(x) - 2 / pi (log(x) J1(x) - 1 / x)) / x`, a function of the square of x."""
+    x = square.sqrt()
+    singular = 2 / math.pi * (x.log() * _eager("bessel_j1")(x) - 1 / x)
+    return (_eager("bessel_y1")(x) - singular) / x
+
+
+_SQUARE = _OSCILLATING**2
+_J0 = Series(lambda square: _eager("bessel_j0")(square.sqrt()), 0, _SQUARE)
+_J1 = Series(lambda square: _eager("bessel_j1")(square.sqrt()) / square.sqrt(), 0, _SQUARE)
+_Y0, _Y1 = Series(_regular_y0, 0, _SQUARE), Series(_regular_y1, 0, _SQUARE)
+_AMPLITUDES = _amplitudes(0), _amplitudes(1)
+
+
+def _large(order: int, size: Tensor) -> Any:
+    import torch  # noqa: PLC0415
+
+    large = torch.clamp(size, min=_OSCILLATING)
+    of_cosine, of_sine = (each(1 / (large * large)) for each in _AMPLITUDES[order])
+    return oscillation(of_cosine, of_sine / large, large, _PHASES[order])
+
+
+@_function("aten.special_bessel_j0")
+def j0(x: Tensor) -> Tensor:
+    """Return the Bessel function J0."""
+    import torch  # noqa: PLC0415
+
+    size = torch.abs(x)
+    return torch.where(size < _OSCILLATING, _J0(x * x), _large(0, size)[0])
+
+
+@_function("aten.special_bessel_j1")
+def j1(x: Tensor) -> Tensor:
+    """Return the Bessel function J1."""
+    import torch  # noqa: PLC0415
+
+    size = torch.abs(x)
+    return torch.where(size < _OSCILLATING, x * _J1(x * x), torch.sign(x) * _large(1, size)[0])
+
+
+@_function("aten.special_bessel_y0")
+def y0(x: Tensor) -> Tensor:
+    """Return the Bessel function Y0."""
+    import torch  # noqa: PLC0415
+
+    near = _Y0(x * x) + 2 / torch.pi * torch.log(x) * _J0(x * x)
+    made = torch.where(x < _OSCILLATING, near, _large(0, x)[1])
+    return torch.where(x == 0, -torch.inf, made)
+
+
+@_function("aten.special_bessel_y1")
+def y1(x: Tensor) -> Tensor:
+    """Return the Bessel function Y1."""
+    import torch  # noqa: PLC0415
+
+    near = x * _Y1(x * x) + 2 / torch.pi * (torch.log(x) * x * _J1(x * x) - 1 / x)
+    made = torch.where(x < _OSCILLATING, near, _large(1, x)[1])
+    return torch.where(x == 0, -torch.inf, made)
+
+
+_SPHERICAL = Series(lambda square: _eager("spherical_bessel_j0")(square.sqrt()), 0, 1)
+
+
+@_function("aten.special_spherical_bessel_j0")
+def spherical_j0(x: Tensor) -> Tensor:
+    """Return the spherical Bessel function, sin(x) / x."""
+    import torch  # noqa: PLC0415
+
+    size = torch.abs(x)
+    made = torch.where(size < 1, _SPHERICAL(x * x), torch.sin(x) / torch.clamp(size, min=1))
+    made = torch.where(x < -1, -made, made)
+    return torch.where(torch.isinf(x), 0, made)
+
+
+# --- The normal distribution ----------------------------------------------------------------------
+
+_ERFCX = Series(lambda t: _eager("erfcx")(2 / t - 2) * (4 / t - 3), 0, 1)
+_TAIL, _FAR = math.exp(-2), 6.0
+_NEAR_TAIL = Series(lambda y: _eager("ndtri")((-y * y / 2).exp()) / y, 2, _FAR)
+_FAR_TAIL = Series(lambda u: _eager("ndtri")((-1 / (2 * u * u)).exp()) * u, 1 / 38, 1 / _FAR)
+
+
+@_function("aten.special_erfcx")
+def erfcx(x: Tensor) -> Tensor:
+    """Return the complementary error function times exp(x * x)."""
+    import torch  # noqa: PLC0415
+
+    size = torch.abs(x)
+    made = _ERFCX(2 / (size + 2)) / (2 * size + 1)
+    return torch.where(x < 0, 2 * torch.exp(x * x) - made, made)
+
+
+@_function("aten.special_ndtri")
+def ndtri(x: Tensor) -> Tensor:
+    """Return the arguments for which the normal distribution function has given values."""
+    import torch  # noqa: PLC0415
+
+    tail = torch.minimum(x, 1 - x)
+    y = torch.sqrt(-2 * torch.log(torch.clamp(tail, max=_TAIL)))
+    outside = y * torch.where(y < _FAR, _NEAR_TAIL(y), _FAR_TAIL(1 / y))
+    outside = torch.where(x > 0.5, -outside, outside)
+    inside = math.sqrt(2) * torch.erfinv(2 * x - 1)
+    return torch.where(tail < _TAIL, outside, inside)
