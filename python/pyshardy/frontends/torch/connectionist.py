@@ -95,7 +95,7 @@ def _operation() -> Any:
 
 
 _LIBRARIES: list[Any] = []
-"""Those that exist; their operations are unregistered with them."""
+"""The registered libraries, kept alive: PyTorch unregisters operations with their library."""
 
 
 @decomposition("pyshardy.ctc_loss")
