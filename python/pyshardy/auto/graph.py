@@ -42,7 +42,7 @@ from pyshardy.irtools.stablehlo_views import (
 )
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.local_program.trip_counts import Repetitions
-from pyshardy.partition.op_facts.fusion import is_fused
+from pyshardy.partition.op_facts.fusion import is_fused, is_used_once
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
@@ -339,17 +339,20 @@ class _Builder:
         blocks = [region.blocks[0] for region in loop.regions]
         inside = self._repetitions_in(blocks[1])
         sites: list[int] = []
+        returned = _terminator(blocks[1]).operands
         for number, (result, operand) in enumerate(zip(loop.results, loop.operands, strict=True)):
+            is_kept = returned[number] == blocks[1].arguments[number]
+            shares = is_kept or (isinstance(operand, ir.OpResult) and is_used_once(operand))
             title = f"value {number} of the loop at {location_of(loop.location)}"
             site = self._value_site(result, title, inside, 2)
             sites.append(site)
             self._use(operand, site, 0)
-            self._define(result, site, 0, outside)
+            self._define(result, site, 0, outside, operand if shares else None)
             for block in blocks:
                 self._define(block.arguments[number], site, 0, inside, result)
         for block in blocks:
             self._block(block)
-        for site, value in zip(sites, _terminator(blocks[1]).operands, strict=True):
+        for site, value in zip(sites, returned, strict=True):
             self._use(value, site, 1)
         self._keep_alive(loop)
 

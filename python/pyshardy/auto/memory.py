@@ -5,8 +5,9 @@ The model is that of `explain.memory`, for a program whose operations are in one
 
 1. Arguments are always live, since the caller owns them.
 2. Another value is live from its definition to its last use; in a loop, values from outside are
-   live until its end. A result that is fused into its user takes no memory, nor do the arguments of
-   functions and loop bodies, and the results of calls and barriers.
+   live until its end. A result that is fused into its users takes no memory, and its operands are
+   live until then. The arguments of functions and loop bodies take none, nor the results of calls,
+   of barriers, and of loops whose initial values aren't used elsewhere or which don't change them.
 3. While an operation runs, its partial results are live in place of the completed ones.
 4. A reshard makes a copy, which is live from the first use to the last. Copies that are smaller
    than a part of the limit are left out (`SMALLEST_PART`).

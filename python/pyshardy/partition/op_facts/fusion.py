@@ -44,3 +44,8 @@ def is_fused(result: ir.Value, name: str) -> bool:
         return False
     block = result.owner.operation.block
     return all(user.name in FUSING_OPERATIONS and user.block == block for user in users)
+
+
+def is_used_once(value: ir.Value) -> bool:
+    """Whether a value has a single use."""
+    return sum(1 for _ in islice(value.uses, 2)) == 1
