@@ -11,6 +11,7 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import AxisTuple, TensorSharding
+from pyshardy.auto.computations import MeasuredComputation
 from pyshardy.auto.costs import Collectives, CostModel, ReshardCosts
 from pyshardy.auto.exchange import exchange_collectives
 from pyshardy.auto.strategies import (
@@ -30,6 +31,7 @@ from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.partition.op_facts.work import work_of
+from pyshardy.partition.resharding.cost import PlannedCollective
 from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.rules import ShardingRuleLookup
 
@@ -47,6 +49,7 @@ class Alternatives:
         factors: the axes of each factor of the rule in each strategy; none for values, and for
             elementwise operations.
         is_replicated: whether the operation can't be computed on shards.
+        inside: the collectives in the body of a computation, with their numbers of executions.
     """
 
     costs: tuple[float, ...]
@@ -56,6 +59,7 @@ class Alternatives:
     computed: tuple[tuple[AxesPerDim, ...], ...] = ()
     factors: tuple[FactorAxes, ...] = ()
     is_replicated: bool = False
+    inside: tuple[tuple[PlannedCollective, int], ...] = ()
 
     def __len__(self) -> int:
         return len(self.costs)
@@ -191,15 +195,26 @@ class AlternativesOf:
         self._known[key] = found
         return found
 
-    def of_computation(self, operation: ir.Operation) -> Alternatives:
-        """Return the shardings that a manual or named computation declares."""
+    def of_computation(
+        self, operation: ir.Operation, measured: MeasuredComputation
+    ) -> Alternatives:
+        """Return the only strategy of a computation: the shardings that it declares.
+
+        Args:
+            operation: the manual or named computation.
+            measured: its work and communication.
+        """
         inputs = value_of(get_discardable(operation, "in_shardings")).shardings
         outputs = value_of(get_discardable(operation, "out_shardings")).shardings
+        model = self.model
+        cost = sum(model.operation(name, work) * times for name, work, times in measured.works)
+        cost += sum(model.collective(each) * times for each, times in measured.collectives)
         return Alternatives(
-            (0.0,),
+            (cost,),
             tuple((tuple(each.dim_axes),) for each in inputs),
             tuple((tuple(each.dim_axes),) for each in outputs),
             ((),),
+            inside=measured.collectives,
         )
 
     def elementwise_factors(self, operation: ir.Operation, axes: AxesPerDim) -> FactorAxes | None:

@@ -66,6 +66,8 @@ class Built:
             completing = site.alternatives.collectives[int(choice[color])]
             if completing:
                 found.append((completing, site.repetitions, site.name))
+            for inner, times in site.alternatives.inside:
+                found.append(((inner,), site.repetitions * times, site.name))
         for group, value in zip(self.groups, self.problem.values, strict=True):
             source = int(value.source[int(choice[value.producer])])
             needed = {int(user.target[int(choice[user.node])]) for user in value.users}

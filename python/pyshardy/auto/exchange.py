@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 from mlir_sdy.model import Mesh
+from mlir_sdy.model.communication import share_sent
 from pyshardy.auto.costs import Collectives
 from pyshardy.auto.strategies import Strategy
 from pyshardy.partition.compatibility.factor_axes import Shape
@@ -25,7 +26,7 @@ def exchange_collectives(
     nbytes: Sequence[int],
     mesh: Mesh,
 ) -> Collectives | None:
-    """Return the permutes of a strategy; None if an exchange along a factor isn't profitable.
+    """Return the collectives of a strategy; None if an exchange along a factor isn't profitable.
 
     Args:
         form: the exchange form of the operation.
@@ -52,6 +53,9 @@ def exchange_collectives(
             ),
             default=0,
         )
+        sent = float(form.gathered(factor) * rest * share_sent("all_gather", num_shards))
+        if sent:
+            found.append(PlannedCollective("all_gather", num_shards, names, sent))
         for plan in form.exchange_plans(factor, num_shards):
             found += [
                 PlannedCollective(

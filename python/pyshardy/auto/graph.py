@@ -30,6 +30,7 @@ from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
 from pyshardy.auto.alternatives import Alternatives, AlternativesOf
+from pyshardy.auto.computations import Computations
 from pyshardy.backends.donations import ALIAS, DONOR
 from pyshardy.cost.op_work import Work
 from pyshardy.irtools.functions import entry_block, functions_of
@@ -162,6 +163,7 @@ class _Builder:
         self.flow_of: dict[ir.Value, Flow] = {}
         self.flows: list[Flow] = []
         self.chains = _Chains()
+        self.computations = Computations(module, alternatives.choices.mesh)
 
     def run(self) -> Graph:
         main = self.functions["main"]
@@ -271,7 +273,7 @@ class _Builder:
                 self.chains.add(site, operation, works, self.graph.placed)
         else:
             if name in COMPUTATIONS:
-                found = self.of.of_computation(operation)
+                found = self.of.of_computation(operation, self.computations.of(operation))
             else:
                 found = self.of.of_operation(operation, given, free)
             if found.is_replicated:

@@ -230,7 +230,7 @@ class ShardingPlan(Displayed):
         """Partition the program, and compare its collectives with the predicted ones."""
         counted_bytes: Counter[tuple[str, str]] = Counter()
         for each in self.program.collectives:
-            counted_bytes[each.kind, ", ".join(_names(each.axes))] += each.nbytes_total
+            counted_bytes[each.kind, ", ".join(each.axis_names)] += each.nbytes_total
         return PlanCheck(dict(self.prediction.bytes_by_kind), dict(counted_bytes))
 
     # --- Questions --------------------------------------------------------------------------
@@ -615,11 +615,6 @@ class SavedPlan:
     def specs(self) -> dict[str, TensorSharding]:
         """Return the shardings, such as for `ShardingPlan.compare`."""
         return {name: sharding(text) for name, text in self.shardings.items()}
-
-
-def _names(axes: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return the names of axes, without the marks of sub-axes."""
-    return tuple(dict.fromkeys(each.split('"')[1] if '"' in each else each for each in axes or ()))
 
 
 def _tuple_text(entries: Sequence[str]) -> str:

@@ -147,9 +147,9 @@ def estimate(
 
 def seconds_of(collective: Collective, hardware: Hardware) -> float:
     """Return the time of one execution of a collective."""
-    names = {axis.split('"')[1] if '"' in axis else axis for axis in collective.axes or ()}
+    one = collective
     return collective_traffic(
-        collective.kind, collective.group_size, collective.nbytes_sent, names, hardware
+        one.kind, one.group_size, one.nbytes_sent, one.axis_names, hardware
     ).seconds
 
 

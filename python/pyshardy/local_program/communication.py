@@ -62,6 +62,15 @@ class Collective(Displayed):
         """The bytes that a device sends in a run; per execution if their number is unknown."""
         return self.nbytes_sent * (1 if self.repetitions is None else self.repetitions)
 
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """The names of the axes along which it communicates, also of those whose sub-axes it uses.
+
+        Empty if the groups don't correspond to axes.
+        """
+        names = (each.split('"')[1] if '"' in each else each for each in self.axes or ())
+        return tuple(dict.fromkeys(names))
+
     def summary(self) -> str:
         """Return the kind, the axes, the bytes and the location in one line."""
         axes = "" if self.axes is None else f" along {', '.join(self.axes)}"

@@ -58,6 +58,10 @@ class CumulativeForm(ExchangeForm):
         """Return no plans: totals are gathered."""
         return ()
 
+    def gathered(self, _factor: int, /) -> int:
+        """Return one element: the total of a shard."""
+        return 1
+
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Build the results of a shard, combined with the totals of those before it."""
         (factor,) = self.factors

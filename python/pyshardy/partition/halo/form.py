@@ -51,6 +51,10 @@ class ExchangeForm(ABC):
         plans = self.exchange_plans(factor, num_shards)
         return sum(plan.received for plan in plans) <= sum(plan.gathered for plan in plans)
 
+    def gathered(self, _factor: int, /) -> int:
+        """Return the elements along a factor that each shard sends to all others, beside plans."""
+        return 0
+
     def sends_nothing(self, factor: int, num_shards: int) -> bool:
         """Whether no shard needs elements of another one along a factor."""
         plans = self.exchange_plans(factor, num_shards)

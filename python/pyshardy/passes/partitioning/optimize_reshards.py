@@ -42,6 +42,7 @@ from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.compatibility.planned_axes import has_planned_axes
 from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
@@ -222,7 +223,12 @@ class _Optimizer:
         return value.owner.operation.operands[0]
 
     def _is_elementwise(self, operation: ir.Operation) -> bool:
-        """Whether each element of the one result depends on those at the same position only."""
+        """Whether each element of the one result depends on those at the same position only.
+
+        An operation whose axes a plan has chosen doesn't count: it keeps them.
+        """
+        if has_planned_axes(operation):
+            return False
         known = OperationView.of(operation, operation.name)
         if len(known.results) != 1 or known.name == _RESHARD:
             return False
