@@ -15,7 +15,8 @@
 | a constant, a broadcast of a scalar | nothing: each user computes its own shard                  |
 
 An operation in a loop counts once for each iteration, and one in a function once for each call. A
-value from outside of a loop is resharded once, since the partitioner hoists such reshards.
+value from outside of a loop is resharded once, since the partitioner hoists such reshards; one from
+outside of a branch is resharded in each branch that uses it.
 """
 
 from __future__ import annotations
@@ -162,6 +163,10 @@ class _Builder:
         self.free: dict[ir.Value, Work] = {}
         self.flow_of: dict[ir.Value, Flow] = {}
         self.flows: list[Flow] = []
+        self.branches = [0]  # the numbers of the branches around the present operation
+        self.num_branches = 0
+        self.branch_of: dict[ir.Value, int] = {}
+        self.in_branch: dict[tuple[ir.Value, int], Flow] = {}
         self.chains = _Chains()
         self.computations = Computations(module, alternatives.choices.mesh)
 
@@ -208,6 +213,7 @@ class _Builder:
             site, result, nbytes, repetitions, start=now, uses=(now, now)
         )
         flow.memory_of = None if memory_of is None else self.flow_of.get(memory_of)
+        self.branch_of[value] = self.branches[-1]
         self.flows.append(flow)
 
     def _use(self, value: ir.Value, site: int, operand: int) -> None:
@@ -215,8 +221,31 @@ class _Builder:
         if flow is None or not shape_of(value.type):
             return
         self._touch(value)
+        flow = self._in_branch(value, flow)
         if (site, operand) not in flow.users:
             flow.users.append((site, operand))
+
+    def _in_branch(self, value: ir.Value, flow: Flow) -> Flow:
+        """Return the flow of a value in the present branch: each branch reshards what it uses."""
+        made_in = self.branch_of[value]
+        if made_in == self.branches[-1] or made_in not in self.branches:
+            return flow
+        key = value, self.branches[-1]
+        found = self.in_branch.get(key)
+        if found is None:
+            now = self._now
+            found = self.in_branch[key] = Flow(
+                flow.producer,
+                flow.result,
+                flow.nbytes,
+                flow.repetitions,
+                start=now,
+                uses=(now, now),
+                memory_of=flow,
+            )
+            self.flows.append(found)
+        found.add_use(self._now)
+        return found
 
     @property
     def _now(self) -> int:
@@ -363,7 +392,10 @@ class _Builder:
         outside = self.repetitions.of(operation) or 1
         blocks = [region.blocks[0] for region in operation.regions]
         for block in blocks:
+            self.num_branches += 1
+            self.branches.append(self.num_branches)
             self._block(block)
+            self.branches.pop()
         for number, result in enumerate(operation.results):
             title = f"result {number} of {operation.name} at {location_of(operation.location)}"
             site = self._value_site(result, title, outside, len(blocks))

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Plans of the programs of the corpus: partitioned programs send at most what was predicted."""
+
+from pathlib import Path
+
+import pytest
+
+import pyshardy as sdy
+
+CORPUS = Path(__file__).parents[1] / "corpus" / "mlir"
+LARGEST = 5500
+"""The size of the texts of the largest programs; others take long."""
+
+TOLERANCE = 1.01
+"""The most that may be sent, in terms of the predicted bytes."""
+
+UNPREDICTED = {
+    "moe_sorted_dispatch": "a halo of a concatenation is gathered",
+    "op_convolution_with_stride": "two permutes of a strided window send a row too many",
+    "op_product_of_shards": "products have no reduce-scatter",
+    "switch_of_branches": "an exchange in a called branch takes another way",
+    "while_until_converged": "an operation of the loop gathers by itself what its user gathers",
+}
+"""Programs that send more than predicted, with the reasons."""
+
+
+def differences(names):
+    """Return the programs that send more than predicted, with both numbers of bytes."""
+    found = {}
+    for name in names:
+        module = sdy.parse(CORPUS / f"{name}.mlir")
+        check = sdy.auto_shard(module, hardware="h100").check()
+        predicted, counted = (sum(each.values()) for each in (check.predicted, check.counted))
+        if counted > predicted * TOLERANCE:
+            found[name] = predicted, counted
+    return found
+
+
+def names():
+    files = [path for path in CORPUS.glob("*.mlir") if path.stat().st_size <= LARGEST]
+    return sorted(path.stem for path in files)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_programs_send_what_was_predicted(part):
+    """Collectives of users and of manual computations count as well."""
+    own = [name for name in names()[part::4] if name not in UNPREDICTED]
+    assert len(own) > 20
+    assert differences(own) == {}
