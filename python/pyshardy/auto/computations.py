@@ -33,7 +33,7 @@ _PIPELINE = "symbol-dce, sdy-propagation-pipeline, sdy-partition-pipeline"
 
 @dataclass(frozen=True, slots=True)
 class MeasuredComputation:
-    """What one execution of a computation does on a device.
+    """The work and communication of one execution of a computation on a device.
 
     Attributes:
         works: the name, the work and the number of executions of its operations.
