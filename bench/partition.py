@@ -132,4 +132,5 @@ def show(name: str, text: str, runs: int, *, passes: bool, beside_xla: bool) -> 
             print(f"    {seconds * 1e3:8.1f} ms {seconds / count * 1e6:6.1f} us  {argument}")
 
 
-main()
+if __name__ == "__main__":
+    main()
