@@ -69,5 +69,6 @@ generate: ## Write dialect/mlir_sdy/ods/, the table of passes and docs/reference
 	$(PYTHON) tools/gen_dialect.py
 	$(PYTHON) tools/cli_reference.py
 
-bench: ## Run the measurements; each prints a ratio against a peer in the same run
-	for script in bench/assembly.py bench/propagation.py bench/passes.py; do $(PYTHON) $$script || exit 1; done
+bench: ## Run the measurements, as ratios to peers in the same run, and write their page
+	$(PYTHON) bench/assembly.py
+	$(PYTHON) bench/run_all.py -o docs/reference/speed.md

@@ -160,7 +160,8 @@ def own_seconds(text: str, context: Context, pipelines: Sequence[str], *, verify
 
 def pairs(own: Callable[[], float], peer: Callable[[], float], runs: int) -> Pairs:
     """Return the times of both sides in turn, after one that doesn't count."""
-    own(), peer()
+    own()
+    peer()
     return Pairs([(own(), peer()) for _ in range(runs)])
 
 

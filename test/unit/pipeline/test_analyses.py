@@ -12,12 +12,15 @@ from pyshardy.irtools.analyses import (
     invalidate_analyses,
     mark_all_preserved,
     module_analysis,
+    prepare_analyses,
     preserves,
 )
 from pyshardy.irtools.operation_names import may_occur_at_start, names_that_may_occur
 from pyshardy.irtools.shardings import result_kinds, sharding_lists
 from pyshardy.irtools.walks import operations_named
-from pyshardy.pipeline import PipelineError, run_pipeline, runner
+from pyshardy.pipeline import PipelineError, run_pipeline
+from pyshardy.pipeline.plan import plan_pipeline
+from pyshardy.pipeline.symbol_dce import is_needless
 
 TEXT = """
 sdy.mesh @mesh = <["x"=2]>
@@ -206,17 +209,27 @@ def test_no_walk_for_names_that_do_not_occur(context, add_pass, monkeypatch):
     run_pipeline(module_of(context, "{}, {}"), "look")
 
 
-def test_symbol_dce_is_left_out(context, monkeypatch):
-    ran: list[str] = []
-    monkeypatch.setattr(
-        runner, "_run_host_pass", lambda step, *_: ran.append(step.argument), raising=True
-    )
-    private = "\nfunc.func private @unused() {\n  return\n}"
-    for text, expected in (TEXT, []), (TEXT + private, ["symbol-dce"]):
-        ran.clear()
-        module = parse(text.replace("DIMS", "{}, {}").replace("MESH", "@mesh"), context)
-        run_pipeline(module, "symbol-dce", verify_each=False)
-        assert ran == expected
+@pytest.mark.parametrize(
+    ("added", "needless"),
+    [
+        ("", True),
+        ("func.func private @unused() {\n  return\n}", False),
+        ("func.func nested @unused() {\n  return\n}", False),
+        ("module @inner {\n  func.func private @unused() {\n    return\n  }\n}", False),
+        ("func.func @other() {\n  return\n}", True),
+    ],
+)
+def test_symbol_dce_is_left_out_where_all_symbols_are_public(context, added, needless):
+    text = f"{TEXT}\n{added}".replace("DIMS", "{}, {}").replace("MESH", "@mesh")
+    module = parse(text, context)
+    (step,) = plan_pipeline("symbol-dce")
+    assert not is_needless(step, module), "outside of pipelines, nothing is known"
+    with analyses_cached():
+        prepare_analyses(frozenset())
+        assert is_needless(step, module) is needless
+    before = asm(module)
+    run_pipeline(module, "symbol-dce", verify_each=False)
+    assert (asm(module) == before) is needless
 
 
 def test_a_result_may_be_replaced(context, add_pass):
