@@ -129,7 +129,7 @@ class Engine:
         self._relations_of: list[list[int]] = [[] for _ in self.state]
         self._at_rest: list[RelationKind | _Unsharded | None] = []
         state = self.state
-        for operation, relation in enumerate(self.relations):
+        for operation, relation in zip(program.numbers, self.relations, strict=True):
             is_sharded = 0
             if relation is not None:
                 for slot in relation.tensors:

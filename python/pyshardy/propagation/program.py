@@ -10,6 +10,7 @@ functions have slots of their own, after those of the values.
 from __future__ import annotations
 
 import itertools
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -66,6 +67,7 @@ class Program:
         module: the module.
         meshes: its meshes by name.
         operations: the operations, each before those in its regions.
+        numbers: their numbers, for loops that keep them: an integer of its own takes 28 bytes.
         names: the name of each operation.
         inner_modules: the modules inside of the module. Their meshes, functions and values are
             their own, and are not read.
@@ -97,10 +99,11 @@ class Program:
         self.module = module
         self.meshes = meshes_of(module)
         self.operations: list[ir.Operation] = []
+        self.numbers: list[int] = []
         self.names: list[str] = []
         self.inner_modules: list[ir.Operation] = []
         self.parents: list[int] = []
-        self.ends: list[int] = []
+        self.ends = array("q")
         self.results: list[range] = []
         self.arguments: dict[int, range] = {}
         self.terminators: defaultdict[int, list[int]] = defaultdict(list)
@@ -111,7 +114,9 @@ class Program:
         self.calls: defaultdict[str, list[int]] = defaultdict(list)
         self.with_own_rule: set[int] = set()
         self.groups: list[int] = []
-        self._numbers: dict[int, int] = {}  # by identity, which is faster to hash
+        # By identity, which is faster to hash. The numbers are the same objects as in `slots`.
+        self._numbers: dict[int, int] = {}
+        self._next = 1
         self._given: dict[int, TensorSharding | None] = {}
         self._data_flow: list[int] = []
         self._edge_operations: list[int] = []
@@ -126,12 +131,12 @@ class Program:
         self.operands = [
             tuple([number_of(identity(value)) for value in op.operands]) for op in self.operations
         ]
-        self.num_values = len(self.types)
+        self.num_values = self._next
         self.use_counts = [0] * self.num_values
         for operands in self.operands:
             for value in operands:
                 self.use_counts[value] += 1
-        self.slots = list(range(self.num_values))
+        self.slots = [NOWHERE, *self._numbers.values()]
         self.edges: dict[int, DataFlowEdge] = {}
         self.woken_edges: dict[Use, int] = {}
         self._read_data_flow()
@@ -230,19 +235,20 @@ class Program:
             number = len(operations)
             name = operation.name
             operations.append(operation)
+            self.numbers.append(number)
             names.append(name)
             parents.append(parent)
             ends.append(number + 1)
             made = operation.results
             if len(made) == 1:
                 result = made[0]
-                at = len(types)
+                at = self._next
                 numbers[identity(result)] = at
                 value_type = result.type
-                key = identity(value_type)
-                types.append(key if key in known_types else self._type_key(value_type))
+                types.append(known_types.get(identity(value_type)) or self._type_key(value_type))
                 makers.append(number)
-                results.append(range(at, at + 1))
+                self._next = end = at + 1
+                results.append(range(at, end))
             else:
                 results.append(self._add_values(made, number))
             if name in noted or has_discardable(operation, SHARDING):
@@ -290,12 +296,13 @@ class Program:
 
     def _add_values(self, values: Iterable[ir.Value], maker: int) -> range:
         numbers, types, makers = self._numbers, self.types, self.makers
-        first = number = len(types)
+        first = number = self._next
         for value in values:
             numbers[identity(value)] = number
             types.append(self._type_key(value.type))
             makers.append(maker)
             number += 1
+        self._next = number
         return range(first, number)
 
     # --- Slots --------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ class Users:
         self._program = program
         self._notified: dict[int, list[int]] = {}
         self._last_users: list[int] = [NO_OPERATION] * program.num_values
-        for operation, operands in enumerate(program.operands):
+        for operation, operands in zip(program.numbers, program.operands, strict=True):
             for value in operands:
                 self._last_users[value] = operation
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Container, Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from mlir_sdy.attributes import value_of
@@ -59,6 +59,7 @@ class ShardingRuleLookup:
         self._registered: dict[str | int, Any] = {}
         self._rules: dict[Hashable, Any] = {}
         self._types: dict[int, TensorType | None] = {}
+        self._type_keys: dict[int, int] = {}
         self._reported: set[Hashable] = set()
         self._reads: dict[str, Any] = {}
         # One object for equal rules, kept alive so that its identity stays unique.
@@ -147,9 +148,9 @@ class ShardingRuleLookup:
         return rule
 
     @property
-    def known_types(self) -> Container[int]:
-        """The numbers that `type_key` has returned."""
-        return self._types
+    def known_types(self) -> Mapping[int, int]:
+        """The numbers that `type_key` has returned, one object for each."""
+        return self._type_keys
 
     def type_key(self, value_type: ir.Type) -> int:
         """Return a number that identifies a type; see `tensor_type`.
@@ -157,9 +158,11 @@ class ShardingRuleLookup:
         Types, like attributes, are unique in their context: the hash of one is its address.
         """
         key = identity(value_type)
-        if key not in self._types:
+        known = self._type_keys.get(key)
+        if known is None:
+            known = self._type_keys[key] = key
             self._types[key] = TensorType.of(value_type)
-        return key
+        return known
 
     def tensor_type(self, key: int) -> TensorType | None:
         """Return the type that `key` identifies; None if it isn't a ranked tensor."""
