@@ -97,7 +97,7 @@ class Replay:
         """Return the box of each value, by its number in the record."""
         program, lines = record.engine.program, self.text.splitlines()
         boxes: dict[int, Box] = {}
-        for number in range(1, len(program.values)):
+        for number in range(1, program.num_values):
             slot = program.slots[number]
             type_, location = program.tensor_type(number), record.tensor(slot).location
             if type_ is not None and location is not None:
