@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Execute the notebook of the documentation: write its outputs, and the page of the site.
+"""Execute the notebooks of the documentation: write their outputs, and the pages of the site.
 
     python tools/run_notebook.py           # write the files
     python tools/run_notebook.py --check   # fail if an output has changed
 
-The cells of docs/notebooks/tour.ipynb are executed in one session of IPython. Their outputs are
-written into the notebook, and with the text into docs/notebooks/tour.md.
+The cells of each notebook in docs/notebooks are executed in a session of IPython. Their outputs are
+written into the notebook, and with the text into the page of the same name.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from IPython.utils.capture import capture_output
 from generated_files import write_or_check
 
 ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOK = ROOT / "docs" / "notebooks" / "tour.ipynb"
-PAGE = NOTEBOOK.with_suffix(".md")
+NOTEBOOKS = ROOT / "docs" / "notebooks"
 
 _FORMATS = ("text/html", "image/svg+xml", "text/plain")
 """The formats of results that are kept; the page shows the first one that a result has."""
@@ -44,6 +43,7 @@ def executed(cells: list[Cell]) -> list[Cell]:
         RuntimeError: a cell raised an exception.
     """
     shell = InteractiveShell.instance()
+    shell.reset(new_session=True)
     done: list[Cell] = []
     for cell in cells:
         if cell["cell_type"] != "code":
@@ -94,15 +94,16 @@ def page(cells: list[Cell]) -> str:
 
 def main() -> int:
     """Run the command line, and return the exit status."""
-    parser = argparse.ArgumentParser(description="Execute the notebook of the documentation.")
+    parser = argparse.ArgumentParser(description="Execute the notebooks of the documentation.")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if one differs")
     check = parser.parse_args().check
-    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
-    cells = executed(notebook["cells"])
-    files = {
-        NOTEBOOK: json.dumps({**notebook, "cells": cells}, indent=1, ensure_ascii=False) + "\n",
-        PAGE: page(cells),
-    }
+    files: dict[Path, str] = {}
+    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        cells = executed(notebook["cells"])
+        text = json.dumps({**notebook, "cells": cells}, indent=1, ensure_ascii=False)
+        files[path] = f"{text}\n"
+        files[path.with_suffix(".md")] = page(cells)
     return write_or_check(files, check=check, tool="run_notebook.py")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The outputs in the notebook of the documentation are those of its cells."""
+"""The outputs in the notebooks of the documentation are those of their cells."""
 
 import subprocess
 import sys

@@ -63,6 +63,10 @@ class Pareto(Displayed):
         headings = ("memory limit", self.objective, "peak memory", "gap")
         return [Table("Plans by memory", headings, rows, num_numeric=4)]
 
+    def _repr_html_(self) -> str:
+        """Return the table and the picture."""
+        return super()._repr_html_() + self.svg()
+
     def svg(self) -> str:
         """Return a picture of the cost by the peak memory; empty if there is no plan.
 
@@ -79,12 +83,12 @@ class Pareto(Displayed):
         steps = "".join(f" H{x:.1f} V{y:.1f}" for x, y in places[1:])
         parts.append(
             f'<path d="M{places[0][0]:.1f} {places[0][1]:.1f}{steps} H{_WIDTH - _RIGHT}" '
-            'fill="none" stroke="var(--accent)" stroke-width="2"/>'
+            'fill="none" stroke="var(--accent, #2f5bd0)" stroke-width="2"/>'
         )
         for (memory, cost), (x, y) in zip(points, places, strict=True):
             said = f"{bytes_text(memory)}: {cost_text(cost, self.objective)}"
             parts.append(
-                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="var(--accent)">'
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="var(--accent, #2f5bd0)">'
                 f"<title>{html.escape(said)}</title></circle>"
             )
         (least, slowest), (most, fastest) = points[0], points[-1]
