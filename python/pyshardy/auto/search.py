@@ -36,6 +36,7 @@ from pyshardy.auto.problem import Ints, Node, Problem, evaluate
 from pyshardy.auto.solution import Solution
 from pyshardy.auto.solve import ProgressCallback, solve
 from pyshardy.auto.strategies import AxisChoices
+from pyshardy.auto.ties import break_ties, precedence
 from pyshardy.irtools.functions import entry_block, main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import name_of, result_names
@@ -114,14 +115,26 @@ class Search:
                 progress=progress,
             )
 
-        found = run(self.built.problem, start)
-        if limit is None or found.choice is None:
+        problem = self.built.problem
+        found = run(problem, start)
+        if limit is not None and found.choice is not None:
+            problem = with_memory(self.built, limit, len(self.arguments))
+            evaluation = evaluate(problem, found.choice)
+            if evaluation.fits(limit):
+                found = replace(found, peak=evaluation.peak)
+            else:
+                found = run(problem, found.choice)
+        if found.choice is None:
             return found
-        limited = with_memory(self.built, limit, len(self.arguments))
-        evaluation = evaluate(limited, found.choice)
-        if evaluation.fits(limit):
-            return replace(found, peak=evaluation.peak)
-        return run(limited, found.choice)
+        restricted = self.restricted(problem, permitted or {})
+        chosen = break_ties(restricted, self._precedence, found.choice)
+        evaluation = evaluate(problem, chosen)
+        return replace(found, choice=chosen, cost=evaluation.cost)
+
+    @cached_property
+    def _precedence(self) -> Problem:
+        """The order of choices of equal cost."""
+        return precedence(self.built)
 
     @cached_property
     def memory_problem(self) -> Problem:
