@@ -19,6 +19,7 @@ from jax.sharding import AbstractMesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import pyshardy as sdy
+from pyshardy.auto.costs import HardwareCosts, PricedBytes
 
 WIDTH, HIDDEN, VOCABULARY = 4096, 14336, 128256
 HEADS, KV_HEADS, HEAD = 32, 8, 128
@@ -163,12 +164,21 @@ def main():
     parser.add_argument("--hardware", default="h100", help="preset or TOML file (default: h100)")
     parser.add_argument("--auto", action="store_true", help="find shardings automatically")
     parser.add_argument("--memory", default="80GB", help="of a device, for --auto (default: 80GB)")
+    parser.add_argument(
+        "--byte-price",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="price of a sent byte on top of its time, for --auto (default: 0)",
+    )
     parser.add_argument("--html", metavar="FILE", help="write an interactive report")
     args = parser.parse_args()
 
     if args.auto:
         module = trace(args.layers, args.batch, annotated=False)
-        plan = sdy.auto_shard(module, hardware=args.hardware, memory=args.memory)
+        costs = PricedBytes(HardwareCosts(sdy.load_hardware(args.hardware)), args.byte_price)
+        plan = sdy.auto_shard(module, hardware=args.hardware, memory=args.memory, costs=costs)
+        rich.print(plan.estimate)
         rich.print(plan)
         rich.print(plan.check().table())
         return

@@ -206,16 +206,21 @@ class AlternativesOf:
         """
         inputs = value_of(get_discardable(operation, "in_shardings")).shardings
         outputs = value_of(get_discardable(operation, "out_shardings")).shardings
+        key = inputs, outputs, measured
+        known = self._known.get(key)
+        if known is not None:
+            return known
         model = self.model
         cost = sum(model.operation(name, work) * times for name, work, times in measured.works)
         cost += sum(model.collective(each) * times for each, times in measured.collectives)
-        return Alternatives(
+        found = self._known[key] = Alternatives(
             (cost,),
             tuple((tuple(each.dim_axes),) for each in inputs),
             tuple((tuple(each.dim_axes),) for each in outputs),
             ((),),
             inside=measured.collectives,
         )
+        return found
 
     def elementwise_factors(self, operation: ir.Operation, axes: AxesPerDim) -> FactorAxes | None:
         """Return the axes of the factors of an elementwise operation with some axes."""

@@ -80,6 +80,30 @@ class SentBytes:
         return collective.sent
 
 
+@dataclass(frozen=True, slots=True)
+class PricedBytes:
+    """The cost of another model, and a price for each byte that a device sends.
+
+    For networks that others use as well, or where bytes are paid for: of two plans, the one that
+    sends less may take longer.
+
+    Attributes:
+        model: the other model, such as `HardwareCosts`.
+        price: the cost of a byte on top of it.
+    """
+
+    model: CostModel
+    price: float
+
+    def operation(self, name: str, work: Work) -> float:
+        """Return the cost of the other model."""
+        return self.model.operation(name, work)
+
+    def collective(self, collective: PlannedCollective) -> float:
+        """Return the cost of the other model, and the price of the bytes."""
+        return self.model.collective(collective) + self.price * collective.sent
+
+
 @dataclass(slots=True)
 class ReshardCosts:
     """The collectives of reshards and completions, computed once for each pair of shardings.

@@ -23,9 +23,11 @@ from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
+    from pyshardy.auto.costs import CostModel
     from pyshardy.auto.pareto import Pareto
     from pyshardy.auto.plan import Constraints, ShardingPlan
     from pyshardy.auto.solve import Progress
+    from pyshardy.cost.hardware import Hardware
     from pyshardy.display import Table
 
 
@@ -97,6 +99,14 @@ def parser() -> Parser:
         help="measured times of collectives: columns kind, axis, bytes and seconds",
     )
     made.add_argument(
+        "--byte-price",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="added to the time for each byte that a device sends, so that plans that send less "
+        "may take longer (default: %(default)s)",
+    )
+    made.add_argument(
         "--explain",
         action="append",
         default=[],
@@ -126,13 +136,26 @@ def parser() -> Parser:
     return made
 
 
+def _costs(arguments: argparse.Namespace, hardware: Hardware) -> CostModel | None:
+    """Return the costs that flags ask for in place of the objective; None without these flags."""
+    from pyshardy.auto.costs import HardwareCosts, PricedBytes  # noqa: PLC0415
+    from pyshardy.auto.measured import read_measured  # noqa: PLC0415
+
+    if arguments.byte_price < 0:
+        message = f"the price of a byte must be at least 0, got: {arguments.byte_price:g}"
+        raise UsageError(error(message))
+    costs = read_measured(arguments.measured, hardware) if arguments.measured else None
+    if arguments.byte_price:
+        return PricedBytes(costs or HardwareCosts(hardware), arguments.byte_price)
+    return costs
+
+
 def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     if arguments.verbose:
         tool.enable_logging()
     tool.guard([arguments.file], enabled=not arguments.no_guard)
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.auto.entry import auto_shard  # noqa: PLC0415
-    from pyshardy.auto.measured import read_measured  # noqa: PLC0415
     from pyshardy.cli.reading import read_program, rule_flags_applied  # noqa: PLC0415
     from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
 
@@ -149,7 +172,7 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
             timeout=arguments.timeout,
             gap=arguments.gap,
             solver=arguments.solver,
-            costs=read_measured(arguments.measured, hardware) if arguments.measured else None,
+            costs=_costs(arguments, hardware),
             progress=_show,
         )
         if arguments.fix or arguments.forbid:

@@ -8,6 +8,7 @@ import xml.etree.ElementTree
 import pytest
 
 import pyshardy as sdy
+from pyshardy.auto.costs import HardwareCosts, PricedBytes
 from pyshardy.auto.measured import read_measured
 from pyshardy.auto.plan import SavedPlan
 from pyshardy.cli.auto import main
@@ -150,6 +151,30 @@ def test_measured_collectives(tmp_path):
     path.write_text("kind,axis,bytes\n")
     with pytest.raises(sdy.UsageError, match="the column 'seconds' is missing"):
         read_measured(path, hardware)
+
+
+def test_a_price_of_bytes():
+    """With a price, a plan sends less and takes longer; the first plan is too expensive then."""
+    hardware = sdy.load_hardware("h100")
+    time = HardwareCosts(hardware)
+    plans = [
+        sdy.auto_shard(sdy.parse(MLP), hardware=hardware, costs=PricedBytes(time, price), gap=0.0)
+        for price in (0.0, 1e-9)
+    ]
+    assert plans[0].cost == pytest.approx(sdy.auto_shard(sdy.parse(MLP), hardware="h100").cost)
+    assert plans[1].bytes < plans[0].bytes
+    assert plans[1].cost - 1e-9 * plans[1].bytes > plans[0].cost
+    assert plans[1].cost < plans[0].cost + 1e-9 * plans[0].bytes
+
+
+def test_a_price_of_bytes_of_the_tool(tmp_path, capsys):
+    path = tmp_path / "mlp.mlir"
+    path.write_text(MLP)
+    flags = [str(path), "--no-guard"]
+    assert main([*flags, "--byte-price=1e-9"]) == 0
+    assert " 0 bytes sent" in capsys.readouterr().out
+    assert main([*flags, "--byte-price=-1"]) == 1
+    assert "the price of a byte must be at least 0, got: -1" in capsys.readouterr().err
 
 
 WITHOUT_MESH = MLP.replace('sdy.mesh @mesh = <["data"=2, "model"=4]>', "").replace(
