@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Automatic sharding of annotated programs, compared with the annotations and with data parallelism.
+"""Plans of automatic sharding, compared with those of authors and with data parallelism.
 
     python bench/auto.py FILE.mlir ... [--hardware=h100] [--repeat=20] [--largest=BYTES]
 
@@ -129,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 rows += compare(path, hardware, options.repeat)
             except sdy.UsageError as reason:
                 rows.append((path.stem, str(reason).splitlines()[0][:60], *[""] * 5))
-    rich.print(Table("Plans of programs", HEADINGS, rows, num_numeric=5))
+    rich.print(Table("Plans of programs", HEADINGS, rows, num_rows=len(rows), num_numeric=5))
 
 
 if __name__ == "__main__":
