@@ -23,6 +23,7 @@ from pyshardy.frontends.torch.decompositions import (
     cumulative,
     distances,
     elementwise,
+    gradients,
     incomplete_gamma,
     indexing,
     integers,
@@ -47,6 +48,7 @@ FAMILIES = (
     cumulative,
     distances,
     elementwise,
+    gradients,
     incomplete_gamma,
     indexing,
     integers,
@@ -81,7 +83,6 @@ _CONVERTED_BY_IMPORTER = frozenset(
         "aten.squeeze.dim",
         "aten.to",
         "aten.transpose",
-        "aten.unflatten",
         "aten.where",
         "aten.zeros_like",
     }

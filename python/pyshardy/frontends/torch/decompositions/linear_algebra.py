@@ -149,7 +149,7 @@ def determinant(A: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # noqa: N803
     """Return determinants."""
     import torch  # noqa: PLC0415
 
-    factors, pivots, _ = torch.linalg.lu_factor_ex(A)
+    factors, pivots, _ = torch.linalg.lu_factor_ex(_as_columns(A))
     diagonal = torch.diagonal(factors, dim1=-2, dim2=-1)
     return torch.prod(diagonal, -1) * _parity(pivots).to(A.dtype), factors, pivots
 
@@ -159,10 +159,15 @@ def slogdet(A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # noqa: N803
     """Return the signs of determinants, and the logarithms of their absolute values."""
     import torch  # noqa: PLC0415
 
-    factors, pivots, _ = torch.linalg.lu_factor_ex(A)
+    factors, pivots, _ = torch.linalg.lu_factor_ex(_as_columns(A))
     diagonal = torch.diagonal(factors, dim1=-2, dim2=-1)
     sign = torch.prod(torch.sgn(diagonal), -1) * _parity(pivots).to(A.dtype)
     return sign, torch.sum(torch.log(torch.abs(diagonal)), -1), factors, pivots
+
+
+def _as_columns(A: Tensor) -> Tensor:  # noqa: N803
+    """Return matrices transposed if PyTorch factors them so, whose gradients use the factors."""
+    return A.mT if A.is_contiguous() and not A.is_complex() else A
 
 
 def _parity(pivots: Tensor) -> Tensor:

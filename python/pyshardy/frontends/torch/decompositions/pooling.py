@@ -270,9 +270,12 @@ def embedding_bag(
         members = members & (indices != padding_idx)
     rows = torch.index_select(weight, 0, indices.reshape(-1))
     count = torch.sum(members, 1)
+    largest = torch.zeros_like(bag)
     if mode == _LARGEST:
         inside = torch.where(members.unsqueeze(-1), rows, -float("inf"))
-        made = torch.where(count.unsqueeze(1) > 0, torch.amax(inside, 1), 0)
+        values, places = torch.max(inside, 1)
+        made = torch.where(count.unsqueeze(1) > 0, values, 0)
+        largest = indices[places]
     else:
         if per_sample_weights is not None:
             rows = rows * per_sample_weights.unsqueeze(1)
@@ -280,17 +283,34 @@ def embedding_bag(
         if mode == _MEAN:
             made = made / torch.clamp(count, min=1).unsqueeze(1)
     made = made.to(weight.dtype)
-    return made, bag.to(indices.dtype), count.to(indices.dtype), torch.zeros_like(bag)
+    return made, bag.to(indices.dtype), count.to(indices.dtype), largest
 
 
 _MEAN, _LARGEST = 1, 2
 
 
-@decomposition("aten._adaptive_avg_pool2d_backward")
-def adaptive_avg_pool2d_backward(grad_output: Tensor, self: Tensor) -> Tensor:
-    """Return the gradient of averages: each element gets its share of those that contain it."""
-    rows, columns = (_shares(grad_output, self.shape[dim], dim) for dim in (-2, -1))
-    return rows.mT @ grad_output @ columns
+def _register_gradients(count: int) -> None:
+    """Register the gradients of adaptive poolings of so many dimensions."""
+
+    @decomposition(f"aten._adaptive_avg_pool{count}d_backward")
+    def of_averages(  # pyright: ignore[reportUnusedFunction]
+        grad_output: Tensor, self: Tensor
+    ) -> Tensor:
+        made = grad_output  # each element gets its share of the averages that contain it
+        for dim in range(-count, 0):
+            shares = _shares(grad_output, self.shape[dim], dim)
+            made = (made.movedim(dim, -1) @ shares).movedim(-1, dim)
+        return made
+
+    @decomposition(f"aten.adaptive_max_pool{count}d_backward")
+    def of_largest(  # pyright: ignore[reportUnusedFunction]
+        grad_output: Tensor, self: Tensor, indices: Tensor
+    ) -> Tensor:
+        return max_pool_backward(grad_output, self, [1] * count, indices)
+
+
+for _count in (2, 3):
+    _register_gradients(_count)
 
 
 def _shares(averages: Tensor, size: int, dim: int) -> Tensor:

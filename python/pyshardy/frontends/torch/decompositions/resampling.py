@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
@@ -15,65 +17,156 @@ from pyshardy.frontends.torch.decompositions.registry import decomposition
 if TYPE_CHECKING:
     from torch import Tensor
 
-_NEAREST = 1
+_LINEAR, _NEAREST = 0, 1
 _ZEROS, _BORDER = 0, 1
 
 
+@dataclass(frozen=True)
+class _Corner:
+    """An element beside positions along a dimension.
+
+    Attributes:
+        element: its index, or any index if it would be outside.
+        weight: its share in the values at the positions, 0 outside.
+        slope: the derivative of the weight, 0 outside.
+    """
+
+    element: Tensor
+    weight: Tensor
+    slope: Tensor
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """Positions along a dimension.
+
+    Attributes:
+        size: the size of the dimension.
+        corners: the elements beside the positions.
+        scale: the derivative of the positions by those of the grid, which are from -1 to 1.
+    """
+
+    size: int
+    corners: Sequence[_Corner]
+    scale: Tensor
+
+
 @decomposition("aten.grid_sampler_3d")
-def grid_sampler_3d(
+def grid_sampler(
     self: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
     """Return the values of volumes at positions, by the elements around each."""
     import torch  # noqa: PLC0415
 
-    batch, features, *sizes = self.shape
-    flat = self.reshape(batch, features, -1)
-    shape = batch, features, *grid.shape[1:4]
-    places = [
-        _place(grid[..., 2 - dim], size, padding_mode, align_corners)
-        for dim, size in enumerate(sizes)  # a position begins with the last dimension
-    ]
-    if interpolation_mode == _NEAREST:
-        corners = [[(torch.round(place), None)] for place in places]
-    else:
-        starts = [torch.floor(place) for place in places]
-        corners = [
-            [(start, 1 - (place - start)), (start + 1, place - start)]
-            for start, place in zip(starts, places, strict=True)
-        ]
-    total = torch.zeros(shape, dtype=self.dtype)
-    for corner in itertools.product(*corners):
-        position = torch.zeros_like(places[0], dtype=torch.int64)
-        weight = torch.ones_like(places[0])
-        for (place, share), size in zip(corner, sizes, strict=True):
-            weight = weight * ((place >= 0) & (place < size))
-            weight = weight if share is None else weight * share
-            position = position * size + torch.clamp(place, 0, size - 1).long()
-        index = position.reshape(batch, 1, -1).expand(batch, features, -1)
-        values = torch.gather(flat, 2, index).reshape(shape)
-        total = total + values * weight.unsqueeze(1)
+    axes = _axes(self, grid, interpolation_mode, padding_mode, align_corners)
+    total = torch.zeros([*self.shape[:2], *grid.shape[1:-1]], dtype=self.dtype)
+    for corners in itertools.product(*(axis.corners for axis in axes)):
+        weight = math.prod((corner.weight for corner in corners[1:]), start=corners[0].weight)
+        total = total + _values(self, axes, corners) * weight.unsqueeze(1)
     return total
 
 
-def _place(position: Tensor, size: int, padding_mode: int, align_corners: bool) -> Tensor:
-    """Return positions from -1 to 1 as those of elements, moved inside as the padding says."""
+@decomposition("aten.grid_sampler_2d_backward", "aten.grid_sampler_3d_backward")
+def grid_sampler_backward(
+    grad_output: Tensor,
+    input: Tensor,  # noqa: A002
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor | None, Tensor | None]:
+    """Return the gradients of images or volumes, and of the positions in them."""
     import torch  # noqa: PLC0415
 
+    axes = _axes(input, grid, interpolation_mode, padding_mode, align_corners)
+    outer = input.shape[:2]
+    of_input = torch.zeros_like(input).reshape([*outer, -1])
+    of_axes = [torch.zeros_like(axis.scale) for axis in axes]
+    for corners in itertools.product(*(axis.corners for axis in axes)):
+        weights = [corner.weight for corner in corners]
+        weight = math.prod(weights[1:], start=weights[0])
+        share = (grad_output * weight.unsqueeze(1)).reshape([*outer, -1])
+        index = _index(axes, corners).reshape(outer[0], 1, -1).expand(share.shape)
+        of_input = torch.scatter_add(of_input, 2, index, share)
+        change = torch.sum(_values(input, axes, corners) * grad_output, 1)
+        for dim, corner in enumerate(corners):
+            others = math.prod(weights[:dim] + weights[dim + 1 :], start=corner.slope)
+            of_axes[dim] = of_axes[dim] + change * others
+    of_grid = [change * axis.scale for change, axis in zip(of_axes, axes, strict=True)]
+    return (
+        of_input.reshape(input.shape) if output_mask[0] else None,
+        torch.stack(of_grid[::-1], -1) if output_mask[1] else None,
+    )
+
+
+def _axes(
+    value: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> list[_Axis]:
+    """Return the positions along the dimensions; those of a grid begin with the last one."""
+    import torch  # noqa: PLC0415
+
+    if interpolation_mode not in (_LINEAR, _NEAREST):
+        raise NotImplementedError("the mode 'bicubic' has no gradient; use 'bilinear'")
+    axes: list[_Axis] = []
+    for dim, size in enumerate(value.shape[2:]):
+        position = grid[..., grid.shape[-1] - 1 - dim]
+        place, scale = _place(position, size, padding_mode, align_corners)
+        if interpolation_mode == _NEAREST:
+            corners = [(torch.round(place), torch.ones_like(place), 0.0)]
+        else:
+            start = torch.floor(place)
+            rest = place - start
+            corners = [(start, 1 - rest, -1.0), (start + 1, rest, 1.0)]
+        axes.append(_Axis(size, [_corner(*corner, size) for corner in corners], scale))
+    return axes
+
+
+def _corner(place: Tensor, weight: Tensor, slope: float, size: int) -> _Corner:
+    import torch  # noqa: PLC0415
+
+    inside = ((place >= 0) & (place < size)).to(weight.dtype)
+    return _Corner(torch.clamp(place, 0, size - 1).long(), weight * inside, slope * inside)
+
+
+def _index(axes: Sequence[_Axis], corners: Sequence[_Corner]) -> Tensor:
+    """Return the index of elements in a volume with one dimension."""
+    index = corners[0].element
+    for axis, corner in zip(axes[1:], corners[1:], strict=True):
+        index = index * axis.size + corner.element
+    return index
+
+
+def _values(value: Tensor, axes: Sequence[_Axis], corners: Sequence[_Corner]) -> Tensor:
+    """Return the elements of a volume."""
+    import torch  # noqa: PLC0415
+
+    outer, shape = value.shape[:2], corners[0].element.shape[1:]
+    index = _index(axes, corners).reshape(outer[0], 1, -1).expand(*outer, -1)
+    return torch.gather(value.reshape([*outer, -1]), 2, index).reshape([*outer, *shape])
+
+
+def _place(
+    position: Tensor, size: int, padding_mode: int, align_corners: bool
+) -> tuple[Tensor, Tensor]:
+    """Return positions from -1 to 1 as those of elements, moved inside as the padding says.
+
+    Also their derivatives.
+    """
+    import torch  # noqa: PLC0415
+
+    scale = torch.full_like(position, ((size - 1) if align_corners else size) / 2)
     place = (position + 1) / 2 * (size - 1) if align_corners else ((position + 1) * size - 1) / 2
     if padding_mode == _ZEROS:
-        return place
+        return place, scale
     if padding_mode != _BORDER:
         first, span = (0, size - 1) if align_corners else (-0.5, size)
-        place = _reflected(place - first, span) + first if span else torch.zeros_like(place)
-    return torch.clamp(place, 0, size - 1)
-
-
-def _reflected(place: Tensor, span: float) -> Tensor:
-    """Return places reflected into the interval from 0 to a span."""
-    import torch  # noqa: PLC0415
-
-    rest = torch.fmod(torch.abs(place), 2 * span)
-    return torch.minimum(rest, 2 * span - rest)
+        rest = torch.fmod(torch.abs(place - first), 2 * span) if span else torch.zeros_like(place)
+        is_reflected = (place < first) != (rest > span)
+        scale = torch.where(is_reflected, -scale, scale)
+        place = torch.minimum(rest, 2 * span - rest) + first
+    is_outside = (place < 0) | (place > size - 1)
+    return torch.clamp(place, 0, size - 1), torch.where(is_outside, 0.0, scale)
 
 
 def _triangle(x: Tensor) -> Tensor:

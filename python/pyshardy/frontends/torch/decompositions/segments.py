@@ -78,7 +78,65 @@ def segment_reduce(
     """Return the reductions of segments of the first dimension, given by lengths or offsets."""
     import torch  # noqa: PLC0415
 
-    if axis != 0 or indices is not None:
+    if indices is not None:
+        raise NotImplementedError("give lengths or offsets")
+    segment, sizes = _segments(data, lengths, offsets, axis)
+    count = sizes.shape[0]
+    name, neutral = _REDUCTIONS[reduce]
+    first = torch.full(
+        [count + 1, *data.shape[1:]], neutral if initial is None else initial, dtype=data.dtype
+    )
+    made = torch.scatter_reduce(first, 0, segment, data, name)[:count]
+    if reduce != "mean":
+        return made
+    if initial is None:
+        return made / sizes
+    return torch.where(sizes > 0, made / torch.clamp(sizes, min=1), initial)
+
+
+@decomposition("aten._segment_reduce_backward")
+def segment_reduce_backward(
+    grad: Tensor,
+    output: Tensor,
+    data: Tensor,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: int = 0,
+    initial: float | None = None,
+) -> Tensor:
+    """Return the gradient of the elements of segments."""
+    import torch  # noqa: PLC0415
+
+    segment, sizes = _segments(data, lengths, offsets, axis)
+
+    def of_elements(value: Tensor) -> Tensor:
+        padded = torch.cat((value, torch.zeros_like(value[:1])))
+        return torch.gather(padded, 0, segment)
+
+    if reduce == "sum":
+        return of_elements(grad)
+    if reduce == "mean":
+        return of_elements(grad / torch.clamp(sizes, min=1))
+    if reduce == "prod":
+        return of_elements(grad * output) / data
+    is_chosen = (data == of_elements(output)).to(data.dtype)
+    counts = torch.zeros_like(torch.cat((output, output[:1])))
+    counts = torch.scatter_add(counts, 0, segment, is_chosen)[: sizes.shape[0]]
+    return is_chosen * of_elements(grad / torch.clamp(counts, min=1))
+
+
+def _segments(
+    data: Tensor, lengths: Tensor | None, offsets: Tensor | None, axis: int
+) -> tuple[Tensor, Tensor]:
+    """Return the segment of each element, and the sizes of segments.
+
+    Elements outside have a number behind all segments.
+    """
+    import torch  # noqa: PLC0415
+
+    if axis != 0:
         raise NotImplementedError("only segments of the first dimension are supported")
     if offsets is not None:
         starts, ends = offsets[:-1], offsets[1:]
@@ -86,20 +144,9 @@ def segment_reduce(
         ends = torch.cumsum(lengths, 0)
         starts = ends - lengths
     else:
-        raise NotImplementedError("segments need lengths or offsets")
-    count = starts.shape[0]
+        raise NotImplementedError("give lengths or offsets")
     row = torch.arange(data.shape[0]).unsqueeze(1)
     segment = torch.sum(ends <= row, 1)
-    segment = torch.where(torch.sum((row >= starts) & (row < ends), 1) > 0, segment, count)
-    name, neutral = _REDUCTIONS[reduce]
-    index = segment.reshape([-1, *[1] * (data.dim() - 1)]).expand(data.shape)
-    first = torch.full(
-        [count + 1, *data.shape[1:]], neutral if initial is None else initial, dtype=data.dtype
-    )
-    made = torch.scatter_reduce(first, 0, index, data, name)[:count]
-    if reduce != "mean":
-        return made
-    sizes = (ends - starts).reshape([-1, *[1] * (data.dim() - 1)])
-    if initial is None:
-        return made / sizes
-    return torch.where(sizes > 0, made / torch.clamp(sizes, min=1), initial)
+    segment = torch.where(torch.any((row >= starts) & (row < ends), 1), segment, starts.shape[0])
+    outer = [-1, *[1] * (data.dim() - 1)]
+    return segment.reshape(outer).expand(data.shape), (ends - starts).reshape(outer)

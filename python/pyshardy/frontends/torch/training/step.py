@@ -191,6 +191,19 @@ def _gradients(
     return loss, gradients
 
 
+_UNCHECKED = {
+    "inverse.default": ("linalg_inv_ex", 1),
+    "linalg_cholesky.default": ("linalg_cholesky_ex", 1),
+    "linalg_inv.default": ("linalg_inv_ex", 1),
+    "linalg_lu_factor.default": ("linalg_lu_factor_ex", 2),
+    "linalg_solve.default": ("linalg_solve_ex", 1),
+}
+"""For operations that check whether they succeeded, which a program cannot do, those that don't.
+
+They have further results, whether they succeeded; the number is that of the others.
+"""
+
+
 def _interpreter(module: GraphModule, origins: dict[Any, Node]) -> Interpreter:
     """Return an interpreter that notes the node that each function of autograd belongs to."""
     import torch  # noqa: PLC0415
@@ -214,6 +227,10 @@ def _interpreter(module: GraphModule, origins: dict[Any, Node]) -> Interpreter:
                 device_type, dtype, enabled, cache_enabled, inner, *inputs = args
                 with torch.autocast(device_type, dtype, enabled, cache_enabled):
                     return Noting(inner).run(*inputs)
+            if name in _UNCHECKED:
+                unchecked, results = _UNCHECKED[name]
+                made = getattr(torch.ops.aten, unchecked)(*args, **kwargs)
+                return made[:results] if results > 1 else made[0]
             return super().call_function(target, args, kwargs)
 
     return Noting(module)
