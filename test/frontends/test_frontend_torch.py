@@ -338,3 +338,14 @@ def test_wrong_requests():
     traced = sdy.torch.trace(linear, x, mesh=MESH, shardings={"weight": COLUMNS})
     with pytest.raises(UsageError, match=r"must be an array of float32 of shape \(2, 4\)"):
         partitioned(traced).run(traced.inputs(torch.ones(3, 4)))
+
+
+def test_ranges_as_indices_are_batch_dimensions():
+    x = torch.randn(8, 4, 3, 3)
+    batch = {"*": ("data", None, None, None)}
+    traced = sdy.torch.trace(nn.Upsample(scale_factor=2), x, mesh=MESH, shardings=batch)
+    sdy.propagate(traced.module)
+    program = sdy.partition(traced.module)
+    assert not program.collectives
+    arrays = program.run(traced.inputs(x), "jit")
+    torch.testing.assert_close(traced.outputs(arrays), nn.functional.interpolate(x, scale_factor=2))

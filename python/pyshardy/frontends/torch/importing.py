@@ -28,11 +28,15 @@ from pyshardy.frontends.torch.frames import folder_of_torch, frames_outside
 from pyshardy.frontends.torch.lowerings import has_lowering, lower_calls, lowering_of
 from pyshardy.frontends.torch.lowerings.builder import is_unsigned
 from pyshardy.frontends.torch.scopes import frame_of, name_locations
+from pyshardy.irtools.constants import splat_of
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import CompareView, ConstantView, IotaView
 from pyshardy.irtools.walks import operations_named
-from pyshardy.passes.importing import unmerge_batch_dimensions
+from pyshardy.passes.importing import (
+    explicit_gather_scatter_batching,
+    unmerge_batch_dimensions,
+)
 
 if TYPE_CHECKING:
     from torch.fx import Graph, GraphModule, Node
@@ -76,9 +80,11 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
     name_locations(imported)
     _replace_constants(imported)
     _replace_dynamic_iotas(imported)
+    _drop_neutral_operands(imported)
     _drop_comparison_types(imported)
     _check_dialects(imported)
     for function in functions_of(imported):
+        explicit_gather_scatter_batching(function)
         unmerge_batch_dimensions(function)
     return imported
 
@@ -131,6 +137,22 @@ def _replace_dynamic_iotas(module: ir.Module) -> None:
             static = StablehloBuilder().iota(iota.results[0].type, dim)
         iota.results[0].replace_all_uses_with(static)
         iota.erase()
+
+
+_NEUTRAL = {"stablehlo.add": 0, "stablehlo.multiply": 1}
+
+
+def _drop_neutral_operands(module: ir.Module) -> None:
+    """Replace `x + 0` and `x * 1` of integers by `x`.
+
+    The importer adds a start to each range, and multiplies it by a step. A gather whose indices
+    are a range as such has batch dimensions.
+    """
+    for operation in operations_named(_NEUTRAL, module):
+        number = splat_of(operation.operands[1])
+        if isinstance(number, ir.IntegerAttr) and number.value == _NEUTRAL[operation.name]:
+            operation.results[0].replace_all_uses_with(operation.operands[0])
+            operation.erase()
 
 
 def _drop_comparison_types(module: ir.Module) -> None:
