@@ -49,7 +49,7 @@ LAYERS = [
     ["pyshardy.auto.page"],
     ["pyshardy.auto.plan"],
     ["pyshardy.auto.entry"],
-    ["pyshardy.auto.for_jax"],
+    ["pyshardy.auto.for_jax", "pyshardy.auto.for_torch"],
     ["pyshardy"],  # the public interface
     ["pyshardy.testing"],
     ["pyshardy.pytest_plugin"],

@@ -25,8 +25,14 @@
 | `apply`            | writing shardings into a program                                 |
 | `options`          | the options, and their checks                                    |
 | `search`           | from a program to an annotated one                               |
+| `ties`             | the order of plans with equal costs                              |
 | `prediction`       | the communication of a choice                                    |
+| `forced`           | the cost of each other sharding of an argument                   |
+| `pareto`           | the cost of plans by their memory                                |
+| `texts`            | texts of shardings and costs                                     |
+| `page`             | the report of a plan                                             |
 | `plan`             | plans with their certificate, and answers about them             |
 | `entry`            | `sdy.auto_shard`                                                 |
 | `for_jax`          | `sdy.jax.auto_shard`                                             |
+| `for_torch`        | `sdy.torch.auto_shard`                                           |
 """

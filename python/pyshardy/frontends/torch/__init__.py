@@ -37,6 +37,11 @@
 | `arrays`         | conversion of tensors to NumPy arrays and back         |
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
 from pyshardy.frontends.torch.parallel_plan import (
     parallelize_plan,
     placements,
@@ -60,5 +65,15 @@ __all__ = [
 ]
 
 
+_LATE = {"auto_shard": "pyshardy.auto.for_torch"}
+"""Names of modules that build on the partitioner, which builds on this one."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATE:
+        return getattr(importlib.import_module(_LATE[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def __dir__() -> list[str]:
-    return __all__  # without the modules
+    return sorted({*__all__, *_LATE})  # without the modules
