@@ -15,7 +15,6 @@ TOLERANCE = 1.01
 """The most that may be sent, in terms of the predicted bytes."""
 
 UNPREDICTED = {
-    "moe_sorted_dispatch": "a halo of a concatenation is gathered",
     "op_convolution_with_stride": "two permutes of a strided window send a row too many",
     "op_product_of_shards": "products have no reduce-scatter",
     "switch_of_branches": "an exchange in a called branch takes another way",

@@ -24,8 +24,6 @@ from mlir_sdy.values import (
 from pyshardy.irtools.functions import entry_block, functions_of, main_function
 from pyshardy.partition.resharding.steps import AxesPerDim
 
-_CALL = "func.call"
-
 
 def values_of(module: ir.Module) -> Iterator[ir.Value]:
     """Yield the values of a program in its order, without those of scalar bodies.
@@ -82,7 +80,7 @@ def annotate(
                 given = value_of(get_discardable(operation, attribute)).shardings
                 kept = TensorShardingPerValue(tuple(each.closed_like() for each in given))
                 set_discardable(operation, attribute, cache[kept])
-        elif found and name != _CALL:
+        elif found:
             set_result_shardings_of(operation, found, cache)
     main = main_function(module)
     if main is not None and results:
