@@ -38,7 +38,7 @@ _Shardings = Sequence[TensorSharding]
 
 
 @inserts("sdy.reshard")
-@preserves("device-meshes", "result-kinds", "sharding-lists")
+@preserves("device-meshes", "result-kinds")
 def insert_func_call_reshards(module: ir.Module) -> None:
     """Insert reshards after the calls of a module.
 

@@ -21,7 +21,7 @@ from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import PropagationEdges
 from mlir_sdy.values import DATA_FLOW_OPERATIONS
-from pyshardy.irtools.analyses import inserts, preserves
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
 from pyshardy.irtools.walks import operations_named
 
@@ -29,7 +29,6 @@ _EDGE = "sdy.data_flow_edge"
 
 
 @inserts()
-@preserves("result-kinds", "sharding-lists")
 def sink_data_flow_edges(
     function: ir.Operation | ir.OpView,
     *,
@@ -44,6 +43,9 @@ def sink_data_flow_edges(
         sink_debug_propagation_edge_sharding: keep the steps that sharded the edges.
     """
     found = operations_named(DATA_FLOW_OPERATIONS | {_EDGE}, function)
+    if not found:
+        mark_all_preserved()
+        return
     cache = AttributeCache(function.context)
     history: dict[str, ir.Attribute] = {}
     if sink_debug_sharding_origins:

@@ -18,20 +18,22 @@ from __future__ import annotations
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding, result_shardings_of, set_sharding
-from pyshardy.irtools.analyses import inserts, preserves
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.edge_groups import remove_edge
 from pyshardy.irtools.walks import operations_named
 
 
 @inserts()
-@preserves("result-kinds", "sharding-lists")
 def sink_func_data_flow_edges(function: ir.Operation | ir.OpView) -> None:
     """Move the sharding of each edge to its input, and replace the edge by its input.
 
     An input with a sharding whose edge has none becomes fully open.
     """
     cache = AttributeCache(function.context)
-    for edge in operations_named({"sdy.func_data_flow_edge"}, function):
+    edges = operations_named({"sdy.func_data_flow_edge"}, function)
+    if not edges:
+        mark_all_preserved()
+    for edge in edges:
         source = edge.operands[0]
         own = result_shardings_of(edge)
         current = get_sharding(source)
