@@ -26,7 +26,7 @@ from pyshardy.program import partition, run_unpartitioned
 MESH = 'sdy.mesh @m = <["a"=2, "b"=2, "c"=4]>\n'
 T = "tensor<16x16xf32>"
 
-CASES = 40
+CASES = 24
 """Many abort C++ Shardy, which then starts anew."""
 
 SHARDINGS = (

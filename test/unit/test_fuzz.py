@@ -20,7 +20,7 @@ import pytest
 from random_modules import random_module
 
 ROOT = Path(__file__).resolve().parents[2]
-CASES = int(os.environ.get("PYSHARDY_FUZZ_CASES", "6000"))
+CASES = int(os.environ.get("PYSHARDY_FUZZ_CASES", "4000"))
 BATCHES = 4
 SECONDS_PER_CASE = 20
 """Far more than any case needs, also on a busy machine."""

@@ -19,7 +19,7 @@ import pytest
 import pyshardy as sdy
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
-CASES = int(os.environ.get("PYSHARDY_FUZZ_CASES", "3200"))
+CASES = int(os.environ.get("PYSHARDY_FUZZ_CASES", "2000"))
 BATCHES = 8
 
 PROGRAM = """\
