@@ -43,6 +43,7 @@ LAYERS = [
     ["pyshardy.guard"],
     ["pyshardy.api"],
     ["pyshardy.explain"],
+    ["pyshardy.advised_partition"],
     ["pyshardy.schedules.page"],
     ["pyshardy.schedules.plan"],
     ["pyshardy.schedules.schedule"],

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from mlir_sdy.verify import verify
     from pyshardy import passes as passes
     from pyshardy import shard as shard
+    from pyshardy.advised_partition import partition
     from pyshardy.api import asm, parse, propagate, sharding, values, write
     from pyshardy.auto.costs import CostModel
     from pyshardy.auto.entry import auto_shard
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from pyshardy.frontends.auto import AUTO
     from pyshardy.guard.crash import HostCrashError
     from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
-    from pyshardy.program import PartitionedProgram, ShardedArray, partition
+    from pyshardy.program import PartitionedProgram, ShardedArray
     from pyshardy.propagation.explained_record import Propagation
     from pyshardy.propagation.observer import observed_by
     from pyshardy.rules import load_rules, rule, sharding_rule
@@ -180,7 +181,8 @@ _HOMES = {
     "pyshardy.pipeline": ("PipelineError", "register_pass", "register_pipeline", "run_pipeline"),
     "pyshardy.backends": ("CompileOptions", "Registration", "register_backend"),
     "pyshardy.cost.hardware": ("Hardware", "Link", "load_hardware"),
-    "pyshardy.program": ("PartitionedProgram", "ShardedArray", "partition"),
+    "pyshardy.advised_partition": ("partition",),
+    "pyshardy.program": ("PartitionedProgram", "ShardedArray"),
     "pyshardy.propagation.observer": ("observed_by",),
     "pyshardy.propagation.explained_record": ("Propagation",),
     "pyshardy.rules": ("load_rules", "rule", "sharding_rule"),

@@ -249,13 +249,19 @@ def propagate(module: ir.Module, **options: Unpack[PropagationOptions]) -> Propa
         UsageError: there is no such option.
         PipelineError: a pass failed; the module is as it was before.
     """
+    from pyshardy.contracts.annotated import (  # noqa: PLC0415 (loads the host)
+        copy_with_contracts,
+        remember_annotated,
+    )
     from pyshardy.propagation.explained_record import Propagation  # noqa: PLC0415
-    from pyshardy.propagation.observer import observed_by  # noqa: PLC0415 (loads the host)
+    from pyshardy.propagation.observer import observed_by  # noqa: PLC0415
 
     pipeline = pipeline_of(
         use("sdy-propagation-pipeline", **cast("Mapping[str, OptionValue]", options))
     )
+    annotated = None if options else copy_with_contracts(module)
     record = Propagation()
     with observed_by(record):
         run_pipeline(module, pipeline)
+    remember_annotated(module, annotated)
     return record

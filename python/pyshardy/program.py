@@ -300,22 +300,10 @@ def partition(
     instrumentation: Sequence[Instrumentation] = (),
     **options: Unpack[PartitionOptions],
 ) -> PartitionedProgram:
-    """Partition a program into the local program that each device of its mesh runs.
-
-        program = sdy.partition(module, combine_collectives=True)
-
-    Args:
-        module: a program whose shardings have been propagated; a warning says if it looks as if
-            they weren't. It isn't changed. Its entry is the function `@main`, or the only one.
-        hardware: the devices and links that the program is for: the partitioner takes the plan with
-            the shortest time on them. A preset, a TOML file, or a value; see docs/guide/cost.md.
-        instrumentation: observers of the pipeline, which runs on a copy of the module.
-        options: the options of `sdy-partition-pipeline` (`sdy-opt --help` lists them), with
-            underscores for dashes.
+    """Partition a program, as `pyshardy.partition` does, without advice on violated contracts.
 
     Raises:
-        UsageError: the program has no mesh, no entry, or arguments of dynamic shape; there is no
-            such option or hardware.
+        UsageError: as for `pyshardy.partition`.
         PipelineError: the program can't be partitioned.
     """
     model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)

@@ -88,9 +88,9 @@ def test_functions_are_not_hidden_by_subpackages_of_their_name():
     program = """
 import pyshardy as sdy
 import pyshardy.partition.op_facts.reductions
-assert sdy.partition.__module__ == "pyshardy.program", sdy.partition
+assert sdy.partition.__module__ == "pyshardy.advised_partition", sdy.partition
 import pyshardy.partition.op_facts.data_flow
-assert sdy.partition.__module__ == "pyshardy.program", sdy.partition
+assert sdy.partition.__module__ == "pyshardy.advised_partition", sdy.partition
 """
     subprocess.run([sys.executable, "-c", program], check=True)
 

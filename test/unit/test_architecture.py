@@ -15,11 +15,12 @@ ROOT = Path(__file__).resolve().parents[2]
 LATE_IMPORTS = {
     "pyshardy.pytest_plugin": "the fixture, in a session of pytest that uses it",
     "pyshardy": "drawings, for notebooks",
+    "pyshardy.advised_partition": "explanations, for violated contracts",
     "pyshardy.api": "reading files, guarded parsing and records of propagation",
     "pyshardy.backends.registry": "the lockstep backend, which loads the host",
     "pyshardy.cli.auto": "the search, after --help and bad usage",
     "pyshardy.cli.crash_report": "the reproducer of pipelines",
-    "pyshardy.cli.driver": "schedules, for one flag",
+    "pyshardy.cli.driver": "schedules, for one flag, and advice on contracts",
     "pyshardy.cli.explain": "reports, each for one option",
     "pyshardy.cli.opt": "the driver, after --help and --version, and completion",
     "pyshardy.cli.run": "parts of the run, after --help and --version",

@@ -35,9 +35,10 @@ from pyshardy.cli.split_input import SEPARATOR, Chunk, near_misses, split_input
 from pyshardy.cli.tool import Tool
 from pyshardy.cli.value_users import with_value_users
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
+from pyshardy.contracts.attributes import CHECKING_PASS
 from pyshardy.frontends.files import Kind, dump, load
 from pyshardy.irtools.user_files import run_user_file
-from pyshardy.pipeline import passes, pipelines
+from pyshardy.pipeline import PipelineError, parse_pipeline, passes, pipeline_of, pipelines
 from pyshardy.pipeline.deprecations import PASSES as DEPRECATED_PASSES
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.host_passes import knows
@@ -58,6 +59,9 @@ from pyshardy.rules import load_rules, strict_rules
 
 _OPERATION = "see current operation:"
 """The beginning of the note of the host with the operation of an error."""
+
+_WHOLE_PIPELINE = pipeline_of("sdy-propagation-pipeline", "sdy-partition-pipeline")
+"""The passes from an annotated program to a local one."""
 
 
 class Driver:
@@ -193,9 +197,7 @@ class Driver:
     def _transformed(self, source: Chunk | bytes, context: Context) -> bytes | None:
         try:
             with self._timing.measure("Parser"):
-                module = self._parsed(source, context)
-                if self._arguments.mesh:
-                    give_mesh(module, *read_mesh(self._arguments.mesh))
+                module = self._read(source, context)
             with (
                 strict_rules() if self._arguments.strict_rules else nullcontext(),
                 remarks() if self._arguments.remarks else nullcontext(),
@@ -217,11 +219,32 @@ class Driver:
             with self._timing.measure("Output"), stage("writing the program"):
                 return self._serialized(module)
         except SdyError as failure:
+            if isinstance(failure, PipelineError) and self._is_whole_pipeline:
+                self._advise(failure, source, context)
             for diagnostic in failure.diagnostics:
                 emit(diagnostic)
             if self._arguments.mlir_print_stacktrace_on_diagnostic:
                 traceback.print_exception(failure)
             return None
+
+    @property
+    def _is_whole_pipeline(self) -> bool:
+        """Whether the passes are those of propagation and partitioning with default options."""
+        return not self._arguments.schedule and parse_pipeline(self._pipeline) == _WHOLE_PIPELINE
+
+    def _advise(self, failure: PipelineError, source: Chunk | bytes, context: Context) -> None:
+        """Add advice to the error of a violated contract, for which the input is read again."""
+        if failure.failed_pass == CHECKING_PASS:
+            from pyshardy.explain.contract_advice import add_advice  # noqa: PLC0415 (rarely needed)
+
+            add_advice(failure, self._read(source, context))
+
+    def _read(self, source: Chunk | bytes, context: Context) -> ir.Module:
+        """Return the input, on the mesh of the flags."""
+        module = self._parsed(source, context)
+        if self._arguments.mesh:
+            give_mesh(module, *read_mesh(self._arguments.mesh))
+        return module
 
     def _parsed(self, source: Chunk | bytes, context: Context) -> ir.Module:
         if isinstance(source, Chunk):

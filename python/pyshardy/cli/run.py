@@ -116,9 +116,13 @@ def _check(arguments: argparse.Namespace) -> None:
 def _partitioned(
     module: ir.Module, arguments: argparse.Namespace, profile: Profile
 ) -> PartitionedProgram:
+    from pyshardy.advised_partition import partition  # noqa: PLC0415
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
+    from pyshardy.contracts.annotated import (  # noqa: PLC0415
+        copy_with_contracts,
+        remember_annotated,
+    )
     from pyshardy.pipeline import run_pipeline  # noqa: PLC0415
-    from pyshardy.program import partition  # noqa: PLC0415
 
     with activity("partitioning"), rule_flags_applied(arguments):
         with profile.stage("propagate"):
@@ -127,7 +131,9 @@ def _partitioned(
 
                 module = load_schedule(arguments.schedule).propagated(module)
             else:
+                annotated = copy_with_contracts(module)
                 run_pipeline(module, _PROPAGATION, restore_on_failure=False)
+                remember_annotated(module, annotated)
         with profile.stage("partition"):
             return partition(module, hardware=arguments.hardware)
 

@@ -31,6 +31,12 @@ FUNCTION_CONTRACT = "sdy.func_contract"
 CONTRACTS = "sdy.contracts"
 """The attribute of a module with all contracts, while it is partitioned."""
 
+CHECKING_PASS = "sdy-check-contracts"
+"""The pass that checks contracts."""
+
+HINT = "'sdy-explain --advise' tries constraints with which the annotated program sends less"
+"""The note of a violated contract, where it is unknown what the program was propagated from."""
+
 
 def contract_of_attribute(
     attribute: ir.Attribute, operation: ir.Operation, axes: Sequence[str] = ()

@@ -7,12 +7,14 @@ the contract, too, so that the advice says which of them keep it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import Diagnostic, note
 from mlir_sdy.host import ir
-from pyshardy.contracts.attributes import has_contracts
+from pyshardy.contracts.annotated import copy_with_contracts
+from pyshardy.contracts.attributes import CHECKING_PASS, HINT
 from pyshardy.contracts.contract import Contract
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
@@ -20,14 +22,11 @@ from pyshardy.explain.checked_advice import CheckedAdvice
 from pyshardy.explain.program import COST_HARDWARE, ExplainedProgram, explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.explain.what_if import WhatIf, whatif
-from pyshardy.irtools.modules import copy_of
-from pyshardy.irtools.source_text import remember_text, text_of
 from pyshardy.pipeline import PipelineError
 
 if TYPE_CHECKING:
     from pyshardy.pipelines.option_types import PropagationOptions
 
-_CHECKING_PASS = "sdy-check-contracts"
 _MOST_CANDIDATES = 2
 _TRIED = "this was tried, and sends less"
 
@@ -61,43 +60,66 @@ def explain_with_contracts(
         PipelineError: propagation or partitioning fails.
         UsageError: as for `explain_program`.
     """
-    annotated = None
-    if has_contracts(module):
-        annotated = copy_of(module)
-        remember_text(annotated, text_of(module))
+    annotated = copy_with_contracts(module)
     keywords: dict[str, Any] = {"hardware": hardware, "cost_hardware": cost_hardware}
     try:
         return explain_program(module, title=title, options=options, **keywords)
     except PipelineError as failure:
-        if annotated is not None and failure.failed_pass == _CHECKING_PASS:
-            advised = replace(
-                failure.diagnostics[0],
-                notes=(
-                    *failure.diagnostics[0].notes,
-                    *_advice_on_own_contracts(annotated, hardware, cost_hardware),
-                ),
-            )
-            failure.diagnostics = (advised, *failure.diagnostics[1:])
+        if annotated is not None and not options:
+            add_advice(failure, annotated, **keywords)
         raise
 
 
-def _advice_on_own_contracts(
-    module: ir.Module, hardware: Hardware | str, cost_hardware: Hardware | str
-) -> list[Diagnostic]:
-    """Return notes with the constraints that help a program with violated contracts."""
-    what_if = whatif(module, hardware=cost_hardware, plan_hardware=hardware)
+def add_advice(
+    failure: PipelineError,
+    annotated: ir.Module,
+    *,
+    hardware: Hardware | str = DEFAULT_HARDWARE,
+    cost_hardware: Hardware | str = COST_HARDWARE,
+) -> None:
+    """Add constraints that help to the error of a program that violates its own contracts.
 
-    def keeps(advice: CheckedAdvice) -> bool:
-        constrained = what_if.constrained(module, advice.candidates)
-        try:
-            explain_program(constrained, hardware=hardware, cost_hardware=cost_hardware)
-        except PipelineError as failure:
-            if failure.failed_pass == _CHECKING_PASS:
-                return False
-            raise
-        return True
+    Args:
+        failure: the error of partitioning it; others aren't changed.
+        annotated: the program before propagation.
+        hardware: the hardware that it was partitioned for.
+        cost_hardware: the hardware of the cost estimate.
+    """
+    if failure.failed_pass != CHECKING_PASS:
+        return
+    what_if = whatif(annotated, hardware=cost_hardware, plan_hardware=hardware)
+    reasons = {one.collective.summary(): str(one) for one in what_if.explained.collectives}
+    *others, last = (
+        replace(each, notes=tuple(_with_reason(told, reasons) for told in each.notes))
+        for each in failure.diagnostics
+    )
+    notes = _notes(
+        [
+            (
+                advice,
+                _keeps_own_contracts(what_if.constrained(annotated, advice.candidates), hardware),
+            )
+            for advice in what_if.advice(_MOST_CANDIDATES)
+        ]
+    )
+    kept = tuple(each for each in last.notes if each.message != HINT)
+    failure.diagnostics = (*others, replace(last, notes=(*kept, *notes)))
 
-    return _notes([(each, keeps(each)) for each in what_if.advice(_MOST_CANDIDATES)])
+
+def _with_reason(told: Diagnostic, reasons: Mapping[str, str]) -> Diagnostic:
+    """Return the note of a collective with its reasons."""
+    return replace(told, message=reasons.get(told.message, told.message))
+
+
+def _keeps_own_contracts(annotated: ir.Module, hardware: Hardware | str) -> bool:
+    """Whether an annotated program, which is changed, keeps its contracts."""
+    try:
+        explain_program(annotated, hardware=hardware)
+    except PipelineError as failure:
+        if failure.failed_pass == CHECKING_PASS:
+            return False
+        raise
+    return True
 
 
 def _notes(found: list[tuple[CheckedAdvice, bool]]) -> list[Diagnostic]:

@@ -11,6 +11,7 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import TensorSharding
 from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.estimate import Estimate, estimate
+from pyshardy.explain.program import ExplainedProgram
 from pyshardy.program import PartitionedProgram, Port
 
 
@@ -76,14 +77,29 @@ def compare(
     Raises:
         UsageError: the programs have other arguments or results, so they are not the same.
     """
+    return _difference(first, second, estimate(first, hardware), estimate(second, hardware))
+
+
+def compare_explained(first: ExplainedProgram, second: ExplainedProgram) -> Difference:
+    """Compare two explained plans for the same program, by their costs as they are known.
+
+    Raises:
+        UsageError: as for `compare`.
+    """
+    return _difference(first.program, second.program, first.cost, second.cost)
+
+
+def _difference(
+    first: PartitionedProgram, second: PartitionedProgram, cost: Estimate, other_cost: Estimate
+) -> Difference:
     for kind, ours, theirs in (
         ("argument", first.inputs, second.inputs),
         ("result", first.outputs, second.outputs),
     ):
         _check_equal(kind, ours, theirs)
     return Difference(
-        estimate(first, hardware),
-        estimate(second, hardware),
+        cost,
+        other_cost,
         (*_ports(first.inputs, second.inputs), *_ports(first.outputs, second.outputs)),
         _collectives(first, second),
     )

@@ -41,23 +41,38 @@ class ExplainedProgram(Displayed):
         module: the propagated module.
         record: the steps of its propagation.
         program: the partitioned program.
-        collectives: the explanations of its collectives, in their order. They are those of
-            pyshardy's partitioner; XLA may choose others.
+        recorder: the record of its partitioning.
         values: the values of the propagated module by their names.
         hardware: the hardware of the cost estimate.
         title: the name of the program.
-        origins: for each operation of the partitioned program the operation of `module` that it
-            belongs to, without those that the partitioner inserted.
     """
 
     module: ir.Module
     record: Propagation
     program: PartitionedProgram
-    collectives: CollectiveList
+    recorder: MoveRecorder
     values: NamedValues
     hardware: Hardware
     title: str
-    origins: Mapping[ir.Operation, ir.Operation]
+
+    @cached_property
+    def collectives(self) -> CollectiveList:
+        """The explanations of the collectives, in the order of the program.
+
+        They are those of pyshardy's partitioner; XLA may choose others.
+        """
+        with collection_paused():
+            return CollectiveList(
+                explain_collectives(self.program.collectives, self.recorder, self.record)
+            )
+
+    @property
+    def origins(self) -> Mapping[ir.Operation, ir.Operation]:
+        """The operation of `module` that each operation of the partitioned program belongs to.
+
+        Those that the partitioner inserted have none.
+        """
+        return self.recorder.origins
 
     @cached_property
     def origin_numbers(self) -> Mapping[ir.Operation, int]:
@@ -197,8 +212,4 @@ def explain_propagated(
     program = partition(
         module, hardware=hardware, instrumentation=[recorder], **(partition_options or {})
     )
-    with collection_paused():
-        collectives = CollectiveList(explain_collectives(program.collectives, recorder, record))
-    return ExplainedProgram(
-        module, record, program, collectives, values, model, title, recorder.origins
-    )
+    return ExplainedProgram(module, record, program, recorder, values, model, title)

@@ -36,7 +36,7 @@ from pyshardy.explain.checked_advice import (
     checked_advice,
 )
 from pyshardy.explain.collectives import CollectiveExplanation
-from pyshardy.explain.cost_difference import Difference, compare
+from pyshardy.explain.cost_difference import Difference, compare_explained
 from pyshardy.explain.program import COST_HARDWARE, explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.irtools.functions import main_function
@@ -162,7 +162,7 @@ class WhatIf:
     def _changed(self, names: tuple[str, ...], changed: ir.Module, start: float) -> Change:
         verify(changed)
         explained = self._explain(_copy(changed))
-        difference = compare(self.explained.program, explained.program, self._hardware)
+        difference = compare_explained(self.explained, explained)
         return Change(names, self, changed, explained, difference, time.perf_counter() - start)
 
     def _explain(self, module: ir.Module) -> ProgramExplanation:

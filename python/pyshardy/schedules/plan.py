@@ -14,7 +14,7 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.cost.hardware import Hardware
 from pyshardy.display import Displayed, Table, counted, seconds_text
-from pyshardy.explain.cost_difference import Difference, compare
+from pyshardy.explain.cost_difference import Difference, compare_explained
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.program import PartitionedProgram
@@ -130,7 +130,7 @@ class Plan(Sequence[PlanStep], Displayed):
             index: the number of the step, from 1.
         """
         before, after = self[index - 1], self[index]
-        return compare(before.explained.program, after.explained.program, self._hardware)
+        return compare_explained(before.explained, after.explained)
 
     def html(self, title: str = "schedule") -> str:
         """Return the report as HTML; see `to_html`."""

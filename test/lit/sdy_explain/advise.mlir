@@ -1,9 +1,11 @@
 // RUN: sdy-explain %s --advise | FileCheck %s
 // RUN: not sdy-explain %s --check="at most 20kB" 2>&1 | FileCheck %s --check-prefix=KEPT
 // RUN: sed 's/^    %w\(.*\) {/    %w\1 attributes {sdy.contract = {max_bytes = 20000}} {/' %s > %t.mlir; not sdy-explain %t.mlir 2>&1 | FileCheck %s --check-prefix=KEPT
+// RUN: not sdy-run %t.mlir 2>&1 | FileCheck %s --check-prefix=KEPT
+// RUN: not sdy-opt %t.mlir --sdy-propagation-pipeline --sdy-partition-pipeline 2>&1 | FileCheck %s --check-prefix=KEPT
 // KEPT: error: the contract 'at most 20,000 bytes' is violated: found {{.*}}, 37,056 bytes sent
-// KEPT: :13:8: note: this was tried, and sends less, and keeps the contract: constrain result 0 of stablehlo.gather {{.*}} 37,056 -> 15,360 bytes sent
-// CHECK: constrain result 0 of stablehlo.gather at {{.*}}advise.mlir:13:8 to <@mesh, [{"data", ?}, {?}]>: 37,056 -> 15,360 bytes sent
+// KEPT: :15:8: note: this was tried, and sends less, and keeps the contract: constrain result 0 of stablehlo.gather {{.*}} 37,056 -> 15,360 bytes sent
+// CHECK: constrain result 0 of stablehlo.gather at {{.*}}advise.mlir:15:8 to <@mesh, [{"data", ?}, {?}]>: 37,056 -> 15,360 bytes sent
 
 sdy.mesh @mesh = <["data"=4]>
 func.func @main(

@@ -78,10 +78,17 @@ def test_violated_contracts_of_programs_have_checked_advice(limit, effect):
     program = PROGRAM.replace(
         "-> tensor<64x64xf32> {\n  %x", f"-> tensor<64x64xf32> {contract} {{\n  %x"
     )
-    with pytest.raises(sdy.PipelineError) as failure:
-        sdy.explain(program)
-    last = failure.value.diagnostics[0].notes[-1]
-    assert effect in last.message
-    assert "result 0 of stablehlo.gather" in last.message
-    assert last.location.line == 8
+    module = sdy.parse(program)
+    sdy.propagate(module)
+    for check in (lambda: sdy.explain(program), lambda: sdy.partition(module)):
+        with pytest.raises(sdy.PipelineError) as failure:
+            check()
+        *collectives, last = failure.value.diagnostics[0].notes
+        assert effect in last.message
+        assert "result 0 of stablehlo.gather" in last.message
+        assert last.location.line == 8
+        assert any("is a reduction over a dimension" in each.message for each in collectives)
+        assert not any("--advise" in each.message for each in collectives)
     assert sdy.whatif(program).advice(), "without a check of the contract"
+    with pytest.raises(sdy.PipelineError, match="'sdy-explain --advise' tries constraints"):
+        sdy.partition(sdy.parse(sdy.asm(module)))

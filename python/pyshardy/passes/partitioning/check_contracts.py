@@ -8,12 +8,14 @@ It fails if the collectives that belong to marked operations exceed the limits:
 
 from __future__ import annotations
 
-from mlir_sdy.diagnostics import PassError, error
+from dataclasses import replace
+
+from mlir_sdy.diagnostics import PassError, error, note
 from mlir_sdy.discardable import get_discardable, remove_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
-from pyshardy.contracts.attributes import CONTRACTS, contract_of_attribute
+from pyshardy.contracts.attributes import CONTRACTS, HINT, contract_of_attribute
 from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective, axis_name, lines_of
 from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.functions import functions_of
@@ -70,7 +72,8 @@ def check_contracts(module: ir.Module) -> None:
         )
     ]
     if violations:
-        raise PassError(*(each.diagnostic for each in violations))
+        *others, last = (each.diagnostic for each in violations)
+        raise PassError(*others, replace(last, notes=(*last.notes, note(HINT))))
     remove_discardable(module.operation, CONTRACTS)
     for view in operations_in(module.operation):
         operation = view.operation
