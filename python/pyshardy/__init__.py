@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     )
     from pyshardy.schedules.plan import Plan
     from pyshardy.schedules.schedule import Schedule, load_schedule
-    from pyshardy.schedules.tactics import Assignment, tactic
+    from pyshardy.schedules.tactics import Assignment, SeparateReshards, tactic
 
 __all__ = [
     "AUTO",
@@ -103,6 +103,7 @@ __all__ = [
     "Registration",
     "Schedule",
     "SdyError",
+    "SeparateReshards",
     "ShardedArray",
     "ShardingPlan",
     "TensorSharding",
@@ -199,7 +200,7 @@ _HOMES = {
     ),
     "pyshardy.schedules.plan": ("Plan",),
     "pyshardy.schedules.schedule": ("Schedule", "load_schedule"),
-    "pyshardy.schedules.tactics": ("Assignment", "tactic"),
+    "pyshardy.schedules.tactics": ("Assignment", "SeparateReshards", "tactic"),
 }
 _SUBPACKAGES = {
     "jax": "pyshardy.frontends.jax",

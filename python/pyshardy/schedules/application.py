@@ -31,7 +31,7 @@ def propagated_with(
     state = ProgramState(module, options)
     for each in tactics:
         state.propagate()
-        state.assign(each.assignments(state.view()))
+        state.apply(each.effects(state.view()))
     last = state.propagate()
     last.values.remove_marks()
     return last.module

@@ -17,7 +17,7 @@ from pyshardy.auto.search import Search
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of
-from pyshardy.schedules.tactics import Assignment, tactic
+from pyshardy.schedules.tactics import Assignment, SeparateReshards, tactic
 from pyshardy.schedules.view import TacticProgram, TacticValue, matches
 
 
@@ -215,18 +215,21 @@ def zero(
     stage: int = 3,
     parameters: str | Sequence[str] = (),
     state: str | Sequence[str] = (),
-) -> Iterator[Assignment]:
+    reshard_after_forward: bool = False,
+) -> Iterator[Assignment | SeparateReshards]:
     """Shard optimizer state and parameters along a data axis: ZeRO, or FSDP.
 
     Each value is sharded on its largest dimension that the axis divides, of those that no axis
     shards; without one, it stays as it is.
 
-    Communication for each weight of b bytes, 2 (n - 1) / n b in all stages:
+    Communication for each weight of b bytes:
 
     1. and 2. shard the optimizer state. The gradient is reduce-scattered, and the new weight is
-       gathered.
+       gathered: 2 (n - 1) / n b bytes are sent.
     3. shards the parameters, too. The weight is gathered, and kept for the backward pass; the
-       gradient is reduce-scattered. With remat, it is gathered twice.
+       gradient is reduce-scattered: 2 (n - 1) / n b bytes. With `reshard_after_forward`, or if the
+       layer is rematerialized, the weight is gathered again in the backward pass: 2 all-gathers and
+       1 reduce-scatter, 3 (n - 1) / n b bytes. Then no layer keeps gathered weights.
 
     In a step that contains the optimizer, stages 1 and 2 are the same: a gradient is a temporary
     value, and is reduced to the shards that the update needs.
@@ -237,6 +240,8 @@ def zero(
         stage: 1, 2 or 3.
         parameters: patterns of the names of the parameters; needed for stage 3.
         state: patterns of the names of the optimizer state.
+        reshard_after_forward: gather parameters for each matrix product, lookup or call that uses
+            them, as the option of this name of PyTorch's `fully_shard`; for stage 3.
     """
     if stage not in (1, 2, 3):
         raise UsageError(error(f"ZeRO has the stages 1, 2 and 3, got: {stage}"))
@@ -244,6 +249,13 @@ def zero(
         raise UsageError(error("stage 3 of ZeRO shards parameters: give 'parameters'"))
     if stage < 3 and not state:
         raise UsageError(error(f"stage {stage} of ZeRO shards the optimizer state: give 'state'"))
+    if stage < 3 and reshard_after_forward:
+        message = (
+            f"stage {stage} of ZeRO doesn't shard parameters, so that none are gathered in the"
+        )
+        raise UsageError(
+            error(f"{message} forward pass: drop 'reshard_after_forward', or use stage 3")
+        )
     size = program.size_of(axis)
     sharded = program.arguments_of(state) if state else []
     if stage == 3:
@@ -256,6 +268,8 @@ def zero(
         ]
         if dims and not value.has_axis(axis):
             yield Assignment(value.name, max(dims, key=lambda dim: value.shape[dim]), axis)
+            if reshard_after_forward:
+                yield SeparateReshards(value.name)
 
 
 @tactic

@@ -91,7 +91,7 @@ class Schedule:
             made: list[Assignment] = []
             skipped: list[Skipped] = []
             if each is not None:
-                made, skipped = state.assign(each.assignments(state.view()))
+                made, skipped = state.apply(each.effects(state.view()))
             propagated = state.propagate()
             record = propagated.record
             axes_after, conflicts_after = _axes_of(record), _conflicts_of(record)

@@ -37,7 +37,8 @@ from pyshardy.pipelines.propagation import (
 )
 from pyshardy.propagation.explained_record import Propagation
 from pyshardy.propagation.observer import observed_by
-from pyshardy.schedules.tactics import Assignment
+from pyshardy.schedules.separate_reshards import separate_reshards
+from pyshardy.schedules.tactics import Assignment, SeparateReshards
 from pyshardy.schedules.view import TacticProgram, TacticValue
 from pyshardy.schedules.weights import partial_results, weight_dims
 
@@ -98,6 +99,7 @@ class ProgramState:
             raise UsageError(error(f"a schedule needs a program with a {missing}"))
         self._mesh_name = mesh
         self._inner: dict[str, list[ir.Value]] = {}
+        self._separate: dict[str, None] = {}
 
     @property
     def mesh(self) -> Mesh:
@@ -141,15 +143,22 @@ class ProgramState:
             copies.append(value)
         return found
 
-    def assign(self, assignments: Iterable[Assignment]) -> tuple[list[Assignment], list[Skipped]]:
+    def apply(
+        self, effects: Iterable[Assignment | SeparateReshards]
+    ) -> tuple[list[Assignment], list[Skipped]]:
         """Add axes to shardings; return the assignments that were made, and the others.
+
+        Reshards are separated when the program is exported.
 
         Raises:
             UsageError: there is no such value.
         """
         made: list[Assignment] = []
         skipped: list[Skipped] = []
-        for assignment in assignments:
+        for assignment in effects:
+            if isinstance(assignment, SeparateReshards):
+                self._separate[assignment.value] = None
+                continue
             reason = self._assign(assignment)
             if reason:
                 skipped.append(Skipped(assignment, reason))
@@ -166,6 +175,9 @@ class ProgramState:
         self._module = copy_of(exported)
         self._values = values.in_copy(self._module)
         _run(exported, after_propagation(self._options))
+        for name in self._separate:
+            for value in values.find(name):
+                separate_reshards(value)
         verify(exported)
         return Propagated(exported, values, record)
 

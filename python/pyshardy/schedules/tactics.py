@@ -29,8 +29,19 @@ class Assignment:
     axis: str
 
 
-TacticFunction = Callable[..., Iterable[Assignment]]
-"""Returns the assignments of a tactic for a `TacticProgram`, and keyword options."""
+@dataclass(frozen=True, slots=True)
+class SeparateReshards:
+    """An argument that is resharded for each use by itself, instead of once for all of them.
+
+    Attributes:
+        value: the name of the argument.
+    """
+
+    value: str
+
+
+TacticFunction = Callable[..., Iterable[Assignment | SeparateReshards]]
+"""Returns the effects of a tactic for a `TacticProgram`, and keyword options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +58,8 @@ class Tactic:
     name: str
     options: Mapping[str, Any]
 
-    def assignments(self, program: TacticProgram) -> list[Assignment]:
-        """Return the assignments for a program.
+    def effects(self, program: TacticProgram) -> list[Assignment | SeparateReshards]:
+        """Return the effects on a program.
 
         Raises:
             UsageError: a pattern matches nothing; the mesh has no such axis.

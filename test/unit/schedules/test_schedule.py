@@ -135,6 +135,10 @@ def test_values_and_results():
         (lambda: sdy.megatron("scale", axis="model"), "no matrix product uses 'scale'"),
         (lambda: sdy.zero(axis="data"), "give 'parameters'"),
         (lambda: sdy.zero(axis="data", stage=1), "give 'state'"),
+        (
+            lambda: sdy.zero(axis="data", stage=1, state="x", reshard_after_forward=True),
+            "stage 1 of ZeRO doesn't shard parameters",
+        ),
         (lambda: sdy.zero(axis="data", stage=4), "the stages 1, 2 and 3, got: 4"),
         (lambda: make_tactic("btch", {}), "there is no tactic 'btch'; did you mean 'batch'"),
         (lambda: "batch", "a schedule has tactics"),
