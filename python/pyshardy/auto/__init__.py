@@ -21,6 +21,8 @@
 | `flow_model`       | the flow form: a mixed-integer linear program                    |
 | `highs`            | the solver by HiGHS                                              |
 | `local_search`     | moves of nodes within the memory limit                           |
+| `linear_program`   | linear programs in HiGHS                                         |
+| `least_memory`     | the choice of the lowest peak of memory                          |
 | `shortage`         | the memory that is missing                                       |
 | `apply`            | writing shardings into a program                                 |
 | `options`          | the options, and their checks                                    |

@@ -3,7 +3,8 @@
 
 1. The linear relaxation of the flow form (`flow_model`) gives a lower bound. Memory constraints are
    added where its solution violates them, until it violates none.
-2. Local search from its rounded solution, and from the given start, gives a first choice.
+2. Local search from its rounded solution, and from the given start, gives a first choice. If none
+   within the memory limit is found from the start, the choice of least memory is the start.
 3. Strategies whose reduced cost exceeds the distance between the two are removed: no better choice
    has them.
 4. If the gap is larger than asked for, branch and bound searches the rest, from the first choice.
@@ -24,7 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from pyshardy.auto.flow_model import FlowModel, SparseRows
+from pyshardy.auto.flow_model import FlowModel
+from pyshardy.auto.least_memory import LeastMemory, least_memory, smallest_peak
+from pyshardy.auto.linear_program import add_rows, linear_program, make_integer
 from pyshardy.auto.local_search import LocalSearch
 from pyshardy.auto.problem import MEMORY_TOLERANCE, Bools, Floats, Ints, Problem, evaluate
 from pyshardy.auto.reduce import Reduction, describe, reduce
@@ -101,25 +104,42 @@ class _Search:
         self.timeout, self.progress = timeout, progress
         self.state = _Bounds(bound=sum(float(node.costs.min()) for node in self.problem.nodes))
         self.points: list[int] = []
+        self.least: LeastMemory | None = None
         self.notes = [f"after reduction: {describe(self.problem)}"]
 
     def run(self, start: Ints | None) -> Solution:
         """Search until the gap is proven or the time is up."""
         if not self.problem.nodes:
             return self._finish()
+        limit = self.problem.limit
+        if limit is not None and smallest_peak(self.problem) > limit * (1 + MEMORY_TOLERANCE):
+            self.state.bound = math.inf
+            return self._finish()
         self.search = LocalSearch(self.problem, np.zeros(len(self.problem.nodes), np.int64))
         first = np.array([int(np.argmin(node.costs)) for node in self.problem.nodes], np.int64)
         starts = [first] if start is None else [self.reduction.restrict(start), first]
         for each in starts:
             self._improve(each)
+        if limit is not None and self.state.choice is None and not self._begin_with_least(limit):
+            return self._finish()
         self.model = FlowModel(self.problem)
         self.scale = SCALE / (abs(self.state.cost) if 0 < abs(self.state.cost) < math.inf else 1.0)
         if self.state.choice is None:
             self.scale = SCALE / max(1e-300, abs(self.search.cost))
-        self.highs = _linear_program(self.model, self.scale)
+        self.highs = linear_program(self.model.costs * self.scale, self.model.rows)
         if self._solve_relaxation() and not self._is_proven:
             self._branch_and_bound()
         return self._finish()
+
+    def _begin_with_least(self, limit: float) -> bool:
+        """Improve the choice of least memory; return whether one within the limit may exist."""
+        self.least = least_memory(self.problem, min(self._left(), SEARCH_SHARE * self.timeout))
+        if self.least.bound > limit * (1 + MEMORY_TOLERANCE):
+            self.state.bound = math.inf
+            return False
+        if self.least.choice is not None:
+            self._improve(self.least.choice)
+        return True
 
     @property
     def _is_proven(self) -> bool:
@@ -196,7 +216,7 @@ class _Search:
         if not new:
             return False
         rows = self.model.memory_rows(new, self.problem.limit)
-        _add_rows(self.highs, rows)
+        add_rows(self.highs, rows)
         self.points += new
         return True
 
@@ -214,12 +234,8 @@ class _Search:
     # --- Branch and bound ------------------------------------------------------------------------
 
     def _branch_and_bound(self) -> None:
-        import highspy  # noqa: PLC0415 (an optional package)
-
-        highs, number = self.highs, int(self.model.first[-1])
-        columns = np.arange(number, dtype=np.int32)
-        integer = np.full(number, int(highspy.HighsVarType.kInteger), np.uint8)
-        highs.changeColsIntegrality(number, columns, integer)
+        highs = self.highs
+        make_integer(highs, int(self.model.first[-1]))
         highs.setOptionValue("mip_rel_gap", self.gap)
         highs.setOptionValue("mip_abs_gap", 0.0)
         self._subscribe()
@@ -290,7 +306,8 @@ class _Search:
             self.state.choice, self.state.bound = np.zeros(0, np.int64), 0.0
         if self.state.choice is None:
             is_infeasible = self.state.bound == math.inf
-            shortage = shortage_of(self.original, self.reduction, SEARCH_SHARE * self.timeout)
+            seconds = SEARCH_SHARE * self.timeout
+            shortage = shortage_of(self.original, self.reduction, seconds, self.least)
             status = "infeasible" if is_infeasible else "unknown"
             return without_choice(status, self.state.bound, self.started, shortage, notes)
         if self.problem.nodes:
@@ -299,30 +316,3 @@ class _Search:
             self.state.choice = np.array(search.choice, np.int64)
         choice = self.reduction.restore(self.state.choice)
         return solution_of(self.original, choice, self.state.bound, self.gap, self.started, notes)
-
-
-def _linear_program(model: FlowModel, scale: float) -> Any:
-    """Return HiGHS with the linear relaxation of a model."""
-    import highspy  # noqa: PLC0415 (an optional package)
-
-    program = highspy.HighsLp()
-    program.num_col_, program.num_row_ = len(model.costs), len(model.rows.lower)
-    program.col_cost_ = model.costs * scale
-    program.col_lower_ = np.zeros(len(model.costs))
-    program.col_upper_ = np.full(len(model.costs), np.inf)
-    program.row_lower_, program.row_upper_ = model.rows.lower, model.rows.upper
-    matrix = program.a_matrix_
-    matrix.format_ = highspy.MatrixFormat.kRowwise
-    matrix.start_, matrix.index_ = model.rows.starts, model.rows.columns
-    matrix.value_ = model.rows.entries
-    highs = highspy.Highs()
-    for option, value in {"output_flag": False, "threads": 1, "parallel": "off"}.items():
-        highs.setOptionValue(option, value)
-    highs.passModel(program)
-    return highs
-
-
-def _add_rows(highs: Any, rows: SparseRows) -> None:
-    starts, columns = rows.starts[:-1].astype(np.int32), rows.columns.astype(np.int32)
-    number, entries = len(rows.lower), len(rows.entries)
-    highs.addRows(number, rows.lower, rows.upper, entries, starts, columns, rows.entries)

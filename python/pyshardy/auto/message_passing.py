@@ -22,11 +22,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from pyshardy.auto.dual import Dual
+from pyshardy.auto.least_memory import smallest_choice
 from pyshardy.auto.local_search import LocalSearch
 from pyshardy.auto.neighborhoods import Neighborhoods
 from pyshardy.auto.problem import Floats, Ints, Node, Problem, evaluate
 from pyshardy.auto.reduce import Reduction, describe, reduce
-from pyshardy.auto.shortage import shortage_of, smallest_choice
+from pyshardy.auto.shortage import shortage_of
 from pyshardy.auto.solution import Solution, relative_gap, solution_of, without_choice
 from pyshardy.auto.solve import Progress, ProgressCallback, is_installed, solver
 

@@ -268,18 +268,23 @@ class Search:
         """
         if solution.choice is not None:
             return solution.choice
-        if solution.status == "unknown":
-            raise UsageError(error("no plan was found in time: raise the time limit"))
         shortage = solution.shortage
         if shortage is None:
+            if solution.status == "unknown":
+                raise UsageError(error("no plan was found in time: raise the time limit"))
             raise UsageError(error("no plan satisfies the shardings that are fixed or forbidden"))
         nodes = self.built.problem.nodes
         needs = "; ".join(f"{nodes[at].name}: {size:,.0f}" for at, size in shortage.needs[:8])
         limit = self.options.memory or 0.0
+        found = limit + shortage.nbytes
+        if solution.status == "unknown":
+            problem = f"no plan was found in time that fits into {limit:,.0f} bytes of memory"
+        else:
+            problem = f"no plan fits into {limit:,.0f} bytes of memory"
         message = (
-            f"no plan fits into {limit:,.0f} bytes of memory on each device: the smallest one "
+            f"{problem} on each device: all plans need {shortage.least:,.0f} or more, and the "
+            f"smallest one that was found needs {found:,.0f}; its largest values: {needs}"
         )
-        message += f"that was found needs {shortage.nbytes:,.0f} more; its largest values: {needs}"
         raise UsageError(error(message))
 
     def restricted(self, problem: Problem, permitted: Permitted) -> Problem:

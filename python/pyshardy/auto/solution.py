@@ -22,11 +22,13 @@ class Shortage:
 
     Attributes:
         nbytes: the bytes above the limit.
+        least: a proven lower bound of the peak of all choices.
         point: the point of time at which it is exceeded most.
         needs: the nodes with the largest live bytes at that point, and these, in falling order.
     """
 
     nbytes: float
+    least: float
     point: int
     needs: tuple[tuple[int, float], ...]
 

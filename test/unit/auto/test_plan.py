@@ -190,7 +190,7 @@ WITHOUT_MESH = MLP.replace('sdy.mesh @mesh = <["data"=2, "model"=4]>', "").repla
         ({"gap": -1}, "the gap must be a fraction of at least 0"),
         ({"memory": "12 parsecs"}, "expected a size such as"),
         ({"memory": 0}, "the memory must be positive"),
-        ({"memory": "1MB"}, "no plan fits into 1,000,000 bytes .* its largest values: "),
+        ({"memory": "1MB"}, "no plan fits into 1,000,000 bytes .* need .* its largest values: "),
         ({"objective": "joy"}, "expected the objective 'time' or 'bytes', got: 'joy'"),
         ({"axes": ["modle"]}, "the mesh has no axis 'modle'; did you mean 'model'"),
         ({"solver": "highz"}, "unknown solver 'highz'.*did you mean 'highs'"),

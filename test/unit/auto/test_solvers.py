@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reductions and solvers on random problems, compared with brute force."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from random_sharding_problems import random_problem
 
 from pyshardy.auto.dual import Dual
+from pyshardy.auto.least_memory import GAP, least_memory, smallest_peak
 from pyshardy.auto.local_search import LocalSearch
 from pyshardy.auto.neighborhoods import Neighborhoods
 from pyshardy.auto.problem import Buffer, Node, Problem, User, Value, evaluate
@@ -82,8 +83,29 @@ def test_missing_memory_is_listed():
     solution = solve(Problem(nodes, [], buffers, limit=50))
     assert solution.status == "infeasible"
     assert solution.shortage.nbytes == 14
+    assert solution.shortage.least == 64
     assert solution.shortage.point == 1
     assert solution.shortage.needs == ((1, 60), (0, 4))
+
+
+@given(SEEDS)
+@settings(max_examples=40, deadline=None)
+def test_the_least_memory_is_found_and_bounded(seed):
+    given = random_problem(seed)
+    problem = Problem(given.nodes, given.values, given.buffers, given.copies, limit=1e-6)
+    reduced = reduce(problem).problem
+    permitted = [np.flatnonzero(np.isfinite(node.costs)) for node in problem.nodes]
+    evaluations = (evaluate(problem, each) for each in product(*permitted))
+    expected = min((each.peak for each in evaluations if np.isfinite(each.cost)), default=np.inf)
+    if reduced is None:
+        return
+    found = least_memory(reduced, seconds=10)
+    assert smallest_peak(reduced) <= found.bound <= expected * (1 + 1e-6) + 1e-6
+    if found.choice is not None:
+        assert expected <= found.peak * (1 + 1e-9)
+        assert found.peak <= (1 + GAP) * found.bound + 1e-4
+    else:
+        assert expected == np.inf
 
 
 def test_incompatible_strategies_are_named():
