@@ -17,10 +17,10 @@ from mlir_sdy.model import AxisTuple, Mesh
 from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import Work
+from pyshardy.partition.resharding.completions import completion_collectives
 from pyshardy.partition.resharding.cost import (
     PlannedCollective,
     Reshard,
-    completion_collectives,
     reshard_collectives,
 )
 from pyshardy.partition.resharding.steps import AxesPerDim

@@ -13,9 +13,9 @@ from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Link, load_hardware
 from pyshardy.partition.compatibility.cheapest_axes import Tensor, cheapest_factor_axes
 from pyshardy.partition.compatibility.factor_axes import choose_factor_axes
+from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
     Reshard,
-    completion_cost,
     local_elements,
     reshard_bytes,
     reshard_cost,

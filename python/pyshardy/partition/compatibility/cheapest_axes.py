@@ -45,9 +45,9 @@ from mlir_sdy.model import (
 )
 from pyshardy.cost.hardware import Hardware
 from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
+from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
     Reshard,
-    completion_cost,
     local_elements,
     reshard_cost,
 )

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The time of reshards and of the completion of partial results on some hardware."""
+"""The time of reshards and of collectives on some hardware."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
-from mlir_sdy.model import AxisRef, AxisTuple, Mesh
+from mlir_sdy.model import AxisRef, Mesh
 from mlir_sdy.model.communication import share_sent
 from mlir_sdy.model.hashing import HashSlot, hash_once
 from pyshardy.cost.collectives import Traffic, collective_traffic
@@ -120,56 +120,6 @@ def reshard_traffic(reshard: Reshard, hardware: Hardware) -> Traffic:
 def reshard_cost(reshard: Reshard, hardware: Hardware) -> float:
     """Return the seconds of a reshard: transfer and latency."""
     return reshard_traffic(reshard, hardware).seconds
-
-
-def completion_cost(
-    reshard: Reshard, reduced: AxisTuple, hardware: Hardware, addends: int = 1
-) -> float:
-    """Return the seconds in which partial results are completed and resharded.
-
-    An all-reduce whose result is then sliced along the same axes is a reduce-scatter.
-
-    Args:
-        reshard: the reshard of the result, from the axes in which it is computed.
-        reduced: the axes along which results are partial; none if they are complete.
-        hardware: the devices and links.
-        addends: the number of such results that a loop accumulates, with one all-reduce for all
-            after it, unless they are resharded otherwise than by gathers. The cost is that for one
-            of them.
-    """
-    if not reduced:
-        return reshard_cost(reshard, hardware)
-    put_in = reshard.nbytes * local_elements(reshard.shape, reshard.source, reshard.mesh)
-    steps = reshard.plan()
-    first = next(iter(steps), None)
-    if isinstance(first, AllSlice) and set(reduced) <= {ref for refs in first.axes for ref in refs}:
-        scattered = collective_cost("reduce_scatter", reduced, put_in, reshard.mesh, hardware)
-        return scattered + reshard_cost(replace(reshard, source=first.result), hardware)
-    completed = collective_cost("all_reduce", reduced, put_in, reshard.mesh, hardware)
-    if all(isinstance(step, AllGather) for step in steps):
-        completed /= addends
-    return completed + reshard_cost(reshard, hardware)
-
-
-def completion_collectives(reshard: Reshard, reduced: AxisTuple) -> tuple[PlannedCollective, ...]:
-    """Return the collectives that complete partial results, and reshard them.
-
-    An all-reduce whose result is then sliced along the same axes is a reduce-scatter; see
-    `completion_cost`.
-
-    Args:
-        reshard: the reshard of the result, from the axes in which it is computed.
-        reduced: the axes along which results are partial.
-    """
-    kind, rest = "all_reduce", reshard
-    first = next(iter(reshard.plan()), None)
-    if isinstance(first, AllSlice) and set(reduced) <= {ref for refs in first.axes for ref in refs}:
-        kind, rest = "reduce_scatter", replace(reshard, source=first.result)
-    put_in = reshard.nbytes * local_elements(reshard.shape, reshard.source, reshard.mesh)
-    group = reshard.mesh.axes_size(reduced)
-    names = tuple(dict.fromkeys(ref.name for ref in reduced))
-    sent = put_in * float(share_sent(kind, group))
-    return (PlannedCollective(kind, group, names, sent), *reshard_collectives(rest))
 
 
 def collective_cost(

@@ -37,9 +37,9 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.completion import reduced_axes
 from pyshardy.partition.op_facts.invariant_computations import hoist_invariant_reshards
+from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
     Reshard,
-    completion_cost,
     local_elements,
     reshard_cost,
 )

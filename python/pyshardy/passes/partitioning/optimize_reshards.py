@@ -17,7 +17,9 @@
    devices send fewer bytes: equal ones are merged, and a value that was gathered before is sliced
    (see `share_reshards`).
 
-Before and after, reshards of reshards are merged, by the patterns of `canonicalize`.
+Before and after, reshards of reshards are merged, by the patterns of `canonicalize`. At last, an
+all-reduce whose result is resharded becomes a reduce-scatter, if that takes less time (see
+`scatter_all_reduces`).
 
 The cost includes communication and additional computation, as in `cost`.
 """
@@ -49,6 +51,7 @@ from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.resharding.cost import Reshard, local_elements, reshard_cost
 from pyshardy.partition.resharding.regions import ElementwiseRegions
+from pyshardy.partition.resharding.scatter_all_reduces import scatter_all_reduces
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
 from pyshardy.rules.operation_view import OperationView
 
@@ -68,8 +71,10 @@ def optimize_reshards(function: ir.OpView, *, hardware: str = DEFAULT_HARDWARE) 
         UsageError: there is no such hardware.
     """
     canonicalize(function, {"sdy-reshard"})
-    _Optimizer(function.operation, load_hardware(hardware)).run()
+    optimizer = _Optimizer(function.operation, load_hardware(hardware))
+    optimizer.run()
     canonicalize(function, {"sdy-reshard"})
+    optimizer.scatter_all_reduces()
 
 
 class _Ends(NamedTuple):
@@ -107,6 +112,16 @@ class _Optimizer:
         self._move_regions()
         self._erase_unused()
         self._share()
+
+    def scatter_all_reduces(self) -> None:
+        """Replace all-reduces whose results are only resharded."""
+        scatter_all_reduces(
+            self.function,
+            self.meshes,
+            self.cache,
+            self.hardware,
+            lambda reshard: self._ends(reshard) is not None,
+        )
 
     def _reshards(self) -> list[ir.Operation]:
         """Return all reshards in the order of the text."""

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Completions of partial results that are resharded afterwards, and their cost.
+
+Partial results along some axes are completed
+
+1. by an all-reduce, and resharded; or
+2. by a reduce-scatter along these axes, from which the reshard goes on.
+
+If the reshard begins with a slice along all of these axes, the all-reduce and the slice are one
+reduce-scatter. Otherwise each way to scatter the axes along dimensions that they divide is a
+candidate.
+
+Example: on a mesh `<["x"=4, "y"=2]>`, a `tensor<8x8xf32>`, partial along `x` and `y`, is wanted as
+`[{"x"}, {}]`. An all-reduce of 256 bytes sends 448, and the slice nothing. A reduce-scatter to
+`[{"x"}, {"y"}]` sends 224, and the gather along `y` 32.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from mlir_sdy.model import AxisTuple, Mesh, lists_overlap
+from mlir_sdy.model.communication import share_sent
+from pyshardy.cost.collectives import collective_traffic
+from pyshardy.cost.hardware import Hardware
+from pyshardy.partition.compatibility.factor_axes import Shape
+from pyshardy.partition.resharding.cost import (
+    PlannedCollective,
+    Reshard,
+    local_elements,
+    reshard_collectives,
+)
+from pyshardy.partition.resharding.steps import AllGather, AllSlice, AxesPerDim
+
+_MOST_CANDIDATES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A way to complete partial results and to reshard them.
+
+    Attributes:
+        scattered: the axes of each dimension after the reduce-scatter; None for an all-reduce.
+        first: the collective that completes the results.
+        rest: those of the reshard.
+    """
+
+    scattered: AxesPerDim | None
+    first: PlannedCollective
+    rest: tuple[PlannedCollective, ...]
+
+    @property
+    def collectives(self) -> tuple[PlannedCollective, ...]:
+        """All collectives."""
+        return (self.first, *self.rest)
+
+    @property
+    def sent(self) -> float:
+        """The bytes that a device sends."""
+        return sum(each.sent for each in self.collectives)
+
+
+@lru_cache(maxsize=16384)
+def completions(reshard: Reshard, reduced: AxisTuple) -> tuple[Completion, ...]:
+    """Return the ways to complete partial results and to reshard them, the simplest first.
+
+    Args:
+        reshard: the reshard of the result, from the axes in which it is computed.
+        reduced: the axes along which the result is partial.
+    """
+    first = next(iter(reshard.plan()), None)
+    if isinstance(first, AllSlice) and set(reduced) <= {ref for refs in first.axes for ref in refs}:
+        return (_scattering(reshard, reduced, first.result),)
+    whole = Completion(
+        None, completing_collective(reshard, reduced, "all_reduce"), reshard_collectives(reshard)
+    )
+    if reshard.source == reshard.target:
+        return (whole,)
+    ways = scatterings(reshard.shape, _start(reshard, reduced), reduced, reshard.mesh)
+    return (whole, *(_scattering(reshard, reduced, axes) for axes in ways))
+
+
+def completion_cost(
+    reshard: Reshard, reduced: AxisTuple, hardware: Hardware, addends: int = 1
+) -> float:
+    """Return the seconds in which partial results are completed and resharded.
+
+    Args:
+        reshard: the reshard of the result, from the axes in which it is computed.
+        reduced: the axes along which results are partial; none if they are complete.
+        hardware: the devices and links.
+        addends: the number of such results that a loop accumulates, with one all-reduce for all
+            after it, unless they are resharded otherwise than by gathers. The cost is that for one
+            of them.
+    """
+    if not reduced:
+        return _seconds(reshard_collectives(reshard), hardware)
+    costs: list[float] = []
+    for each in completions(reshard, reduced):
+        cost = _seconds((each.first,), hardware)
+        if each.scattered is None and all(isinstance(one, AllGather) for one in reshard.plan()):
+            cost /= addends
+        costs.append(cost + _seconds(each.rest, hardware))
+    return min(costs)
+
+
+def completion_collectives(reshard: Reshard, reduced: AxisTuple) -> tuple[PlannedCollective, ...]:
+    """Return the collectives that complete partial results and reshard them with the fewest bytes.
+
+    Args:
+        reshard: the reshard of the result, from the axes in which it is computed.
+        reduced: the axes along which results are partial.
+    """
+    best = min(completions(reshard, reduced), key=lambda each: (each.sent, len(each.rest)))
+    return best.collectives
+
+
+def best_scattering(
+    reshards: Sequence[Reshard], reduced: AxisTuple, hardware: Hardware
+) -> AxesPerDim | None:
+    """Return the axes after a reduce-scatter that replaces an all-reduce, if that takes less time.
+
+    Args:
+        reshards: the reshards of its result, all from the axes in which it is computed.
+        reduced: the axes along which the operand is partial.
+        hardware: the devices and links.
+    """
+    one = reshards[0]
+    if len(reshards) == 1:
+        ways = completions(one, reduced)
+        if ways[0].scattered is not None:  # the slice and the all-reduce are merged anyway
+            return None
+        lowest = _seconds(ways[0].collectives, hardware)
+        found = [each.scattered for each in ways[1:]]
+    else:
+        whole = completing_collective(one, reduced, "all_reduce")
+        lowest = _seconds((whole,), hardware) + _total(reshards, one.source, hardware)
+        found = list(scatterings(one.shape, one.source, reduced, one.mesh))
+    first = _seconds((completing_collective(one, reduced, "reduce_scatter"),), hardware)
+    best: AxesPerDim | None = None
+    for axes in found:
+        assert axes is not None, "only the first way is an all-reduce"
+        cost = first + _total(reshards, axes, hardware)
+        if cost < lowest:
+            best, lowest = axes, cost
+    return best
+
+
+def scatterings(
+    shape: Shape, start: AxesPerDim, reduced: AxisTuple, mesh: Mesh
+) -> Iterator[AxesPerDim]:
+    """Yield the axes of a tensor after reduce-scatters along all reduced axes.
+
+    Args:
+        shape: the global shape.
+        start: the axes before; the reduced ones that it has are scattered already.
+        reduced: the reduced axes.
+        mesh: the mesh.
+    """
+    missing = [axis for axis in reduced if not any(lists_overlap((axis,), own) for own in start)]
+    if len(shape) ** len(missing) > _MOST_CANDIDATES:
+        return
+    for places in itertools.product(range(len(shape)), repeat=len(missing)):
+        axes = [*start]
+        for axis, dim in zip(missing, places, strict=True):
+            axes[dim] = (*axes[dim], axis)
+        if all(size % mesh.axes_size(own) == 0 for size, own in zip(shape, axes, strict=True)):
+            yield tuple(axes)
+
+
+def completing_collective(reshard: Reshard, reduced: AxisTuple, kind: str) -> PlannedCollective:
+    """Return the collective that completes partial results: an all-reduce or a reduce-scatter."""
+    put_in = reshard.nbytes * local_elements(reshard.shape, reshard.source, reshard.mesh)
+    group = reshard.mesh.axes_size(reduced)
+    names = tuple(dict.fromkeys(ref.name for ref in reduced))
+    return PlannedCollective(kind, group, names, put_in * float(share_sent(kind, group)))
+
+
+def _scattering(reshard: Reshard, reduced: AxisTuple, axes: AxesPerDim) -> Completion:
+    rest = reshard_collectives(replace(reshard, source=axes))
+    return Completion(axes, completing_collective(reshard, reduced, "reduce_scatter"), rest)
+
+
+def _start(reshard: Reshard, reduced: AxisTuple) -> AxesPerDim:
+    """Return the target if it extends the source by reduced axes only, else the source."""
+    known = {*reduced}
+    for before, after in zip(reshard.source, reshard.target, strict=True):
+        if after[: len(before)] != before or not known.issuperset(after[len(before) :]):
+            return reshard.source
+    return reshard.target
+
+
+def _total(reshards: Sequence[Reshard], source: AxesPerDim, hardware: Hardware) -> float:
+    """Return the seconds of all reshards from other axes."""
+    return math.fsum(
+        _seconds(reshard_collectives(replace(each, source=source)), hardware) for each in reshards
+    )
+
+
+def _seconds(collectives: Sequence[PlannedCollective], hardware: Hardware) -> float:
+    return sum(
+        collective_traffic(each.kind, each.group_size, each.sent, each.axes, hardware).seconds
+        for each in collectives
+        if each.sent
+    )
