@@ -5,8 +5,9 @@
    added where its solution violates them, until it violates none.
 2. Local search from its rounded solution, and from the given start, gives a first choice. If none
    within the memory limit is found from the start, the choice of least memory is the start.
-3. Strategies whose reduced cost exceeds the distance between the two are removed: no better choice
-   has them.
+3. A gap of the cost of this choice is to be proven, so that the bound has to rise by a distance.
+   Strategies whose reduced cost exceeds the distance are removed: all choices that have them cost
+   more than the bound.
 4. If the gap is larger than asked for, branch and bound searches the rest, from the first choice.
    Again, violated memory constraints are added until none is left.
 
@@ -105,6 +106,7 @@ class _Search:
         self.state = _Bounds(bound=sum(float(node.costs.min()) for node in self.problem.nodes))
         self.points: list[int] = []
         self.least: LeastMemory | None = None
+        self.proven_at_most = math.inf  # no larger bound holds for strategies that are removed
         self.notes = [f"after reduction: {describe(self.problem)}"]
 
     def run(self, start: Ints | None) -> Solution:
@@ -221,12 +223,19 @@ class _Search:
         return True
 
     def _fix_columns(self) -> None:
-        """Remove the columns whose reduced cost exceeds the distance to the best choice."""
-        if not math.isfinite(self.state.cost):
+        """Remove the strategies without which the gap can still be proven.
+
+        Choices with a column cost at least the bound and its reduced cost. If that is at least the
+        bound that is to be proven, they needn't be searched.
+        """
+        if not math.isfinite(self.state.cost) or self.state.choice is None:
             return
-        distance = (self.state.cost - self.state.bound) * self.scale
+        aimed = 0.99 * self.gap  # so that the gap itself is reached despite rounding
+        self.proven_at_most = self.state.cost - aimed * abs(self.state.cost)
+        distance = (self.proven_at_most - self.state.bound) * self.scale
         duals: Floats = np.array(self.highs.getSolution().col_dual)
-        fixed: Bools = duals > distance * (1 + 1e-6) + 1e-6
+        fixed: Bools = duals > max(distance, 0.0) * (1 + 1e-6) + 1e-6
+        fixed[self.model.first[:-1] + self.state.choice] = False
         columns = np.flatnonzero(fixed).astype(np.int32)
         zeros = np.zeros(len(columns))
         self.highs.changeColsBounds(len(columns), columns, zeros, zeros)
@@ -245,7 +254,8 @@ class _Search:
             status = self._run("branch and bound")
             info = highs.getInfo()
             if status == "kInfeasible":
-                self.state.bound = max(self.state.bound, self.state.cost)
+                bound = min(self.state.cost, self.proven_at_most)
+                self.state.bound = max(self.state.bound, bound)
                 return
             self._raise_bound(info.mip_dual_bound)
             if not math.isfinite(info.primal_solution_status) or info.primal_solution_status != 2:
@@ -260,7 +270,7 @@ class _Search:
 
     def _raise_bound(self, objective: float) -> None:
         if math.isfinite(objective):
-            bound = min(self._bound(objective), self.state.cost)
+            bound = min(self._bound(objective), self.state.cost, self.proven_at_most)
             self.state.bound = max(self.state.bound, bound)
 
     def _pass_start(self, choice: Ints) -> None:

@@ -24,6 +24,7 @@ from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import (
     AxisRefList,
+    AxisTuple,
     ListOfAxisRefLists,
     Mesh,
     TensorSharding,
@@ -98,9 +99,9 @@ def _scatter(
         AxisRefList(after[len(before) :])
         for before, after in zip(reduced.dim_axes, axes, strict=True)
     )
-    merged: list[tuple[object, ...]] = []
+    merged: list[AxisTuple] = []
     for own in axes:
-        dim = ()
+        dim: AxisTuple = ()
         for axis in own:
             dim = add_or_merge(dim, axis, mesh)
         merged.append(dim)
