@@ -1404,7 +1404,8 @@ def Sdy_OptimizeReshardsPass : Sdy_FuncPass<"sdy-optimize-reshards", Sdy_Own> {
     reshard requires. Moves reshards across element-wise operations if that sends fewer bytes, and
     computes whole regions of them in the sharding of the operations around them.
     Reuses an earlier reshard of a value, or of its transposes, reshapes and conversions, as the
-    source of a later one if that is cheaper.
+    source of a later one if that is cheaper. Makes an all-reduce whose result is only resharded a
+    reduce-scatter, if that and the remaining reshards take less time.
 
     ```mlir
     // %0 is sharded as <@mesh, [{"x"}, {}\]>

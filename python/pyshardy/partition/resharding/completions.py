@@ -12,7 +12,7 @@ candidate.
 
 Example: on a mesh `<["x"=4, "y"=2]>`, a `tensor<8x8xf32>`, partial along `x` and `y`, is wanted as
 `[{"x"}, {}]`. An all-reduce of 256 bytes sends 448, and the slice nothing. A reduce-scatter to
-`[{"x"}, {"y"}]` sends 224, and the gather along `y` 32.
+`[{"x", "y"}, {}]` sends 224, and the gather along `y` 32.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ On a mesh `<["x"=4, "y"=2]>`,
 
 becomes
 
-    %1 = sdy.reduce_scatter [{"x"}, {"y"}] %0 out_sharding=<@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
+    %1 = sdy.reduce_scatter [{"x", "y"}, {}] %0 out_sharding=<@mesh, [{"x", "y"}, {}]>
     %2 = sdy.reshard %1 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
 
 An all-reduce whose result is sliced along all reduced axes is left to the patterns of
@@ -27,6 +27,7 @@ from mlir_sdy.model import (
     AxisTuple,
     ListOfAxisRefLists,
     Mesh,
+    ReductionOp,
     TensorSharding,
     add_or_merge,
     mesh_of,
@@ -36,6 +37,7 @@ from mlir_sdy.values import get_sharding
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.op_facts.completion import reduction_kind
 from pyshardy.partition.resharding.completions import best_scattering
 from pyshardy.partition.resharding.cost import Reshard
 from pyshardy.partition.resharding.steps import AxesPerDim
@@ -107,11 +109,12 @@ def _scatter(
         merged.append(dim)
     sharding = TensorSharding.from_axes(reduced.mesh_or_ref, merged)
     operation = reduce.operation
+    kind = reduction_kind(operation)
     result = sdy.reduce_scatter(
         reduce.tensor,
         cache[ListOfAxisRefLists(scattered)],
         cache[sharding],
-        reduction_op=operation.attributes.get("reduction_op"),
+        reduction_op=None if kind is ReductionOp.SUM else kind,
         loc=operation.location,
         ip=ir.InsertionPoint(operation),
     )

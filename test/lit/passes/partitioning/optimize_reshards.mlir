@@ -162,3 +162,35 @@ func.func @smaller_shards(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@
   %4 = sdy.reshard %2 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
   return %3, %4 : tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// A reduce-scatter along both axes and a gather along one send fewer bytes than an all-reduce.
+// CHECK-LABEL: func.func @sliced_along_one_of_two_reduced_axes
+func.func @sliced_along_one_of_two_reduced_axes(%arg0: tensor<256x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) -> tensor<256x256xf32> {
+  // CHECK-NEXT: %[[SCATTER:.*]] = sdy.reduce_scatter {{\[}}{"x", "y"}, {}] %arg0 out_sharding=<@mesh, [{"x", "y"}, {}]> : tensor<256x256xf32>
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %[[SCATTER]] <@mesh, [{"x"}, {}]> : tensor<256x256xf32>
+  // CHECK-NEXT: return %[[RESHARD]]
+  %0 = sdy.all_reduce {"x", "y"} %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<256x256xf32>
+  %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<256x256xf32>
+  return %1 : tensor<256x256xf32>
+}
+
+// The reduced axis and another one change places: the smaller shards are resharded.
+// CHECK-LABEL: func.func @moved_while_reduced
+func.func @moved_while_reduced(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  // CHECK-NEXT: %[[SCATTER:.*]] = sdy.reduce_scatter {{\[}}{}, {"x"}] %arg0 out_sharding=<@mesh, [{"y"}, {"x"}]> : tensor<8x8xf32>
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %[[SCATTER]] <@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
+  // CHECK-NEXT: return %[[SCATTER]], %[[RESHARD]]
+  %0 = sdy.all_reduce {"x"} %arg0 out_sharding=<@mesh, [{"y"}, {}]> : tensor<8x8xf32>
+  %1 = sdy.reshard %0 <@mesh, [{"y"}, {"x"}]> : tensor<8x8xf32>
+  %2 = sdy.reshard %0 <@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
+  return %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// The result is needed as it is, too.
+// CHECK-LABEL: func.func @reduced_for_another_use
+func.func @reduced_for_another_use(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  // CHECK-NEXT: sdy.all_reduce {"x", "y"}
+  %0 = sdy.all_reduce {"x", "y"} %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
+}
