@@ -184,9 +184,10 @@ def test_layers_compute_the_same():
     torch.testing.assert_close(logits, model(TOKENS), rtol=1e-4, atol=1e-5)
 
 
-def test_a_training_step_sends_two_more():
+@pytest.mark.parametrize("kv_heads", [8, 2])
+def test_a_training_step_sends_two_more(kv_heads):
     """Backwards, one all-reduce before the MLP and one before attention; no q, k or v is sent."""
-    model = Llama(eager, kv_heads=8, layers=1)
+    model = Llama(eager, kv_heads, layers=1)
     traced = sdy.torch.trace_training(
         model,
         lambda logits, targets: nn.functional.cross_entropy(

@@ -12,6 +12,7 @@ from mlir_sdy.model import (
     AxisTuple,
     Mesh,
     OpShardingRule,
+    ReductionOp,
     TensorSharding,
     intersection,
     mesh_of,
@@ -54,6 +55,8 @@ from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.halo.profitability import rule_for_exchange
 from pyshardy.partition.op_facts.accumulations import trips_of_accumulation
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
+from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
+from pyshardy.partition.op_facts.joint_sums import added_to, is_added
 from pyshardy.partition.op_facts.record import operations_where, record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.propagation.projection import ShardingProjection
@@ -62,6 +65,7 @@ from pyshardy.rules.operation_view import OperationView
 _MANUAL = "sdy.manual_computation"
 _WHILE = "stablehlo.while"
 _RESHAPE = "stablehlo.reshape"
+_ALL_REDUCE = "sdy.all_reduce"
 _SUMMING = DOT_OPERATIONS | {"stablehlo.convolution", "stablehlo.reduce"}
 
 
@@ -128,6 +132,7 @@ class CheapestCompatibility:
         depends_on_place = (
             self._has_manual_computations
             or self._addends(view.operation) > 1
+            or self._is_added(view.operation)
             or has_planned_axes(view.operation)
         )
         if depends_on_place or not self._full:
@@ -143,10 +148,15 @@ class CheapestCompatibility:
             return replicated_shardings(shardings)
         if not (self._full or needs_full_version(operation)):
             return resolve_partially(operation, rule, shardings, self._context.meshes)
-        return self._resolve_fully(operation, rule_on_shards(operation, rule), shardings)
+        completed = self._completed_sum(operation) if self._is_added(operation) else ()
+        return self._resolve_fully(operation, rule_on_shards(operation, rule), shardings, completed)
 
     def _resolve_fully(
-        self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings
+        self,
+        operation: ir.Operation,
+        rule: OpShardingRule,
+        shardings: Shardings,
+        completed: AxisTuple = (),
     ) -> CompatibleShardings | None:
         values = (*operation.operands, *operation.results)
         question = _Question(
@@ -156,6 +166,7 @@ class CheapestCompatibility:
             self._manual_axes(operation),
             operation.name == _RESHAPE,
             self._addends(operation),
+            completed,
         )
         blocked = blocked_factors(operation, rule)
         exchange = rule_for_exchange(
@@ -221,6 +232,7 @@ class CheapestCompatibility:
                 self._hardware,
                 question.manual_axes | question.replicated_axes(),
                 question.addends,
+                question.completed,
             )
 
         return compatible_by(rule, question.shardings, self._context.meshes, choose)
@@ -230,6 +242,38 @@ class CheapestCompatibility:
         if not self._has_loops or operation.name not in _SUMMING:
             return 1
         return trips_of_accumulation(operation.results[0])
+
+    def _is_added(self, operation: ir.Operation) -> bool:
+        """Whether a result may stay partial, and is added to others."""
+        return operation.name in _SUMMING and is_added(operation.results[0])
+
+    def _completed_sum(self, operation: ir.Operation) -> AxisTuple:
+        """Return axes along which the sum that a result is added to is completed in any case.
+
+        One of the other addends is partial along them in its cheapest shardings, or an all-reduce
+        completes it already. None if not all addends can stay partial.
+        """
+        for other in added_to(operation.results[0], self._can_be_partial):
+            if other.name == _ALL_REDUCE:
+                return reduced_axes(other, self._context.meshes)
+            compatible = self._alone(other)
+            if compatible is not None and compatible.reduced_axes:
+                return compatible.reduced_axes
+        return ()
+
+    def _can_be_partial(self, operation: ir.Operation) -> bool:
+        if operation.name == _ALL_REDUCE:
+            return reduction_kind(operation) is ReductionOp.SUM
+        return operation.name in _SUMMING
+
+    def _alone(self, operation: ir.Operation) -> CompatibleShardings | None:
+        """Return the cheapest shardings of an operation, if its result is not added to others."""
+        rule = self._context.rules.rule(operation)
+        if rule is None:
+            return None
+        known = self._context.shardings
+        shardings = tuple(known[value] for value in (*operation.operands, *operation.results))
+        return self._resolve_fully(operation, rule_on_shards(operation, rule), shardings)
 
     def _manual_axes(self, operation: ir.Operation) -> frozenset[str]:
         """Return the axes of the enclosing manual computations of an operation."""
@@ -310,6 +354,7 @@ class _Question:
         manual_axes: the axes of the enclosing manual computations.
         is_reshape: whether it is a `stablehlo.reshape`.
         addends: the number of its results that a loop accumulates (see `trips_of_accumulation`).
+        completed: axes along which the sum that the result is added to is completed in any case.
     """
 
     shardings: Shardings
@@ -318,6 +363,7 @@ class _Question:
     manual_axes: frozenset[str]
     is_reshape: bool
     addends: int
+    completed: AxisTuple
 
     def has_costs(self, mesh: Mesh, meshes: Mapping[str, Mesh]) -> bool:
         """Whether all tensors have sizes and one order of devices, and none is unreduced."""

@@ -87,6 +87,7 @@ def cheapest_factor_axes(
     hardware: Hardware,
     taken: frozenset[str] = frozenset(),
     addends: int = 1,
+    completed: AxisTuple = (),
 ) -> FactorAxes:
     """Return the cheapest axes for each factor.
 
@@ -101,10 +102,11 @@ def cheapest_factor_axes(
         taken: the names of axes that no dimension may have: those of enclosing manual computations,
             and those along which some tensor is explicitly replicated.
         addends: the number of such results that a loop accumulates (see `trips_of_accumulation`).
+        completed: axes along which the sum that the result is added to is completed in any case.
     """
     if rule.has_dims_with_several_factors:
         return answer
-    judge = _Judge(rule, tuple(tensors), mesh, hardware, addends)
+    judge = _Judge(rule, tuple(tensors), mesh, hardware, addends, completed)
     if judge.communication(answer) == 0:
         return answer
     options = _options(rule, projection, blocked, answer, mesh, taken)
@@ -196,11 +198,13 @@ class _Judge:
         mesh: Mesh,
         hardware: Hardware,
         addends: int,
+        completed: AxisTuple,
     ):
         self.rule = rule
         self.mesh = mesh
         self.hardware = hardware
         self.addends = addends
+        self.completed = completed
         pairs = list(zip(rule.mappings, tensors, strict=True))
         self.operands = pairs[: len(rule.operand_mappings)]
         self.results = pairs[len(rule.operand_mappings) :]
@@ -226,9 +230,10 @@ class _Judge:
             reshard = tensor.reshard(tensor.axes, _axes(mapping, answer), mesh)
             seconds += reshard_cost(reshard, hardware)
         completions = 0.0
+        addends = math.inf if reduced and reduced == self.completed else self.addends
         for mapping, tensor in self.results:
             reshard = tensor.reshard(_axes(mapping, answer), tensor.axes, mesh)
-            completions += completion_cost(reshard, reduced, hardware, self.addends)
+            completions += completion_cost(reshard, reduced, hardware, addends)
         return seconds + completions
 
 

@@ -85,7 +85,7 @@ def completions(reshard: Reshard, reduced: AxisTuple) -> tuple[Completion, ...]:
 
 
 def completion_cost(
-    reshard: Reshard, reduced: AxisTuple, hardware: Hardware, addends: int = 1
+    reshard: Reshard, reduced: AxisTuple, hardware: Hardware, addends: float = 1
 ) -> float:
     """Return the seconds in which partial results are completed and resharded.
 
@@ -93,9 +93,9 @@ def completion_cost(
         reshard: the reshard of the result, from the axes in which it is computed.
         reduced: the axes along which results are partial; none if they are complete.
         hardware: the devices and links.
-        addends: the number of such results that a loop accumulates, with one all-reduce for all
-            after it, unless they are resharded otherwise than by gathers. The cost is that for one
-            of them.
+        addends: the number of such results that are added up, with one all-reduce for all of them
+            afterwards, unless they are resharded otherwise than by gathers. The cost is that for
+            one of them; nothing for one of infinitely many.
     """
     if not reduced:
         return _seconds(reshard_collectives(reshard), hardware)
