@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from pyshardy.frontends.torch.registry import name_of
 
 SHAPES_OF_VALUES = {
@@ -29,10 +31,12 @@ NUMBERS_OF_TENSORS = {
 }
 """Alternatives to operations that take numbers out of tensors."""
 
+KEEP_DENSE = "keep the tensor dense, with zeros"
+
 OTHERS = {
     "aten.linalg_ldl_factor_ex": "use torch.linalg.lu_factor or torch.linalg.cholesky",
-    "aten._to_sparse": "keep the tensor dense, with zeros",
-    "aten.to_sparse": "keep the tensor dense, with zeros",
+    "aten._to_sparse": KEEP_DENSE,
+    "aten.to_sparse": KEEP_DENSE,
     "aten.linalg_ldl_factor": "use torch.linalg.lu_factor or torch.linalg.cholesky",
 }
 """Alternatives to other operations."""
@@ -62,3 +66,32 @@ def advice_for(operation: object) -> str | None:
         return found
     families = (advice for start, advice in OF_FAMILIES.items() if name.startswith(start))
     return next(families, None)
+
+
+IN_ALL_CASES = "use torch.where, torch.cond or torch.while_loop"
+"""The alternative to code that depends on the values of tensors."""
+
+_CONVERSIONS = {
+    "float": "keep the number in a tensor without dimensions, converted by Tensor.double",
+    "int": "keep the number in a tensor without dimensions, converted by Tensor.long",
+    "complex": "keep the number in a tensor without dimensions",
+}
+"""Alternatives to conversions of tensors to numbers of Python."""
+
+
+def advice_for_expression(expression: str) -> str:
+    """Return the alternative to an expression of Python that needs the value of a tensor."""
+    import torch  # noqa: PLC0415
+
+    try:
+        node = ast.parse(expression, mode="eval").body
+    except SyntaxError:  # a part of a statement
+        return IN_ALL_CASES
+    function = node.func if isinstance(node, ast.Call) else None
+    if isinstance(function, ast.Name):
+        return _CONVERSIONS.get(function.id, IN_ALL_CASES)
+    if not isinstance(function, ast.Attribute) or ast.unparse(function.value) != "math":
+        return IN_ALL_CASES
+    has_counterpart = hasattr(torch, function.attr)
+    name = f"torch.{function.attr}" if has_counterpart else "functions of torch"
+    return f"use {name}, on a tensor without dimensions"

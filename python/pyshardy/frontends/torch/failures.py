@@ -15,9 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation, UsageError, error
 from mlir_sdy.host import stablehlo_of_torch, tensor_arguments
-from pyshardy.frontends.torch.advice import NUMBERS_OF_TENSORS, advice_for
+from pyshardy.frontends.torch.advice import (
+    IN_ALL_CASES,
+    KEEP_DENSE,
+    NUMBERS_OF_TENSORS,
+    advice_for,
+    advice_for_expression,
+)
 from pyshardy.frontends.torch.conversion import convert
-from pyshardy.frontends.torch.frames import folder_of_torch, frames_outside
+from pyshardy.frontends.torch.frames import Frame, folder_of_torch, frames_outside
 from pyshardy.frontends.torch.registry import name_of, short_name
 
 if TYPE_CHECKING:
@@ -116,23 +122,62 @@ def of_operation(node: Node, reason: str) -> Diagnostic:
     return error(f"{message}; {advice}", _place(node))
 
 
-def of_export(failure: Exception, place: SourceLocation | None) -> Diagnostic:
-    """Return the error for a module that PyTorch can't export as one graph."""
+def of_export(failure: Exception, frame: Frame | None) -> Diagnostic:
+    """Return the error for a module that PyTorch can't export as one graph.
+
+    Args:
+        failure: the failure of `torch.export`.
+        frame: its place in the user's source, if it has one.
+    """
     kind = type(failure).__name__
+    place = frame and frame.place
     if isinstance(failure, UsageError):  # of a function that replaces one of PyTorch
         return error(failure.diagnostics[0].message, place)
     if (operation := getattr(failure, "func", None)) is not None and "Output" in kind:
         return error(_data_dependence(operation), place)
-    if kind.startswith("GuardOnDataDependent"):
-        message = (
-            "the code of the module depends on the values of tensors, by 'if', 'while', bool(), "
-            "int(), float(), functions of 'math' or a dynamic shape; use torch.where, torch.cond "
-            "or torch.while_loop"
-        )
-        return error(message, place)
+    if is_data_dependence(failure):
+        return error(_dependence_of_code(frame and frame.expression), place)
     lines = [line.strip() for line in str(failure).splitlines() if line.strip()]
     reason = lines[0] if lines else kind
-    return error(f"'torch.export' cannot trace the module ({kind}): {reason}", place)
+    subject = f"'{frame.expression}' of the module" if frame and frame.expression else "the module"
+    message = f"'torch.export' cannot trace {subject} ({kind}): {reason}"
+    if "numpy" in message.lower():
+        message = f"{message.rstrip('.')}; use functions of torch instead of those of NumPy"
+    return error(message, place)
+
+
+def is_data_dependence(failure: BaseException) -> bool:
+    """Whether code needs the value of a tensor, which `torch.export` doesn't know."""
+    return type(failure).__name__.startswith(("GuardOnDataDependent", "NeedsValue"))
+
+
+def _dependence_of_code(expression: str | None) -> str:
+    if expression is None:
+        return (
+            "the code of the module depends on the values of tensors, by 'if', 'while', bool(), "
+            f"int(), float(), functions of 'math' or a dynamic shape; {IN_ALL_CASES}"
+        )
+    return (
+        f"'{expression}' needs the values of tensors, which are unknown while a module is traced; "
+        f"{advice_for_expression(expression)}"
+    )
+
+
+def of_sparse_tensors(module: GraphModule) -> Diagnostic | None:
+    """Return the error for the first tensor that isn't dense."""
+    import torch  # noqa: PLC0415
+
+    for node in module.graph.nodes:
+        for value in _values(node):
+            if isinstance(value, torch.Tensor) and value.layout is not torch.strided:
+                subject = (
+                    f"the input '{node.name}' is"
+                    if node.op == "placeholder"
+                    else f"'{short_name(node.target)}' has a result that is"
+                )
+                message = f"{subject} a sparse tensor, which StableHLO cannot express; {KEEP_DENSE}"
+                return error(message, _place(node))
+    return None
 
 
 def _refusal(node: Node, failure: Exception) -> Diagnostic:

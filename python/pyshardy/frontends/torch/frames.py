@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import linecache
 import re
 import traceback
+from dataclasses import dataclass
 from pathlib import Path
 
 from mlir_sdy.diagnostics import SourceLocation
@@ -37,12 +39,38 @@ def frames_outside(stack_trace: str, folder: str) -> str:
     return "\n".join(frame[0].rstrip("\n") for frame in outside or frames[-1:])
 
 
-def place_of(failure: BaseException, folders: tuple[str, ...]) -> SourceLocation | None:
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A position in the user's source.
+
+    Attributes:
+        place: the position.
+        expression: the text that is evaluated there, in one line; None if it isn't known: Python
+            knows it since 3.11.
+    """
+
+    place: SourceLocation
+    expression: str | None
+
+
+def frame_of(failure: BaseException, folders: tuple[str, ...]) -> Frame | None:
     """Return the innermost frame of an exception outside of some folders."""
     for frame in reversed(traceback.extract_tb(failure.__traceback__)):
         if not frame.filename.startswith(folders) and frame.lineno is not None:
-            return SourceLocation(frame.filename, frame.lineno, 0)
+            return Frame(SourceLocation(frame.filename, frame.lineno, 0), _expression(frame))
     return None
+
+
+def _expression(frame: traceback.FrameSummary) -> str | None:
+    """Return the text that a frame evaluates."""
+    last, start, end = (getattr(frame, name, None) for name in ("end_lineno", "colno", "end_colno"))
+    if frame.lineno is None or last is None or start is None or end is None:
+        return None
+    numbers = range(frame.lineno, last + 1)
+    lines = [linecache.getline(frame.filename, number).encode() for number in numbers]
+    lines[-1] = lines[-1][:end]  # columns count bytes
+    lines[0] = lines[0][start:]
+    return " ".join(b"".join(lines).decode(errors="replace").split()) or None
 
 
 def place_in(stack_trace: str) -> SourceLocation | None:

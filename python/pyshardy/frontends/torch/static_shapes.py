@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Functions whose results have shapes that don't depend on values, where PyTorch's have."""
+"""Functions that don't depend on the values of tensors, where PyTorch's do.
+
+Shapes of results do, or checks of arguments.
+"""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.connectionist import ctc_loss
 
 if TYPE_CHECKING:
@@ -106,6 +112,37 @@ def lstsq(
     return made.linalg_lstsq((solution, residuals, rank, singular))
 
 
+def gaussian_nll_loss(
+    input: torch.Tensor,  # noqa: A002
+    target: torch.Tensor,
+    var: torch.Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Any:
+    """Return the loss of normal distributions, without the check that variances are positive."""
+    import torch  # noqa: PLC0415
+
+    if not isinstance(var, torch.Tensor):
+        var = torch.full_like(input, var)
+    if var.shape == input.shape[:-1]:
+        var = var.unsqueeze(-1)
+    pairs = [*zip(input.shape, var.shape, strict=False)]
+    if var.dim() != input.dim() or any(of_var not in (1, size) for size, of_var in pairs):
+        raise UsageError(error("'var' of gaussian_nll_loss is of incorrect size"))
+    # The gradient is that of a variance that isn't clamped.
+    variance = var.clone()
+    with torch.no_grad():
+        variance.clamp_(min=eps)
+    loss = 0.5 * (torch.log(variance) + (input - target) ** 2 / variance)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    reduce = {"none": torch.clone, "mean": torch.mean, "sum": torch.sum}
+    if reduction not in reduce:
+        raise UsageError(error(f"'{reduction}' is no reduction; choose none, mean or sum"))
+    return reduce[reduction](loss)
+
+
 def _has_minlength(*args: Any, **kwargs: Any) -> bool:
     """Whether a call of `torch.bincount` gives a bound of the values."""
     return bool(kwargs.get("minlength") or (args[2:] and args[2]))
@@ -123,17 +160,31 @@ def _replaced() -> Mapping[Any, tuple[Callable[..., bool], Callable[..., Any]]]:
         torch.bincount: (_has_minlength, bincount),
         torch.Tensor.bincount: (_has_minlength, bincount),
         torch.linalg.lstsq: (_always, lstsq),
+        torch.nn.functional.gaussian_nll_loss: (_always, gaussian_nll_loss),
         torch.ctc_loss: (_always, ctc_loss),
         torch.nn.functional.ctc_loss: (_always, ctc_loss),
     }
 
 
+class NeedsValueError(Exception):
+    """The code of a module needs the value of a tensor."""
+
+
+_CONVERSIONS = ("__bool__", "__complex__", "__float__", "__index__", "__int__")
+
+
 @contextlib.contextmanager
 def static_functions() -> Iterator[None]:
-    """Replace functions inside the `with` block by those with known shapes."""
+    """Replace functions inside the `with` block, and leave out checks of distributions.
+
+    Raises:
+        NeedsValueError: in the block, if Python asks for the value of a tensor.
+    """
+    from torch.distributions import Distribution  # noqa: PLC0415
     from torch.overrides import TorchFunctionMode  # noqa: PLC0415
 
     replaced = _replaced()
+    was_checked = Distribution._validate_args
 
     class Mode(TorchFunctionMode):
         """Calls functions of this module."""
@@ -146,7 +197,18 @@ def static_functions() -> Iterator[None]:
                 applies, function = replaced[func]
                 if applies(*args, **kwargs):
                     return function(*args, **kwargs)
-            return func(*args, **kwargs)
+            try:
+                return func(*args, **kwargs)
+            except RuntimeError as failure:
+                is_conversion = getattr(func, "__name__", "") in _CONVERSIONS
+                if is_conversion and failures.is_data_dependence(failure):
+                    # PyTorch prints the graph so far for the failure itself.
+                    raise NeedsValueError(str(failure)) from failure
+                raise
 
-    with Mode():
-        yield
+    Distribution.set_default_validate_args(False)
+    try:
+        with Mode():
+            yield
+    finally:
+        Distribution.set_default_validate_args(was_checked)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import PassError, UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.stages import stage
@@ -21,7 +21,7 @@ from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.conversion import start_conversion
 from pyshardy.frontends.torch.dtensors import Layouts, as_global
 from pyshardy.frontends.torch.fake_weights import weights_on_cpu
-from pyshardy.frontends.torch.frames import folder_of_torch, place_of
+from pyshardy.frontends.torch.frames import folder_of_torch, frame_of
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.mutations import without_mutations
 from pyshardy.frontends.torch.patterns import Axes, match
@@ -101,13 +101,24 @@ def exported(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Expo
 
     Raises:
         UsageError: PyTorch can't export it.
+        PassError: a tensor is sparse.
     """
     import torch  # noqa: PLC0415
 
     if isinstance(module, torch.export.ExportedProgram):
         if args or kwargs:
             raise UsageError(error("an exported program already contains its inputs"))
-        return module
+        program = module
+    else:
+        program = _export(module, args, kwargs)
+    if (refusal := failures.of_sparse_tensors(program.graph_module)) is not None:
+        raise PassError(refusal)
+    return program
+
+
+def _export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ExportedProgram:
+    import torch  # noqa: PLC0415
+
     if not isinstance(module, torch.nn.Module):
         raise UsageError(error(f"expected a torch.nn.Module, got: {type(module).__name__}"))
     try:
@@ -120,7 +131,7 @@ def exported(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Expo
             return torch.export.export(module, *inputs, strict=False)
     except Exception as refusal:  # PyTorch has dozens of classes for it
         folders = folder_of_torch(), str(_OWN_FOLDER), str(Path(traceback.__file__).parent)
-        raise UsageError(failures.of_export(refusal, place_of(refusal, folders))) from refusal
+        raise UsageError(failures.of_export(refusal, frame_of(refusal, folders))) from refusal
 
 
 def name_values(entry: ir.Operation, arguments: Sequence[str], results: Sequence[str]) -> None:
