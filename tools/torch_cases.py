@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import linecache
 import math
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -38,6 +41,12 @@ def tensors() -> dict[str, torch.Tensor]:
         "q": normal(2, 4, 5, 8),
         "kv": normal(2, 2, 5, 8),
     }
+
+
+def tensors_of(calls: Sequence[str]) -> dict[str, torch.Tensor]:
+    """Return the inputs that calls use, by name."""
+    words = {word for call in calls for word in re.findall(r"\w+", call)}
+    return {name: tensor for name, tensor in tensors().items() if name in words}
 
 
 CALLS = {
@@ -165,6 +174,7 @@ CALLS = {
         nn.functional.binary_cross_entropy_with_logits(x,p) nn.functional.huber_loss(x,y)
         nn.functional.ctc_loss(image[0].permute(1,0,2).log_softmax(2),i[:3,:4]+1,j[:3]*0+7,j[:3]%5)
         nn.functional.ctc_loss(signal[0].log_softmax(1),j[:2]+1,(3,),(2,),reduction="sum")
+        nn.functional.gaussian_nll_loss(x,y,p) nn.functional.gaussian_nll_loss(x,y,p[:,:1],True)
         nn.functional.kl_div(x,p) nn.functional.smooth_l1_loss(x,y) nn.functional.l1_loss(x,y)
     """,
     "images": """
@@ -276,10 +286,21 @@ REFUSED_OF_CORE = {
 REFUSED = """
         nonzero(x) argwhere(b) masked_select(x,b) x[b] unique(i) unique_consecutive(j) bincount(j)
         ones(j[0].item()) equal(x,y) allclose(x,y) linalg.ldl_factor(spd)
-        special.airy_ai(x) special.hermite_polynomial_h(x,i)
-        x.to_sparse()
+        special.airy_ai(x) special.hermite_polynomial_h(x,i) x.to_sparse() x.to_sparse_csr()
+        x*float(v.sum()) x*int(v.sum()) x*math.sqrt(v.sum().item()) y.numpy() (v.sum()>0)or(x)
 """
 """Calls that StableHLO can't express, or that have no conversion."""
+
+
+_DESCRIBED = {
+    "x[b]": "indexing by a mask",
+    "x*float(v.sum())": "float",
+    "x*int(v.sum())": "int",
+    "x*math.sqrt(v.sum().item())": "math.sqrt",
+    "(v.sum()>0)or(x)": "or",
+    "y.numpy()": "Tensor.numpy",
+}
+"""Calls that aren't those of an operation, with their names."""
 
 
 def calls_of(text: str) -> list[str]:
@@ -293,18 +314,25 @@ def calls_of(text: str) -> list[str]:
     return joined
 
 
+_OF_PYTHON = {"float": float, "int": int, "math": math}
+"""Names that `torch` has with another meaning, or not at all."""
+
+
 def evaluate(call: str, values: dict[str, torch.Tensor]) -> Any:
-    """Return the result of a call."""
+    """Return the result of a call, whose text Python's frames refer to."""
     import pyshardy as sdy  # noqa: PLC0415
 
-    return eval(call, {**vars(torch), "torch": torch, "sdy": sdy, **values})
+    name = f"<call {call}>"
+    linecache.cache[name] = len(call), None, [call], name
+    names = {**vars(torch), **_OF_PYTHON, "torch": torch, "sdy": sdy, **values}
+    return eval(compile(call, name, "eval"), names)
 
 
 def operation_of(call: str) -> str:
     """Return the name of the operation of a call, for people."""
     name = call.partition("(")[0]
-    if call == "x[b]":
-        return "indexing by a mask"
+    if call in _DESCRIBED:
+        return _DESCRIBED[call]
     if call.startswith(("x[", "c+", "c/", "c@")):
         return {"x[": "indexing", "c+": "+", "c/": "/", "c@": "@"}[call[:2]]
     if name.startswith(("x.", "c.")):

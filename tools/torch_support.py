@@ -124,7 +124,7 @@ class Calls(torch.nn.Module):
 
 def outcomes(calls: Sequence[str], *, only_types: bool = False) -> list[Outcome]:
     """Trace and run calls, all in one program if none is refused, and compare the results."""
-    values = torch_cases.tensors()
+    values = torch_cases.tensors_of(calls)
     module = Calls(calls, list(values))
     try:
         traced = sdy.torch.trace(module, *values.values())

@@ -3,7 +3,8 @@
 
 `ExportedProgram.run_decompositions` traces the whole program again, operation by operation. Here a
 decomposition is traced once for each distinct form of an operation (its types, shapes and numbers)
-and copied into the graph, so that the layers of a model share it.
+and copied into the graph, so that the layers of a model share it. All forms in a graph are traced
+at once, then those in their decompositions.
 """
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -18,13 +19,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.host import tensor_arguments
+from pyshardy.frontends.torch.fragment_tracing import (
+    Call,
+    Fragment,
+    trace_fragment,
+    trace_fragments,
+)
 from pyshardy.frontends.torch.fragments import (
     fake_mode_of,
     form_of,
     set_source,
     splice,
     tensor_nodes,
-    trace_fragment,
 )
 from pyshardy.frontends.torch.registry import name_of
 
@@ -81,6 +87,7 @@ class Decomposer:
     graphs: dict[str, Graph] = field(default_factory=dict)
     constants: dict[str, Any] = field(default_factory=dict)
     _traced: dict[Any, Graph | None] = field(default_factory=dict)
+    _fragments: dict[Any, Fragment | None] = field(default_factory=dict)
     _fake_mode: Any = None
 
     def decompose(self, module: GraphModule) -> Graph:
@@ -88,42 +95,60 @@ class Decomposer:
         from torch.fx import Graph  # noqa: PLC0415
 
         self._fake_mode = self._fake_mode or fake_mode_of(module)
+        self._trace_forms(module)
         graph = Graph()
-        inputs = _placeholders(graph, [n for n in module.graph.nodes if n.op == "placeholder"])
-        graph.output(self._copy(module, graph, inputs, None))
+        whole = Fragment.of(module)
+        graph.output(self._copy(whole, graph, _placeholders(graph, whole.inputs), None))
         graph.eliminate_dead_code(_is_impure)
         return graph
 
+    def _trace_forms(self, module: GraphModule) -> None:
+        """Trace the decompositions of all operations in a graph, and of those in these."""
+        import torch  # noqa: PLC0415
+
+        modules = [one for one in module.modules() if isinstance(one, torch.fx.GraphModule)]
+        fragments = [*map(Fragment.of, modules)]
+        while fragments:
+            calls: dict[Any, Call] = {}
+            for node in (node for fragment in fragments for node in fragment.nodes):
+                function = self._function_of(node)
+                if function is None or not _has_types(node):
+                    continue
+                key = form_of(node.target, node.args, node.kwargs)
+                if key not in self._fragments:
+                    calls.setdefault(key, Call(function, node.args, node.kwargs))
+            if len(calls) < 2:
+                return
+            with self._fake_mode:
+                traced = trace_fragments([*calls.values()])
+            self._fragments.update(zip(calls, traced, strict=True))
+            fragments = [each for each in traced if each is not None]
+
     def _copy(
         self,
-        module: GraphModule,
+        fragment: Fragment,
         graph: Graph,
         inputs: Sequence[Any],
         origin: Node | None,
     ) -> Any:
-        """Copy the nodes of a module to the end of a graph, decomposed, and return the outputs.
+        """Copy a fragment to the end of a graph, decomposed, and return the outputs.
 
         Args:
-            module: the module.
+            fragment: the fragment.
             graph: the graph to extend.
-            inputs: the values of its placeholders.
-            origin: the operation that the module decomposes, whose locations its nodes get.
+            inputs: the values of its inputs.
+            origin: the operation that it decomposes, whose locations its nodes get.
         """
         from torch.fx import map_arg  # noqa: PLC0415
 
-        values: dict[Node, Any] = {}
-        remaining = iter(inputs)
-        for node in module.graph.nodes:
-            if node.op == "placeholder":
-                values[node] = next(remaining)
-            elif node.op == "get_attr":
-                values[node] = self._attribute(node, module, graph)
-            elif node.op == "output":
-                return map_arg(node.args[0], values.__getitem__)
+        values: dict[Node, Any] = dict(zip(fragment.inputs, inputs, strict=True))
+        for node in fragment.nodes:
+            if node.op == "get_attr":
+                values[node] = self._attribute(node, fragment.module, graph)
             elif name_of(node.target) not in _DROPPED:
                 args, kwargs = map_arg((node.args, node.kwargs), values.__getitem__)
                 values[node] = self._emit(node, args, kwargs, graph, origin or node)
-        return None
+        return map_arg(fragment.outputs, values.__getitem__)
 
     def _attribute(self, node: Node, module: GraphModule, graph: Graph) -> Any:
         """Return the value of a node that gets an attribute of its module."""
@@ -157,10 +182,10 @@ class Decomposer:
         if target is operator.getitem and not isinstance(args[0], Node):
             return args[0][args[1]]
         if name == "wrap_with_set_grad_enabled":
-            return self._copy(args[1].module, graph, args[2:], None)
+            return self._copy(Fragment.of(args[1].module), graph, args[2:], None)
         if name == "wrap_with_autocast":
             *_, subgraph = args[:5]  # disabled: `without_mutations` removes others
-            return self._copy(subgraph.module, graph, args[5:], None)
+            return self._copy(Fragment.of(subgraph.module), graph, args[5:], None)
         if _is_empty(node):
             zeros = functools.partial(_zeros, graph, origin)
             return pytree.tree_map(zeros, node.meta["val"])
@@ -188,26 +213,37 @@ class Decomposer:
         """Return the decomposed graph of an operation, whose placeholders are its tensors."""
         from torch.fx import Graph  # noqa: PLC0415
 
-        target: Any = node.target
-        function = self.decomposition_of(target)
-        if _is_scalar_along_dim(node):
-            function = functools.partial(_lifted, target)
+        function = self._function_of(node)
         if function is None:
             return None
         nodes = tensor_nodes(args, kwargs)
-        key = form_of(target, args, kwargs)
+        key = form_of(node.target, args, kwargs)
         if key not in self._traced:
             self._traced[key] = None  # for decompositions that lead back to the operation
-            with self._fake_mode:
-                try:
-                    module = trace_fragment(function, args, kwargs)
-                except Exception as failure:
-                    raise DecompositionError(node, failure) from failure
+            fragment = self._fragments.get(key)
+            if fragment is None:
+                fragment = self._fragment(node, Call(function, args, kwargs))
             graph = Graph()
-            graph.output(self._copy(module, graph, _placeholders(graph, nodes), None))
+            graph.output(self._copy(fragment, graph, _placeholders(graph, nodes), None))
             graph.eliminate_dead_code(_is_impure)
             self._traced[key] = graph
         return self._traced[key]
+
+    def _function_of(self, node: Node) -> Callable[..., Any] | None:
+        """Return the function that computes an operation by others, or None."""
+        if node.op != "call_function" or self.is_control_flow(node.target) or _is_empty(node):
+            return None
+        if _is_scalar_along_dim(node):
+            return functools.partial(_lifted, node.target)
+        return self.decomposition_of(node.target)
+
+    def _fragment(self, node: Node, call: Call) -> Fragment:
+        """Trace a decomposition alone."""
+        with self._fake_mode:
+            try:
+                return Fragment.of(trace_fragment(call))
+            except Exception as failure:
+                raise DecompositionError(node, failure) from failure
 
 
 def _placeholders(graph: Graph, nodes: Sequence[Node]) -> list[Node]:
@@ -217,6 +253,11 @@ def _placeholders(graph: Graph, nodes: Sequence[Node]) -> list[Node]:
         placeholder.meta.update(node.meta)
         made.append(placeholder)
     return made
+
+
+def _has_types(node: Node) -> bool:
+    """Whether the types of all inputs of an operation are known."""
+    return all("val" in each.meta for each in node.all_input_nodes)
 
 
 def _is_scalar_along_dim(node: Node) -> bool:

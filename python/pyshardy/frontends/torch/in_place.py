@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from pyshardy.frontends.torch.fragment_tracing import Call, trace_fragment
 from pyshardy.frontends.torch.fragments import (
     fake_mode_of,
     form_of,
@@ -29,7 +30,6 @@ from pyshardy.frontends.torch.fragments import (
     module_of,
     splice,
     tensor_nodes,
-    trace_fragment,
 )
 from pyshardy.frontends.torch.registry import name_of
 
@@ -203,7 +203,7 @@ class _Replacement:
         key = form_of(None, (allocated,), {}), *arguments, *forms
         if key not in self.traced:
             with fake_mode_of(self.module):
-                module = trace_fragment(function, inputs, {}, changes_tensors=True)
+                module = trace_fragment(Call(function, inputs, changes_tensors=True))
             self.traced[key] = module.graph
         return splice(self.traced[key], self.graph, inputs, mutation)
 

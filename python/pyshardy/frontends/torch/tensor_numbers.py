@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import PassError
 from pyshardy.frontends.torch import failures
+from pyshardy.frontends.torch.fragment_tracing import Call, trace_fragment
 from pyshardy.frontends.torch.fragments import (
     fake_mode_of,
     is_mutation,
     module_of,
     splice,
     tensor_nodes,
-    trace_fragment,
 )
 from pyshardy.frontends.torch.registry import Registry, name_of
 
@@ -111,7 +111,7 @@ def _add(graph: Graph, node: Node, args: Any, kwargs: Any) -> Any:
     def typed(*args: Any, **kwargs: Any) -> Tensor:
         return function(*args, **kwargs).to(dtype)
 
-    fragment = trace_fragment(typed, args, kwargs)
+    fragment = trace_fragment(Call(typed, args, kwargs))
     made = splice(fragment.graph, graph, tensor_nodes(args, kwargs), node)
     assert isinstance(made, Node)
     return made
