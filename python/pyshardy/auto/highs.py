@@ -3,8 +3,9 @@
 
 1. The linear relaxation of the flow form (`flow_model`) gives a lower bound. Memory constraints are
    added where its solution violates them, until it violates none.
-2. Local search from its rounded solution, and from the given start, gives a first choice. If none
-   within the memory limit is found from the start, the choice of least memory is the start.
+2. The given start is the first choice; without one, or if it exceeds the memory limit, local search
+   finds one. If it finds none within the limit, the choice of least memory is the start. Local
+   search goes on from the rounded solution of the relaxation, unless this is optimal.
 3. A gap of the cost of this choice is to be proven, so that the bound has to rise by a distance.
    Strategies whose reduced cost exceeds the distance are removed: all choices that have them cost
    more than the bound.
@@ -118,10 +119,12 @@ class _Search:
             self.state.bound = math.inf
             return self._finish()
         self.search = LocalSearch(self.problem, np.zeros(len(self.problem.nodes), np.int64))
-        first = np.array([int(np.argmin(node.costs)) for node in self.problem.nodes], np.int64)
-        starts = [first] if start is None else [self.reduction.restrict(start), first]
-        for each in starts:
-            self._improve(each)
+        if start is not None:
+            self._offer(self.reduction.restrict(start))
+        if start is not None and self.state.choice is None:
+            self._improve(self.reduction.restrict(start))
+        if self.state.choice is None:
+            self._improve(np.array([int(np.argmin(n.costs)) for n in self.problem.nodes], np.int64))
         if limit is not None and self.state.choice is None and not self._begin_with_least(limit):
             return self._finish()
         self.model = FlowModel(self.problem)
@@ -187,7 +190,8 @@ class _Search:
                 choice = self.model.choice_of(solution)
                 if self.model.is_integral(solution):
                     self._offer(choice)
-                self._improve(choice)
+                if not self._is_proven:
+                    self._improve(choice)
                 self._report("linear relaxation")
                 self._fix_columns()
                 return True

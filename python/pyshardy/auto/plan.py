@@ -53,6 +53,8 @@ class Constraints:
         fixed: patterns of names with the shardings that the values must have.
         forbidden: patterns of names with shardings that they must not have.
         start: the choice of the plan that they began with.
+        bound: a lower bound of the cost of all plans: that of the plan they began with, if they
+            only add to its constraints.
     """
 
     search: Search
@@ -61,6 +63,7 @@ class Constraints:
     fixed: tuple[tuple[str, Spec], ...] = ()
     forbidden: tuple[tuple[str, Spec], ...] = ()
     start: Ints | None = field(default=None, repr=False)
+    bound: float = field(default=-math.inf, repr=False)
 
     def fix(self, pattern: str, spec: Spec) -> Constraints:
         """Return constraints by which values also have a sharding.
@@ -89,7 +92,9 @@ class Constraints:
         Raises:
             UsageError: a pattern matches nothing; no plan satisfies the constraints, or fits.
         """
-        found = self.search.solve(self.permitted(), start=self.start, progress=progress)
+        found = self.search.solve(
+            self.permitted(), start=self.start, progress=progress, bound=self.bound
+        )
         self.search.check_found(found)
         return ShardingPlan(self, found)
 
@@ -256,7 +261,7 @@ class ShardingPlan(Displayed):
         permitted[site] = permitted.get(site, others) & others
         if not permitted[site]:
             raise UsageError(error(f"'{name}' can have no other sharding than it has"))
-        found = self.search.solve(permitted, start=self.choice)
+        found = self.search.solve(permitted, start=self.choice, bound=self.bound)
         if found.choice is None:
             raise UsageError(error(f"no plan in time in which '{name}' has another sharding"))
         prediction = predict(self.search.built, found.choice)
@@ -288,16 +293,22 @@ class ShardingPlan(Displayed):
         Args:
             shardings: the shardings by patterns of names of arguments and results.
         """
-        constraints = replace(self.constraints, fixed=tuple(shardings.items()))
+        given = self.constraints
+        bound = -math.inf if given.fixed else self.bound  # of plans with other shardings
+        constraints = replace(given, fixed=tuple(shardings.items()), start=self.choice, bound=bound)
         return self.diff(constraints.solve())
 
     def fix(self, pattern: str, spec: Spec) -> Constraints:
         """Return the constraints of this plan, by which values also have a sharding."""
-        return replace(self.constraints, start=self.choice).fix(pattern, spec)
+        return self._continued.fix(pattern, spec)
 
     def forbid(self, pattern: str, spec: Spec) -> Constraints:
         """Return the constraints of this plan, by which values also don't have a sharding."""
-        return replace(self.constraints, start=self.choice).forbid(pattern, spec)
+        return self._continued.forbid(pattern, spec)
+
+    @property
+    def _continued(self) -> Constraints:
+        return replace(self.constraints, start=self.choice, bound=self.bound)
 
     def pareto(self, memory: Sequence[float]) -> Pareto:
         """Return the cost of the best plans for several memory limits.

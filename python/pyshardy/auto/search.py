@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -30,10 +31,11 @@ from pyshardy.auto.apply import annotate, closed, values_of
 from pyshardy.auto.build import Built, build
 from pyshardy.auto.costs import CostModel
 from pyshardy.auto.graph import graph_of
+from pyshardy.auto.local_search import LocalSearch
 from pyshardy.auto.memory import with_memory
 from pyshardy.auto.options import SearchOptions
 from pyshardy.auto.problem import Ints, Node, Problem, evaluate
-from pyshardy.auto.solution import Solution
+from pyshardy.auto.solution import Solution, solution_of
 from pyshardy.auto.solve import ProgressCallback, solve
 from pyshardy.auto.strategies import AxisChoices
 from pyshardy.auto.ties import break_ties, precedence
@@ -48,6 +50,9 @@ from pyshardy.pipeline import run_pipeline
 
 Permitted = Mapping[int, frozenset[int]]
 """The strategies that sites may choose, by their numbers; any for other sites."""
+
+_NEARBY_SHARE = 0.05
+"""The fraction of the time for local search from a plan that is known."""
 
 
 class Search:
@@ -92,6 +97,7 @@ class Search:
         start: Ints | None = None,
         progress: ProgressCallback | None = None,
         memory: float | None = None,
+        bound: float = -math.inf,
     ) -> Solution:
         """Return the best choice that is found in time.
 
@@ -100,8 +106,15 @@ class Search:
             start: a choice to start from.
             progress: called with the state of the search now and then.
             memory: the bytes of a device; by default those of the options.
+            bound: a lower bound of the cost that is known. Local search from the start comes first,
+                and suffices if the bound proves the gap of what it finds.
         """
         limit = self.options.memory if memory is None else memory
+        if start is not None and math.isfinite(bound):
+            nearby = self._nearby(permitted or {}, start, limit, bound)
+            if nearby is not None and nearby.gap <= self.options.gap:
+                return nearby
+            start = start if nearby is None else nearby.choice
         begun = time.perf_counter()
 
         def run(problem: Problem, start: Ints | None) -> Solution:
@@ -130,6 +143,40 @@ class Search:
         chosen = break_ties(restricted, self._precedence, found.choice)
         evaluation = evaluate(problem, chosen)
         return replace(found, choice=chosen, cost=evaluation.cost)
+
+    def _nearby(
+        self, permitted: Permitted, start: Ints, limit: float | None, bound: float
+    ) -> Solution | None:
+        """Return the best choice that local search finds near a start; None if none fits.
+
+        Args:
+            permitted: the strategies that sites may choose.
+            start: the choice to start from; sites move to permitted strategies.
+            limit: the bytes of a device; None for any number.
+            bound: a lower bound of the cost.
+        """
+        begun = time.perf_counter()
+        end = begun + _NEARBY_SHARE * self.options.timeout
+        problem = self.built.problem
+        if limit is not None:
+            problem = with_memory(self.built, limit, len(self.arguments))
+        restricted = self.restricted(problem, permitted)
+        search = LocalSearch(restricted, start)
+        moved = [
+            node
+            for node, one in enumerate(search.choice)
+            if not math.isfinite(restricted.nodes[node].costs[one])
+        ]
+        for node in moved:
+            search.move(node, int(np.argmin(search.marginals[node])))
+        if not search.fits and not search.repair(end):
+            return None
+        search.improve(end, [*moved, *(near for node in moved for near in search.neighbors(node))])
+        choice = break_ties(restricted, self._precedence, np.array(search.choice, np.int64))
+        found = evaluate(restricted, choice)
+        if not math.isfinite(found.cost) or not found.fits(limit):
+            return None
+        return solution_of(restricted, choice, bound, self.options.gap, begun)
 
     @cached_property
     def _precedence(self) -> Problem:
