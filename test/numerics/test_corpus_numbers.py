@@ -62,7 +62,7 @@ def test_numbers(path, context):
 
 @pytest.mark.parametrize(
     ("name", "backends"),
-    [("transformer_train_sgd", ["xla"]), ("statistics", ["xla", "jit", "iree"])],
+    [("two_towers", ["xla"]), ("statistics", ["xla", "jit", "iree"])],
 )
 def test_numbers_of_combined_collectives(name, backends, context):
     module = parse((PROGRAMS[0].parent / f"{name}.mlir").read_text(), context)

@@ -6,6 +6,7 @@ import random
 import jax_devices  # noqa: F401 (before JAX)
 import numpy as np
 import pytest
+from case_counts import cases
 
 import pyshardy as sdy
 from pyshardy.program import run_unpartitioned
@@ -85,7 +86,7 @@ def sent(made):
     return sum(each.nbytes_sent * (each.repetitions or 1) for each in made.collectives)
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", range(cases(32)))
 def test_loops(seed):
     matrix = jnp.ones((SIZE, SIZE))
     module = sdy.jax.trace(jax.jit(program(seed)), matrix, matrix, matrix)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from case_counts import cases
 from manual_programs import random_manual_program
 from partition_cases import (
     CONTROL_FLOW,
@@ -101,7 +102,7 @@ RANDOM_PROGRAMS = {
 @pytest.mark.parametrize("writer_class", RANDOM_PROGRAMS)
 def test_random_programs(context, writer_class, generate):
     meshes = RANDOM_PROGRAMS[writer_class]
-    for seed in range(120):
+    for seed in range(cases(60)):
         module = parse(generate(seed, meshes=meshes, writer_class=writer_class), context)
         propagate(module)
         program = partition(module)
@@ -136,7 +137,7 @@ def test_random_programs_instruction_by_instruction(context, writer_class, gener
 @pytest.mark.parametrize("mesh_sizes", [POWERS_OF_TWO, OTHER_SIZES])
 def test_one_operation(context, mesh_sizes):
     """Nothing is propagated, so that every tensor has a sharding of its own."""
-    for seed in range(150):
+    for seed in range(cases(80)):
         source = one_operation_program(random.Random(seed), mesh_sizes, divisible=True)
         module = parse(source.text, context)
         program = partition(module)
@@ -147,7 +148,7 @@ def test_one_operation(context, mesh_sizes):
 def test_chains_of_reshards(context):
     """Axes of any sizes and parts of them, uneven dimensions, two orders of devices."""
     mesh_sizes = ((4, 6, 5), (2, 6, 3), (4, 6), (6, 2), (12,), (3, 3), (2, 2, 2))
-    for seed in range(80):
+    for seed in range(cases(40)):
         text = random_reshards(random.Random(seed), mesh_sizes)
         module = parse(text, context)
         program = partition(module)

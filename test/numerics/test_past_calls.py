@@ -7,6 +7,7 @@ from pathlib import Path
 import jax_devices  # noqa: F401 (before JAX)
 import numpy as np
 import pytest
+from case_counts import cases
 
 import pyshardy as sdy
 from pyshardy.program import run_unpartitioned
@@ -81,7 +82,7 @@ def waits(made):
     return sum(each.repetitions or 1 for each in made.collectives)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(cases(10)))
 def test_loops(seed):
     mesh = jax.sharding.Mesh(np.array(jax.devices()).reshape(2, 4), ("x", "y"))
     shapes = (SIZE, SIZE), (LAYERS, SIZE, SIZE), (LAYERS, SIZE, SIZE)

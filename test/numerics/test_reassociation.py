@@ -5,6 +5,7 @@ import random
 
 import numpy as np
 import pytest
+from case_counts import cases
 
 import pyshardy as sdy
 from pyshardy.program import run_unpartitioned
@@ -137,7 +138,7 @@ def compare(text, seed, *, fewer=False, **options):
     return early, late
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(cases(30)))
 def test_expressions(seed):
     text = Text(random.Random(seed))
     results = [text.tree(3) for _ in range(text.rng.choice([1, 2]))]

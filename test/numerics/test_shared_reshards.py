@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 import pytest
+from case_counts import cases
 from programs import tensor
 from small_programs import random_sharding
 
@@ -83,7 +84,7 @@ def _dims(sharding):
     return str(sharding).partition("@mesh, ")[2].removesuffix(">")
 
 
-@pytest.mark.parametrize("batch", range(8))
+@pytest.mark.parametrize("batch", range(cases(3)))
 def test_random_programs(batch):
     for seed in range(25 * batch, 25 * batch + 25):
         text = program(random.Random(seed))

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from case_counts import cases
 from import_programs import (
     FlatImportWriter,
     random_import_module,
@@ -78,7 +79,7 @@ def test_random_programs(shardy, context, pipeline):
         compare(shardy, context, random_import_module_with_calls(1_000 + seed), pipeline)
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(cases(2)))
 @pytest.mark.shardy_since(0, 12)
 def test_before_propagation(shardy, context, block):
     for seed in range(50 * block, 50 * (block + 1)):

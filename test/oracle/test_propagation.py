@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+from case_counts import cases
 from programs import random_module, random_module_with_calls
 from shardy import Shardy
 
@@ -45,7 +46,7 @@ def test_examples(shardy, context, path):
     compare(shardy, context, path.read_text())
 
 
-@pytest.mark.parametrize("block", range(12))
+@pytest.mark.parametrize("block", range(cases(6)))
 def test_random_programs(shardy, context, block):
     for seed in range(block * CASES_PER_TEST, (block + 1) * CASES_PER_TEST):
         compare(shardy, context, random_module(seed))

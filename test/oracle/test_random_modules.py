@@ -5,6 +5,7 @@ import random
 from collections import Counter
 
 import pytest
+from case_counts import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_changes import MUTATIONS, mutated
@@ -15,7 +16,7 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.ods.tables import OPERATIONS
 
-BATCHES = 10
+BATCHES = cases(4)
 MODULES_IN_BATCH = 60
 
 

@@ -2,6 +2,7 @@
 """All strategies and priorities against C++ Shardy: the same programs afterwards."""
 
 import pytest
+from case_counts import cases
 from flow_programs import random_flow_module
 from programs import random_module
 from shardy import Shardy, ShardyAborted, ShardyRefused
@@ -11,7 +12,7 @@ from mlir_sdy.diagnostics import VerificationError
 from mlir_sdy.dialect import Context
 from pyshardy.pipeline import run_pipeline
 
-CASES_PER_TEST = 25
+CASES_PER_TEST = cases(12)
 PASSES = (
     "sdy-basic-propagate",
     "sdy-aggressive-propagate",

@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from case_counts import cases
 from partition_programs import (
     OTHER_SIZES,
     POWERS_OF_TWO,
@@ -26,7 +27,7 @@ from pyshardy.program import partition, run_unpartitioned
 MESH = 'sdy.mesh @m = <["a"=2, "b"=2, "c"=4]>\n'
 T = "tensor<16x16xf32>"
 
-CASES = 24
+CASES = cases(12)
 """Many abort C++ Shardy, which then starts anew."""
 
 SHARDINGS = (

@@ -3,7 +3,6 @@
 
 import ctypes.util
 import importlib.util
-import itertools
 import os
 import subprocess
 import sys
@@ -73,12 +72,12 @@ def test_another_malloc_beside_another_mlir_is_an_error():
     assert "import pyshardy first" in done.stderr.splitlines()[-1]
 
 
-ORDERS = list(itertools.permutations(["jax", "torch", "pyshardy"]))
+ORDERS = [("jax", "torch", "pyshardy"), ("pyshardy", "torch", "jax")]
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=",".join)
 def test_orders_of_imports(order):
-    """With TensorFlow, too: `tools/check_import_orders.py --tensorflow`."""
+    """All orders, with TensorFlow, too: `tools/check_import_orders.py --tensorflow`."""
     for package in order:
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} isn't installed")

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The number of random cases of the tests that take longest."""
+
+from __future__ import annotations
+
+import os
+
+
+def cases(count: int) -> int:
+    """Return a number of random cases, multiplied by the environment variable `PYSHARDY_CASES`.
+
+    The weekly run multiplies all numbers by ten. The first cases are the same.
+    """
+    return count * int(os.environ.get("PYSHARDY_CASES", "1"))
