@@ -158,8 +158,8 @@ def _computation(
 ) -> tuple[Work, float]:
     repetitions = Repetitions(program.module)
     total, seconds = Work(), 0.0
-    for operation, once in use.work.items():
-        times = repetitions.of(operation)
+    for number, once in use.work.items():
+        times = repetitions.of(use.table.operations[number])
         work = once.times(1 if times is None else times)
         total += work
         seconds += hardware.work_seconds(work.operations, work.nbytes)

@@ -12,10 +12,11 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mlir_sdy.host import ir
 from mlir_sdy.values import manual_axes
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.explain.timeline import Timeline
+from pyshardy.irtools.walks import operations_named
+from pyshardy.propagation.program import NO_OPERATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,14 @@ class _Finder:
         self._explained = explained
         self._engine = explained.record.engine
         self._axes_of_shardings: dict[int, frozenset[str]] = {}
+        number_of = explained.record.later_values.operation
+        self._manual_computations = {
+            number_of(each): frozenset(manual_axes(each))
+            for each in operations_named(("sdy.manual_computation",), explained.module)
+        }
 
     def find(self, timeline: Timeline) -> tuple[IdleAxis, ...]:
-        numbers = self._explained.origin_numbers
+        origins = self._explained.origins
         total = 0.0
         repeated: dict[str, defaultdict[int, float]] = {
             axis.name: defaultdict(float)
@@ -68,11 +74,10 @@ class _Finder:
             if event.collective is not None or event.is_loop:
                 continue
             total += event.seconds
-            number = numbers.get(event.operation)
+            number = origins[event.operation]
             if number is None:
                 continue
-            origin = self._explained.origins[event.operation]
-            for axis in repeated.keys() - self._axes_of(number) - self._manual_axes(origin):
+            for axis in repeated.keys() - self._axes_of(number) - self._manual_axes(number):
                 repeated[axis][number] += event.seconds
         sizes = {axis.name: axis.size for axis in self._explained.program.mesh.axes}
         return tuple(
@@ -103,10 +108,11 @@ class _Finder:
             known = self._axes_of_shardings[sharding_number] = frozenset(names)
         return known
 
-    def _manual_axes(self, operation: ir.Operation) -> frozenset[str]:
+    def _manual_axes(self, number: int) -> frozenset[str]:
         """Return the manual axes of the computations around an operation."""
         axes = frozenset[str]()
-        while (parent := operation.parent) is not None and parent.name != "func.func":
-            operation = parent.operation
-            axes |= set(manual_axes(operation))
+        if self._manual_computations:
+            parents = self._engine.program.parents
+            while (number := parents[number]) != NO_OPERATION:
+                axes |= self._manual_computations.get(number, frozenset())
         return axes

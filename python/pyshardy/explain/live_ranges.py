@@ -22,9 +22,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from mlir_sdy.host import ir
-from mlir_sdy.traversal import may_have_regions
-from pyshardy.cost.op_work import TensorSizes
+from pyshardy.explain.operation_table import Block, OperationTable
 from pyshardy.partition.op_facts.fusion import (
     FUSED_OPERATIONS,
     FUSING_OPERATIONS,
@@ -40,74 +38,73 @@ _UPDATES = frozenset({"stablehlo.dynamic_update_slice", "stablehlo.scatter"})
 
 
 def live_bytes(
-    block: ir.Block,
-    sizes: TensorSizes,
-    inside: Callable[[ir.Operation, str], int],
-    overwritten: Mapping[int, ir.Value],
-) -> Iterator[tuple[ir.Operation, int]]:
+    table: OperationTable,
+    block: Block,
+    inside: Callable[[int], int],
+    overwritten: Mapping[int, int],
+) -> Iterator[tuple[int, int]]:
     """Yield the operations of a block with the bytes while each runs, without those of arguments.
 
     Args:
+        table: the operations of the program.
         block: the block.
-        sizes: the sizes of values.
         inside: returns the bytes that an operation with regions or a call needs inside.
         overwritten: by the number of an operand of the terminator, the argument of the block whose
             memory it may have.
     """
-    uses = _Uses(block)
-    buffers = _Buffers(uses, sizes, overwritten)
-    for number, is_fused in enumerate(uses.is_fused):
+    uses = _Uses(table, block)
+    buffers = _Buffers(uses, table, overwritten)
+    for at, is_fused in enumerate(uses.is_fused):
         if not is_fused:
-            buffers.define(number)
+            buffers.define(at)
     buffers.overwrite_arguments()
     allocated, freed = buffers.changes()
     held = 0
-    for number, (operation, name) in enumerate(zip(uses.operations, uses.names, strict=True)):
-        held += allocated[number]
-        yield operation, held + (inside(operation, name) if may_have_regions(name) else 0)
-        held -= freed[number]
+    for at, number in enumerate(uses.operations):
+        held += allocated[at]
+        yield number, held + inside(number)
+        held -= freed[at]
 
 
 class _Uses:
-    """The operations of a block, and when they use values.
+    """The operations of a block, at their places in it, and when they use values.
 
     Attributes:
-        operations: the operations.
+        operations: the numbers of the operations.
         names: their names.
         is_fused: whether each is computed as a part of its users.
-        time: the number of the operation with which each is computed: its own, or that of the last
+        time: the place of the operation with which each is computed: its own, or that of the last
             operation that it is fused into.
         last: the time of the last use of each value that has uses.
     """
 
-    def __init__(self, block: ir.Block):
-        self.operations: list[ir.Operation] = [view.operation for view in block.operations]
-        self.names = [operation.name for operation in self.operations]
+    def __init__(self, table: OperationTable, block: Block):
+        self.operations = list(table.directly_in(block))
+        self.names = [table.names[number] for number in self.operations]
         count = len(self.operations)
-        users: defaultdict[ir.Value, list[int]] = defaultdict(list)
-        nested: defaultdict[ir.Value, list[int]] = defaultdict(list)
-        for number, (operation, name) in enumerate(zip(self.operations, self.names, strict=True)):
-            for operand in operation.operands:
-                users[operand].append(number)
-            if may_have_regions(name):
-                for value in _used_inside(operation):
-                    nested[value].append(number)
+        users: defaultdict[int, list[int]] = defaultdict(list)
+        nested: defaultdict[int, list[int]] = defaultdict(list)
+        operands, ends = table.operands, table.ends
+        for at, number in enumerate(self.operations):
+            for operand in operands[number]:
+                users[operand].append(at)
+            for inner in range(number + 1, ends[number]):
+                for operand in operands[inner]:
+                    nested[operand].append(at)
         self.is_fused = [False] * count
         self.time = list(range(count))
-        for number in reversed(range(count)):
-            name = self.names[number]
+        time = self.time
+        for at in reversed(range(count)):
+            name = self.names[at]
             if name in FUSED_OPERATIONS:
-                (result,) = self.operations[number].results
-                direct = users.get(result, [])
-                is_fused = direct and result not in nested and self._is_fusable(name, direct)
-                if is_fused:
-                    self.is_fused[number] = True
-                    self.time[number] = max(self.time[user] for user in direct)
-        self.last: dict[ir.Value, int] = {}
-        for value, numbers in users.items():
-            self.last[value] = max(self.time[number] for number in numbers)
-        for value, numbers in nested.items():
-            self.last[value] = max(*numbers, self.last.get(value, 0))
+                (result,) = table.results[self.operations[at]]
+                direct = users.get(result)
+                if direct and result not in nested and self._is_fusable(name, direct):
+                    self.is_fused[at] = True
+                    time[at] = max([time[user] for user in direct])
+        self.last = {value: max([time[at] for at in places]) for value, places in users.items()}
+        for value, places in nested.items():
+            self.last[value] = max(*places, self.last.get(value, 0))
 
     def _is_fusable(self, name: str, users: list[int]) -> bool:
         several = len(users) > 1
@@ -122,7 +119,7 @@ class _Buffer:
 
     Attributes:
         size: its size.
-        start: the number of the operation that allocates it; -1 for arguments.
+        start: the place of the operation that allocates it; -1 for arguments.
         end: the time of its last use.
         is_reusable: whether other values may be written over it.
         is_counted: whether it is memory beyond that of the arguments.
@@ -139,39 +136,39 @@ class _Buffers:
     """The buffers of the values of a block.
 
     Args:
-        uses: the operations.
-        sizes: the sizes of values.
+        uses: the operations of the block.
+        table: the operations of the program.
         overwritten: the arguments of the block that what it returns may be written over.
     """
 
-    def __init__(self, uses: _Uses, sizes: TensorSizes, overwritten: Mapping[int, ir.Value]):
-        self._uses, self._sizes, self._reusable = uses, sizes, {*overwritten.values()}
-        self._of: dict[ir.Value, _Buffer] = {}
-        returned = uses.operations[-1].operands
+    def __init__(self, uses: _Uses, table: OperationTable, overwritten: Mapping[int, int]):
+        self._uses, self._table, self._reusable = uses, table, {*overwritten.values()}
+        self._of: dict[int, _Buffer] = {}
+        returned = table.operands[uses.operations[-1]]
         self._places = {
             returned[index]: self._buffer(argument) for index, argument in overwritten.items()
         }
         self._all: list[_Buffer] = []
-        self._fused: dict[ir.Value, ir.Operation] = {
-            operation.results[0]: operation
-            for operation, is_fused in zip(uses.operations, uses.is_fused, strict=True)
+        self._fused = {
+            table.results[number][0]: number
+            for number, is_fused in zip(uses.operations, uses.is_fused, strict=True)
             if is_fused
         }
 
-    def define(self, number: int) -> None:
-        """Assign buffers to the results of an operation."""
-        operation, name = self._uses.operations[number], self._uses.names[number]
-        results = list(operation.results)
+    def define(self, at: int) -> None:
+        """Assign buffers to the results of the operation at a place."""
+        number, name = self._uses.operations[at], self._uses.names[at]
+        results = self._table.results[number]
         if name in _SAME_MEMORY:
-            for operand, result in zip(operation.operands, results, strict=False):
+            for operand, result in zip(self._table.operands[number], results, strict=False):
                 self._share(result, self._buffer(operand))
         elif name == _WHILE:
-            self._define_loop(number, operation)
+            self._define_loop(at, number)
         else:
             for result in results:
-                found = self._overwritten_by(number, name, operation, result)
+                found = self._overwritten_by(at, name, number, result)
                 if found is None:
-                    self._allocate(result, number)
+                    self._allocate(result, at)
                 else:
                     self._share(result, found)
 
@@ -192,33 +189,34 @@ class _Buffers:
                 freed[buffer.end] += buffer.size
         return allocated, freed
 
-    def _define_loop(self, number: int, operation: ir.Operation) -> None:
-        body = operation.regions[1].blocks[0]
-        returned = body.operations[len(body.operations) - 1].operation.operands
+    def _define_loop(self, at: int, number: int) -> None:
+        table = self._table
+        _, body = table.blocks[number]
+        *_, terminator = table.directly_in(body)
+        returned = table.operands[terminator]
         taken: set[int] = set()
         for index, (operand, result) in enumerate(
-            zip(operation.operands, operation.results, strict=True)
+            zip(table.operands[number], table.results[number], strict=True)
         ):
             buffer = self._buffer(operand)
             if returned[index] == body.arguments[index]:
                 self._share(result, buffer)
-            elif buffer.is_reusable and buffer.end == number and id(buffer) not in taken:
+            elif buffer.is_reusable and buffer.end == at and id(buffer) not in taken:
                 taken.add(id(buffer))
                 self._share(result, buffer)
             else:
-                self._allocate(result, number)
+                self._allocate(result, at)
 
-    def _overwritten_by(
-        self, number: int, name: str, operation: ir.Operation, result: ir.Value
-    ) -> _Buffer | None:
+    def _overwritten_by(self, at: int, name: str, number: int, result: int) -> _Buffer | None:
         """Return the buffer of an operand that a result may be written over."""
+        table = self._table
         if name in _UPDATES:
-            waiting = [operation.operands[0]]
+            waiting = [table.operands[number][0]]
         elif name in ELEMENTWISE_OPERATIONS and result in self._places:
-            waiting = [*operation.operands]
+            waiting = [*table.operands[number]]
         else:
             return None
-        size, seen = self._sizes.of(result).nbytes, set[ir.Value]()
+        size, seen = table.sizes[result].nbytes, set[int]()
         place = self._places.get(result)
         while waiting:
             operand = waiting.pop()
@@ -228,36 +226,26 @@ class _Buffers:
             fused = self._fused.get(operand)
             if fused is None:
                 buffer = self._buffer(operand)
-                is_possible = buffer.is_reusable and buffer.end == number and buffer.size == size
+                is_possible = buffer.is_reusable and buffer.end == at and buffer.size == size
                 if is_possible and (name in _UPDATES or buffer is place):
                     return buffer
-            elif fused.name in ELEMENTWISE_OPERATIONS:
-                waiting.extend(fused.operands)
+            elif table.names[fused] in ELEMENTWISE_OPERATIONS:
+                waiting.extend(table.operands[fused])
         return None
 
-    def _buffer(self, value: ir.Value) -> _Buffer:
+    def _buffer(self, value: int) -> _Buffer:
         """Return the buffer of a value; those of arguments and outer values aren't counted."""
         found = self._of.get(value)
         if found is None:
-            size, end = self._sizes.of(value).nbytes, self._uses.last.get(value, -1)
+            size, end = self._table.sizes[value].nbytes, self._uses.last.get(value, -1)
             found = self._of[value] = _Buffer(size, -1, end, value in self._reusable, False)
         return found
 
-    def _allocate(self, result: ir.Value, number: int) -> None:
-        end = self._uses.last.get(result, number)
-        buffer = self._of[result] = _Buffer(self._sizes.of(result).nbytes, number, end)
+    def _allocate(self, result: int, at: int) -> None:
+        end = self._uses.last.get(result, at)
+        buffer = self._of[result] = _Buffer(self._table.sizes[result].nbytes, at, end)
         self._all.append(buffer)
 
-    def _share(self, result: ir.Value, buffer: _Buffer) -> None:
+    def _share(self, result: int, buffer: _Buffer) -> None:
         self._of[result] = buffer
         buffer.end = max(buffer.end, self._uses.last.get(result, -1))
-
-
-def _used_inside(operation: ir.Operation) -> Iterator[ir.Value]:
-    """Yield the operands of all operations in the regions of an operation."""
-    for region in operation.regions:
-        for block in region.blocks:
-            for view in block.operations:
-                yield from view.operation.operands
-                if may_have_regions(view.operation.name):
-                    yield from _used_inside(view.operation)

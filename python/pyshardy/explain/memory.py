@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from pyshardy.backends.donations import aliased_results
-from pyshardy.cost.op_work import TensorSizes
 from pyshardy.explain.live_ranges import live_bytes
+from pyshardy.explain.operation_table import Block, OperationTable
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.local_program.entry import ENTRY
 
@@ -31,11 +31,12 @@ class Memory:
 
     Attributes:
         arguments: the bytes of the arguments.
-        during: the bytes during each operation of `@main`, including arguments.
+        during: the bytes during each operation of `@main`, by its number in the table, including
+            arguments.
     """
 
     arguments: int
-    during: tuple[tuple[ir.Operation, int], ...]
+    during: tuple[tuple[int, int], ...]
 
     @property
     def peak(self) -> int:
@@ -43,7 +44,7 @@ class Memory:
         return max((nbytes for _, nbytes in self.during), default=self.arguments)
 
     @property
-    def at(self) -> ir.Operation | None:
+    def at(self) -> int | None:
         """The first operation during which the peak occurs; None if no operation needs memory."""
         peak = self.peak
         if peak == self.arguments:
@@ -51,56 +52,60 @@ class Memory:
         return next(operation for operation, nbytes in self.during if nbytes == peak)
 
 
-def memory_of(module: ir.Module, sizes: TensorSizes | None = None) -> Memory:
+def memory_of(module: ir.Module, table: OperationTable | None = None) -> Memory:
     """Return the memory that a local program needs on a device.
 
     Args:
         module: the program, entered at `@main`.
-        sizes: the sizes of values that are known already.
+        table: its operations, if they have been read.
     """
-    peaks = _Peaks(module, sizes or TensorSizes())
+    table = table or OperationTable.of(module)
+    peaks = _Peaks(table)
     function = peaks.functions[ENTRY]
-    block = function.regions[0].blocks[0]
-    arguments = sum(peaks.sizes.of(value).nbytes for value in block.arguments)
+    (block,) = table.blocks[function]
+    arguments = sum(table.sizes[value].nbytes for value in block.arguments)
     overwritten = {
         result: block.arguments[index]
-        for index, result in enumerate(aliased_results(function))
+        for index, result in enumerate(aliased_results(table.operations[function]))
         if result is not None
     }
-    during = live_bytes(block, peaks.sizes, peaks.inside, overwritten)
+    during = live_bytes(table, block, peaks.inside, overwritten)
     return Memory(arguments, tuple((each, arguments + needed) for each, needed in during))
 
 
 class _Peaks:
     """Computes the peak memory of regions and functions without their arguments."""
 
-    def __init__(self, module: ir.Module, sizes: TensorSizes):
-        self.sizes = sizes
+    def __init__(self, table: OperationTable):
+        self._table = table
         self.functions = {
-            symbol_name(view.operation): view.operation
-            for view in module.body.operations
-            if view.operation.name == "func.func"
+            symbol_name(table.operations[number]): number
+            for number, name in enumerate(table.names)
+            if name == "func.func"
         }
         self._of_functions: dict[str, int] = {}
 
-    def inside(self, operation: ir.Operation, name: str) -> int:
-        """Return the bytes that an operation with regions or a call needs inside."""
+    def inside(self, number: int) -> int:
+        """Return the bytes that an operation needs for its regions, or the function it calls."""
+        name = self._table.names[number]
         if name == _CALL:
-            return self._of_function(callee_of(operation))
-        blocks = [block for region in operation.regions for block in region.blocks]
+            return self._of_function(callee_of(self._table.operations[number]))
+        blocks = self._table.blocks_of(number)
+        if not blocks:
+            return 0
         if name == _WHILE:
             condition, body = blocks
             overwritten = dict(enumerate(body.arguments))
             return max(self._of_block(condition, {}), self._of_block(body, overwritten))
-        return max((self._of_block(block, {}) for block in blocks), default=0)
+        return max(self._of_block(block, {}) for block in blocks)
 
-    def _of_block(self, block: ir.Block, overwritten: Mapping[int, ir.Value]) -> int:
-        during = live_bytes(block, self.sizes, self.inside, overwritten)
+    def _of_block(self, block: Block, overwritten: Mapping[int, int]) -> int:
+        during = live_bytes(self._table, block, self.inside, overwritten)
         return max((needed for _, needed in during), default=0)
 
     def _of_function(self, name: str) -> int:
         if name not in self._of_functions:
             self._of_functions[name] = 0  # a recursive function is counted once
-            block = self.functions[name].regions[0].blocks[0]
+            (block,) = self._table.blocks[self.functions[name]]
             self._of_functions[name] = self._of_block(block, {})
         return self._of_functions[name]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
-from mlir_sdy.traversal import operations_in
+from mlir_sdy.traversal import may_have_regions, named_operations_in
 from mlir_sdy.values import get_sharding, look_through_barriers
 from pyshardy.irtools.tags import read_tags, tagged, tags_of, untagged
 from pyshardy.irtools.walks import operations_named
@@ -96,29 +96,28 @@ class MoveRecorder(Instrumentation):
     Attributes:
         of_collectives: for each collective of the local program, in order, its move; None if
             unknown.
-        origins: for each operation of the local program the operation of `module` that it belongs
-            to, without those that the partitioner inserted.
+        operations: the operations of `module`, in the order of the text.
+        origins: for each operation of the local program, in the order of the text, the index of the
+            operation of `module` that it belongs to; None if the partitioner inserted it.
     """
 
     module: ir.Module
     of_collectives: list[Move | None] = field(default_factory=list[Move | None], init=False)
-    origins: dict[ir.Operation, ir.Operation] = field(
-        default_factory=dict[ir.Operation, ir.Operation], init=False
-    )
-    _operations: list[ir.Operation] = field(default_factory=list[ir.Operation], init=False)
+    operations: list[ir.Operation] = field(default_factory=list[ir.Operation], init=False)
+    origins: list[int | None] = field(default_factory=list[int | None], init=False)
     _arguments: list[ir.Value] = field(default_factory=list[ir.Value], init=False)
     _moves: list[Move] = field(default_factory=list[Move], init=False)
 
     def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:  # noqa: ARG002
         """Mark all operations, and the arguments of functions."""
-        self._operations = list(_numbered(self.module))
-        copies = list(_numbered(module))
-        if [each.name for each in copies] != [each.name for each in self._operations]:
+        originals, copies = named_operations_in(self.module), named_operations_in(module)
+        self.operations = [operation for operation, _ in originals]
+        if [name for _, name in copies] != [name for _, name in originals]:
             return  # another program
-        for number, copy in enumerate(copies):
+        for number, (copy, name) in enumerate(copies):
             copy.location = tagged(copy.location, "operation", number)
-            if copy.name == "func.func":
-                arguments = zip(_arguments(copy), _arguments(self._operations[number]), strict=True)
+            if name == "func.func":
+                arguments = zip(_arguments(copy), _arguments(self.operations[number]), strict=True)
                 for argument, original in arguments:
                     location = tagged(argument.location, "argument", len(self._arguments))
                     argument.set_location(location)
@@ -145,15 +144,14 @@ class MoveRecorder(Instrumentation):
     def after_pipeline(self, module: ir.Module) -> None:
         """Assign the collectives to the moves, and remove the marks."""
         self.of_collectives = list(map(self._move_of, operations_named(COLLECTIVES, module)))
-        for view in operations_in(module.operation):
-            operation = view.operation
+        for operation, name in named_operations_in(module):
             numbers, operation.location = read_tags(operation.location, "operation")
-            if numbers:
-                self.origins[operation] = self._operations[numbers[0]]
-            for region in operation.regions:
-                for block in region.blocks:
-                    for argument in block.arguments:
-                        argument.set_location(untagged(argument.location))
+            self.origins.append(numbers[0] if numbers else None)
+            if may_have_regions(name):
+                for region in operation.regions:
+                    for block in region.blocks:
+                        for argument in block.arguments:
+                            argument.set_location(untagged(argument.location))
 
     def _move_of(self, collective: ir.Operation) -> Move | None:
         moves = tags_of(collective.location, "move")
@@ -161,7 +159,7 @@ class MoveRecorder(Instrumentation):
             return self._moves[moves[0]]
         operations = tags_of(collective.location, "operation")
         if operations:
-            return Move(MoveKind.OPERATION, None, self._operations[operations[0]])
+            return Move(MoveKind.OPERATION, None, self.operations[operations[0]])
         return None
 
     def _uses(self, value: ir.Value, depth: int = 0) -> Iterator[Use]:
@@ -196,16 +194,9 @@ class MoveRecorder(Instrumentation):
         numbers = tags_of(operation.location, "operation")
         if not numbers:
             return None
-        original = self._operations[numbers[0]]
+        original = self.operations[numbers[0]]
         is_inserted = operation.name in _INSERTED and original.name != operation.name
         return None if is_inserted else original
-
-
-def _numbered(module: ir.Module) -> Iterator[ir.Operation]:
-    """Yield the operations of a module except its meshes, which passes add and remove."""
-    for view in operations_in(module.operation):
-        if view.operation.name != "sdy.mesh":
-            yield view.operation
 
 
 def _arguments(function: ir.Operation) -> list[ir.BlockArgument]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -66,21 +66,16 @@ class ExplainedProgram(Displayed):
                 explain_collectives(self.program.collectives, self.recorder, self.record)
             )
 
-    @property
-    def origins(self) -> Mapping[ir.Operation, ir.Operation]:
-        """The operation of `module` that each operation of the partitioned program belongs to.
-
-        Those that the partitioner inserted have none.
-        """
-        return self.recorder.origins
+    @cached_property
+    def numbers(self) -> Sequence[int | None]:
+        """The number in the record of each operation of `module`, in the order of the text."""
+        return list(map(self.record.later_values.operation, self.recorder.operations))
 
     @cached_property
-    def origin_numbers(self) -> Mapping[ir.Operation, int]:
-        """The numbers of `origins` in the record; without operations that it doesn't have."""
-        later = self.record.later_values
-        numbers = {origin: later.operation(origin) for origin in set(self.origins.values())}
-        found = ((operation, numbers[origin]) for operation, origin in self.origins.items())
-        return {operation: number for operation, number in found if number is not None}
+    def origins(self) -> Sequence[int | None]:
+        """For each operation of the partitioned program the number of its origin in the record."""
+        numbers = self.numbers
+        return [None if at is None else numbers[at] for at in self.recorder.origins]
 
     @cached_property
     def cost(self) -> Estimate:

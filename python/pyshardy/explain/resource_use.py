@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
-from pyshardy.cost.op_work import TensorSizes, Work
+from mlir_sdy.traversal import SCALAR_BODIES
+from pyshardy.cost.op_work import SizedOperation, Work
 from pyshardy.explain.memory import Memory, memory_of
+from pyshardy.explain.operation_table import OperationTable
 from pyshardy.local_program.segments import COLLECTIVES
 from pyshardy.partition.op_facts.work import work_of
 
@@ -19,12 +20,14 @@ class ResourceUse:
     """The work and memory of a local program.
 
     Attributes:
-        work: the work of one execution of each operation, in the order of the text, without
+        table: its operations.
+        work: the work of one execution of each operation, by its number in the table, without
             collectives and operations that need none.
         memory: the memory.
     """
 
-    work: Mapping[ir.Operation, Work]
+    table: OperationTable
+    work: Mapping[int, Work]
     memory: Memory
 
 
@@ -34,11 +37,17 @@ def resource_use_of(module: ir.Module) -> ResourceUse:
     Args:
         module: the program, entered at `@main`.
     """
-    sizes, none = TensorSizes(), Work()
-    work: dict[ir.Operation, Work] = {}
-    for operation, name in named_operations_in(module, leaving_out=SCALAR_BODIES):
+    table, none = OperationTable.of(module), Work()
+    names, ends, sizes = table.names, table.ends, table.sizes
+    work: dict[int, Work] = {}
+    number, end = 0, len(names)
+    while number < end:
+        name = names[number]
         if name not in COLLECTIVES:
-            once = work_of(name, sizes.of_operation(operation))
+            operands = [sizes[each] for each in table.operands[number]]
+            results = [sizes[each] for each in table.results[number]]
+            once = work_of(name, SizedOperation(table.operations[number], operands, results))
             if once != none:
-                work[operation] = once
-    return ResourceUse(work, memory_of(module, sizes))
+                work[number] = once
+        number = ends[number] if name in SCALAR_BODIES else number + 1
+    return ResourceUse(table, work, memory_of(module, table))

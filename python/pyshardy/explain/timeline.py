@@ -17,13 +17,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.host import location_of
 from pyshardy.explain.estimate import seconds_of
+from pyshardy.explain.operation_table import Block
 from pyshardy.explain.program import ExplainedProgram
-from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.loops import trip_count
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
-from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.segments import CALLS, COLLECTIVES, CONTROL_FLOW
 
@@ -44,7 +43,7 @@ class Event:
         flops: the arithmetic operations of all executions.
         collective: the index of a collective; None for other operations.
         is_loop: whether the event contains others.
-        operation: the operation of the partitioned program.
+        operation: the operation of the partitioned program, by its number in the table.
     """
 
     name: str
@@ -54,7 +53,7 @@ class Event:
     flops: float
     collective: int | None
     is_loop: bool
-    operation: ir.Operation
+    operation: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,63 +84,62 @@ class _Clock:
     """Runs a program in estimated time."""
 
     def __init__(self, explained: ExplainedProgram):
-        module = explained.program.module
         hardware = explained.hardware
         self._use = explained.resource_use
         self._hardware = hardware
-        self._functions = {symbol_name(each): each for each in functions_of(module)}
+        self._table = table = self._use.table
+        self._functions = {
+            symbol_name(table.operations[number]): block
+            for number, name in enumerate(table.names)
+            if name == "func.func"
+            for block in table.blocks_of(number)
+        }
+        collectives = (n for n, name in enumerate(table.names) if name in COLLECTIVES)
         self._collectives = {
             operation: (number, seconds_of(collective, hardware))
             for number, (operation, collective) in enumerate(
-                zip(
-                    operations_named(COLLECTIVES, module),
-                    explained.program.collectives,
-                    strict=True,
-                )
+                zip(collectives, explained.program.collectives, strict=True)
             )
         }
         self._now = 0.0
-        self._starts: dict[ir.Operation, float] = {}
+        self._starts: dict[int, float] = {}
         self._events: list[Event] = []
 
     def run(self) -> Timeline:
-        main = self._functions[ENTRY].regions[0].blocks[0]
-        self._run_block(main, 1, 0)
+        self._run_block(self._functions[ENTRY], 1, 0)
         memory = [
             (self._starts[operation], nbytes) for operation, nbytes in self._use.memory.during
         ]
         return Timeline(tuple(self._events), tuple(memory), self._now)
 
-    def _run_block(self, block: ir.Block, times: int, depth: int) -> None:
-        for view in block.operations:
-            operation = view.operation
+    def _run_block(self, block: Block, times: int, depth: int) -> None:
+        table = self._table
+        for operation in table.directly_in(block):
             if depth == 0:
                 self._starts[operation] = self._now
-            name = operation.name
+            name = table.names[operation]
             if name in CALLS and depth < _MOST_CALLS:
-                callee = self._functions[callee_of(operation)]
-                self._run_block(callee.regions[0].blocks[0], times, depth + 1)
+                callee = self._functions[callee_of(table.operations[operation])]
+                self._run_block(callee, times, depth + 1)
             elif name in CONTROL_FLOW:
-                self._run_regions(operation, times, depth)
+                self._run_regions(operation, name, times, depth)
             else:
                 self._run_operation(operation, name, times)
 
-    def _run_regions(self, operation: ir.Operation, times: int, depth: int) -> None:
-        known = trip_count(operation) if operation.name == _WHILE else None
+    def _run_regions(self, operation: int, name: str, times: int, depth: int) -> None:
+        known = trip_count(self._table.operations[operation]) if name == _WHILE else None
         trips = 1 if known is None else known
         at, start = len(self._events), self._now
-        for number, region in enumerate(operation.regions):
-            is_condition = known is not None and number == 0
-            inner = times * (trips + 1 if is_condition else trips)
-            for block in region.blocks:
-                self._run_block(block, inner, depth + 1)
+        for block in self._table.blocks_of(operation):
+            is_condition = known is not None and block.region == 0
+            self._run_block(block, times * (trips + 1 if is_condition else trips), depth + 1)
         if len(self._events) > at:
-            name = operation.name.removeprefix("stablehlo.")
+            name = name.removeprefix("stablehlo.")
             seconds = self._now - start
             event = Event(name, start, seconds, times * trips, 0.0, None, True, operation)
             self._events.insert(at, event)
 
-    def _run_operation(self, operation: ir.Operation, name: str, times: int) -> None:
+    def _run_operation(self, operation: int, name: str, times: int) -> None:
         work = self._use.work.get(operation)
         number, flops = None, 0.0
         if work is not None:
@@ -184,9 +182,10 @@ def chrome_trace(explained: ExplainedProgram, timeline: Timeline) -> dict[str, A
 
 
 def _complete_events(explained: ExplainedProgram, timeline: Timeline) -> Iterator[dict[str, Any]]:
+    operations = explained.resource_use.table.operations
     for event in timeline.events:
         told: dict[str, Any] = {"executions": event.times}
-        place = location_of(event.operation.location)
+        place = location_of(operations[event.operation].location)
         if place is not None:
             told["location"] = str(place)
         if event.collective is None:

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from mlir_sdy.host import ir
 from pyshardy.irtools.loops import trip_count
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
+from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.segments import CALLS
 
@@ -34,7 +33,7 @@ class Repetitions:
         }
         self._calls: dict[str, list[ir.Operation]] = {name: [] for name in self._functions}
         for function in self._functions.values():
-            for call in _calls_in(function):
+            for call in operations_named(CALLS, function):
                 self._calls.setdefault(callee_of(call), []).append(call)
         self._of_functions: dict[str, int | None] = {}
         self._of_blocks: dict[ir.Block, int | None] = {}
@@ -78,13 +77,3 @@ def _trips_of_region(loop: ir.Operation, inner: ir.Operation) -> int | None:
 
 def _times(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first * second
-
-
-def _calls_in(operation: ir.Operation) -> Iterator[ir.Operation]:
-    for region in operation.regions:
-        for block in region.blocks:
-            for view in block.operations:
-                if view.operation.name in CALLS:
-                    yield view.operation
-                if len(view.regions):
-                    yield from _calls_in(view.operation)

@@ -11,6 +11,7 @@ from pyshardy.cost.op_work import TensorSizes, Work
 from pyshardy.explain.cost_difference import compare
 from pyshardy.explain.estimate import estimate, seconds_of
 from pyshardy.explain.memory import memory_of
+from pyshardy.explain.operation_table import OperationTable
 from pyshardy.local_program.communication import Collective
 from pyshardy.partition.op_facts.work import work_of
 from pyshardy.program import partition
@@ -96,7 +97,7 @@ def test_values_live_until_their_last_use(context):
     )
     found = memory_of(module)
     assert (found.arguments, found.peak) == (100, 600)  # both concatenations
-    assert found.at == operations[1]
+    assert OperationTable.of(module).operations[found.at] == operations[1]
 
 
 def test_what_is_fused_or_the_same_memory_counts_once(context):

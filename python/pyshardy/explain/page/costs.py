@@ -114,12 +114,12 @@ def costs_of(explained: ExplainedProgram) -> CostData:
         explained: the program.
     """
     timeline = timeline_of(explained)
-    nodes = explained.origin_numbers
+    nodes = explained.origins
     seconds: defaultdict[int, float] = defaultdict(float)
     flops: defaultdict[int, float] = defaultdict(float)
     events: list[EventData] = []
     for event in timeline.events:
-        node = nodes.get(event.operation)
+        node = nodes[event.operation]
         start, duration = _microseconds(event.start), _microseconds(event.seconds)
         events.append(
             EventData(

@@ -327,16 +327,13 @@ class _Gatherer:
     # --- Texts and the other plan -----------------------------------------------------------
 
     def _texts(self, nodes: Sequence[NodeData]) -> Iterator[TextData]:
-        explained, of_origin = self._explained, self._explained.origin_numbers
-        of_operation = self._record.later_values.operation
+        explained = self._explained
 
-        def shown(number: int | None) -> int | None:
-            return number if self._is_shown(number) else None
+        def shown(numbers: Sequence[int | None]) -> list[int | None]:
+            return [number if self._is_shown(number) else None for number in numbers]
 
-        yield program_text("Program", explained.module, lambda each: shown(of_operation(each)))
-        yield program_text(
-            "Partitioned", explained.program.module, lambda each: shown(of_origin.get(each))
-        )
+        yield program_text("Program", explained.module, shown(explained.numbers))
+        yield program_text("Partitioned", explained.program.module, shown(explained.origins))
         yield from python_texts({node.number: node.place for node in nodes})
 
     def _compared(self, other: ExplainedProgram) -> OtherPlan:

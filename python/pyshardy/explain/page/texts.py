@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,18 +55,16 @@ class TextData:
     lines: tuple[LineData, ...]
 
 
-def program_text(
-    name: str, module: ir.Module, number_of: Callable[[ir.Operation], int | None]
-) -> TextData:
+def program_text(name: str, module: ir.Module, numbers: Sequence[int | None]) -> TextData:
     """Return the text of a module, with large constants elided.
 
     Args:
         name: the name of the text.
         module: the module.
-        number_of: returns the number of an operation; None if it has none.
+        numbers: the number of each of its operations, in the order of the text; None if an
+            operation has none.
     """
     text = asm(module, large_elements_limit=_ELEMENTS)
-    numbers = [number_of(view.operation) for view in operations_in(module.operation)]
     lines = list(_statements(text))
     if len(lines) != len(numbers):  # an operation whose syntax `_statements` doesn't know
         # The same lines; with elided replica groups the text could not be read.
@@ -81,10 +79,12 @@ def _statements(text: str) -> Iterator[int]:
 
     An operation begins a line. A `stablehlo.reduce` in its short form stands for two more.
     """
+    is_statement = _STATEMENT.match
     for number, line in enumerate(text.split("\n"), 1):
-        if _STATEMENT.match(line):
+        # Most lines define values; the regular expression takes longer to see this.
+        if line.lstrip().startswith("%") or is_statement(line):
             yield number
-            if _SHORT_REDUCE.search(line):
+            if "stablehlo.reduce(" in line and _SHORT_REDUCE.search(line):
                 yield from (number, number)
 
 
