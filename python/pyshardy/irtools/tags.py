@@ -6,12 +6,11 @@ A mark is a named location around the original location of an operation; `locati
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from mlir_sdy.host import inner_locations, ir
 
-_TAG = re.compile(r"pyshardy\.(\w+)#(\d+)")
+_PREFIX = "pyshardy."
 
 
 def tagged(location: ir.Location, kind: str, number: int) -> ir.Location:
@@ -22,13 +21,13 @@ def tagged(location: ir.Location, kind: str, number: int) -> ir.Location:
         kind: the kind of the mark, one word.
         number: the number.
     """
-    name = f"pyshardy.{kind}#{number}"
+    name = f"{_PREFIX}{kind}#{number}"
     return ir.Location.name(name, childLoc=location, context=location.context)
 
 
 def tags_of(location: ir.Location, kind: str) -> list[int]:
     """Return the numbers of the marks of a kind in a location, the outermost first."""
-    return [int(found[2]) for found in _marks(location) if found[1] == kind]
+    return [number for of_kind, number in _marks(location) if of_kind == kind]
 
 
 def untagged(location: ir.Location) -> ir.Location:
@@ -44,19 +43,19 @@ def read_tags(location: ir.Location, kind: str) -> tuple[list[int], ir.Location]
     numbers: list[int] = []
     while True:
         name, inner = inner_locations(location)
-        found = None if name is None else _TAG.fullmatch(name)
-        if found is None:
+        mark = _mark_in(name)
+        if mark is None:
             return numbers, location
-        if found[1] == kind:
-            numbers.append(int(found[2]))
+        if mark[0] == kind:
+            numbers.append(mark[1])
         (location,) = inner
 
 
 def without_tags(location: ir.Location, kind: str) -> ir.Location:
     """Return a location without the marks of a kind, also inside of fused locations."""
     name, inner = inner_locations(location)
-    found = None if name is None else _TAG.fullmatch(name)
-    if found is not None and found[1] == kind:
+    mark = _mark_in(name)
+    if mark is not None and mark[0] == kind:
         return without_tags(inner[0], kind)
     if not inner:
         return location
@@ -71,9 +70,18 @@ def without_tags(location: ir.Location, kind: str) -> ir.Location:
     return ir.Location.fused(parts, context=context)
 
 
-def _marks(location: ir.Location) -> Iterator[re.Match[str]]:
+def _marks(location: ir.Location) -> Iterator[tuple[str, int]]:
     name, inner = inner_locations(location)
-    if name is not None and (found := _TAG.fullmatch(name)) is not None:
-        yield found
+    mark = _mark_in(name)
+    if mark is not None:
+        yield mark
     for each in inner:
         yield from _marks(each)
+
+
+def _mark_in(name: str | None) -> tuple[str, int] | None:
+    """Return the kind and the number of the mark with a name; None for names of users."""
+    if name is None or not name.startswith(_PREFIX):
+        return None
+    kind, _, number = name.removeprefix(_PREFIX).partition("#")
+    return (kind, int(number)) if number.isdecimal() else None

@@ -119,6 +119,7 @@ class Record:
         self._groups: Mapping[int, Sequence[int]] = {}
         self._traces: dict[tuple[RelationKind, tuple[int, ...]], _Traced] = {}
         self._tensors: dict[int, Tensor] = {}
+        self._places: dict[int, SourceLocation | None] = {}
 
     def __len__(self) -> int:
         return len(self._changes)
@@ -223,8 +224,14 @@ class Record:
             what = f"argument {index}"
             if maker in self._argument_locations:
                 own = location_of(self._argument_locations[maker][index])
-                return Tensor(slot, f"{what} of {name}", own or location_of(self._locations[maker]))
-        return Tensor(slot, f"{what} of {name}", location_of(self._locations[maker]))
+                return Tensor(slot, f"{what} of {name}", own or self._place(maker))
+        return Tensor(slot, f"{what} of {name}", self._place(maker))
+
+    def _place(self, number: int) -> SourceLocation | None:
+        """Return the source location of an operation, found once."""
+        if number not in self._places:
+            self._places[number] = location_of(self._locations[number])
+        return self._places[number]
 
     def result_place(self, slot: int) -> tuple[ir.Location, int] | None:
         """Return the full location of the operation with a tensor as its result, and the index.
@@ -251,7 +258,7 @@ class Record:
 
     def operation(self, number: int) -> tuple[str, SourceLocation | None]:
         """Return the name of the operation of a number, and its source location if there is one."""
-        return self.engine.program.names[number], location_of(self._locations[number])
+        return self.engine.program.names[number], self._place(number)
 
     def members(self, slot: int) -> Sequence[int]:
         """Return the other members of the sharding group of a tensor."""

@@ -19,6 +19,8 @@ import gzip
 import json
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
+from itertools import chain
+from operator import attrgetter
 from typing import Any, cast
 
 from mlir_sdy.diagnostics import SourceLocation
@@ -49,29 +51,28 @@ def _rows(rows: Sequence[object]) -> Any:
     is_table = len(rows) >= _FEWEST_ROWS and len({type(row) for row in rows}) == 1
     if not is_table or not is_dataclass(rows[0]):
         return list(map(_columns_in, rows))
-    names = [field.name for field in fields(rows[0])]
-    columns = {name: _column([getattr(row, name) for row in rows]) for name in names}
+    names = (field.name for field in fields(rows[0]))
+    columns = {name: _column(list(map(attrgetter(name), rows))) for name in names}
     return {"count": len(rows), "columns": columns}
 
 
 def _column(entries: Sequence[object]) -> Any:
+    kinds = set(map(type, entries))
+    if kinds <= _NUMBERS:
+        return entries
     try:
         distinct = {entry: number for number, entry in enumerate(dict.fromkeys(entries))}
     except TypeError:  # an entry is a list, which isn't hashable
         return list(map(_columns_in, entries))
-    kinds = {type(entry) for entry in distinct}
-    if 2 * len(distinct) > len(entries) or kinds <= _NUMBERS:
-        is_plain = kinds <= _PLAIN and all(_is_plain(entry) for entry in distinct)
-        return entries if is_plain else list(map(_columns_in, entries))
-    return {"of": list(map(_columns_in, distinct)), "at": [distinct[entry] for entry in entries]}
-
-
-def _is_plain(entry: object) -> bool:
-    """Whether an entry is JSON data without a conversion."""
-    if not isinstance(entry, tuple):
-        return True
-    return all(type(each) in _NUMBERS for each in cast("tuple[object, ...]", entry))
+    if 2 * len(distinct) <= len(entries):
+        return {"of": list(map(_columns_in, distinct)), "at": [distinct[each] for each in entries]}
+    if kinds == {tuple}:
+        inner = set(map(type, chain.from_iterable(cast("Sequence[tuple[object, ...]]", entries))))
+        is_plain = inner <= _NUMBERS
+    else:
+        is_plain = kinds <= _PLAIN
+    return entries if is_plain else list(map(_columns_in, entries))
 
 
 _NUMBERS = {int, float, bool, type(None)}
-_PLAIN = _NUMBERS | {str, tuple}
+_PLAIN = _NUMBERS | {str}
