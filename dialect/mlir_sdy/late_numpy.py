@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Load the MLIR bindings without NumPy, which they import for a few builders of attributes.
+"""NumPy, loaded when it is used.
 
-NumPy takes a sixth of the start-up of a tool, and most runs don't use it.
+It takes a third of the start-up of a tool, and most runs don't use it. The MLIR bindings import it
+for a few builders of attributes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import sys
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["np", "numpy_loaded_late"]
 
 _NAME = "numpy"
 
@@ -42,3 +45,10 @@ def numpy_loaded_late() -> Iterator[None]:
     finally:
         if sys.modules.get(_NAME) is late:
             del sys.modules[_NAME]
+
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = sys.modules.get(_NAME) or _LateNumpy(_NAME)
+    """NumPy, for modules that every run imports: `from mlir_sdy.late_numpy import np`."""

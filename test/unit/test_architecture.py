@@ -178,6 +178,26 @@ def test_help_and_version_need_no_host(tool, flag):
     assert not loaded_by(program)
 
 
+@pytest.mark.parametrize(
+    "pipeline", ["", "--pass-pipeline=builtin.module(sdy-propagation-pipeline)"]
+)
+def test_propagation_needs_no_numpy(pipeline, tmp_path):
+    """It takes a third of the start-up."""
+    file = tmp_path / "program.mlir"
+    file.write_text(
+        """
+        sdy.mesh @mesh = <["x"=2]>
+        func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+            -> tensor<8x8xf32> {
+          %0 = stablehlo.negate %a : tensor<8x8xf32>
+          return %0 : tensor<8x8xf32>
+        }"""
+    )
+    arguments = ["opt", str(file), *filter(None, [pipeline])]
+    program = REPORT.format(arguments=arguments, module="pyshardy.cli.opt", heavy=HEAVY[1:])
+    assert not loaded_by(program)
+
+
 def test_importing_the_package_needs_no_host():
     program = f"""
 import sys, pyshardy

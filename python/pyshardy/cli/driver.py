@@ -35,7 +35,6 @@ from pyshardy.cli.split_input import SEPARATOR, Chunk, near_misses, split_input
 from pyshardy.cli.tool import Tool
 from pyshardy.cli.value_users import with_value_users
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
-from pyshardy.contracts.attributes import CHECKING_PASS
 from pyshardy.frontends.files import Kind, dump, load
 from pyshardy.irtools.user_files import run_user_file
 from pyshardy.pipeline import PipelineError, parse_pipeline, passes, pipeline_of, pipelines
@@ -234,9 +233,10 @@ class Driver:
 
     def _advise(self, failure: PipelineError, source: Chunk | bytes, context: Context) -> None:
         """Add advice to the error of a violated contract, for which the input is read again."""
-        if failure.failed_pass == CHECKING_PASS:
-            from pyshardy.explain.contract_advice import add_advice  # noqa: PLC0415 (rarely needed)
+        # Rarely needed, and slow to load.
+        from pyshardy.explain.contract_advice import add_advice, is_violation  # noqa: PLC0415
 
+        if is_violation(failure):
             add_advice(failure, self._read(source, context))
 
     def _read(self, source: Chunk | bytes, context: Context) -> ir.Module:

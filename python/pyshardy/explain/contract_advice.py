@@ -70,6 +70,11 @@ def explain_with_contracts(
         raise
 
 
+def is_violation(failure: PipelineError) -> bool:
+    """Whether an error says that a program violates its own contracts."""
+    return failure.failed_pass == CHECKING_PASS
+
+
 def add_advice(
     failure: PipelineError,
     annotated: ir.Module,
@@ -85,7 +90,7 @@ def add_advice(
         hardware: the hardware that it was partitioned for.
         cost_hardware: the hardware of the cost estimate.
     """
-    if failure.failed_pass != CHECKING_PASS:
+    if not is_violation(failure):
         return
     what_if = whatif(annotated, hardware=cost_hardware, plan_hardware=hardware)
     reasons = {one.collective.summary(): str(one) for one in what_if.explained.collectives}
@@ -116,7 +121,7 @@ def _keeps_own_contracts(annotated: ir.Module, hardware: Hardware | str) -> bool
     try:
         explain_program(annotated, hardware=hardware)
     except PipelineError as failure:
-        if failure.failed_pass == CHECKING_PASS:
+        if is_violation(failure):
             return False
         raise
     return True

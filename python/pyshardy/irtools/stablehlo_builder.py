@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from mlir_sdy.host import ir
+from mlir_sdy.late_numpy import np
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_element, with_shape
 
 

@@ -18,9 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from mlir_sdy.host import ir
+from mlir_sdy.late_numpy import np
 from mlir_sdy.values import SHARDING
 from pyshardy.irtools.defining_ops import constant_integers
 from pyshardy.irtools.stablehlo_views import DimensionSizeView

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from mlir_sdy.host import ir
+from mlir_sdy.late_numpy import np
 from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.host import ir
+from mlir_sdy.late_numpy import np
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
 

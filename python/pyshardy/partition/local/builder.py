@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import current_context, ir, location_of, stablehlo
+from mlir_sdy.late_numpy import np
 from mlir_sdy.model import (
     AxisRef,
     AxisTuple,
