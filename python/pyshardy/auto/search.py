@@ -185,8 +185,8 @@ class Search:
 
     @cached_property
     def memory_problem(self) -> Problem:
-        """The problem with the memory of all values, without a limit."""
-        return with_memory(self.built, None, len(self.arguments))
+        """The problem with the memory of all values and reshards, however small."""
+        return with_memory(self.built, 0.0, len(self.arguments))
 
     def peak(self, choice: Ints) -> float:
         """Return the peak memory of a choice."""
