@@ -167,8 +167,5 @@ class _Matrices:
         key = flow.nbytes, sources, targets
         known = self._known.get(key)
         if known is None:
-            cost = self._reshards.cost
-            known = self._known[key] = np.array(
-                [[cost(flow.nbytes, source, target) for target in targets] for source in sources]
-            )
+            known = self._known[key] = self._reshards.matrix(flow.nbytes, sources, targets)
         return known * flow.repetitions

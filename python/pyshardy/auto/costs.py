@@ -10,10 +10,14 @@ such as by measured values.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+import numpy as np
+
 from mlir_sdy.model import AxisTuple, Mesh
+from pyshardy.auto.problem import Floats, Ints
 from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import Work
@@ -121,6 +125,13 @@ class ReshardCosts:
     _plans: dict[tuple[AxesPerDim, AxesPerDim, AxisTuple], Collectives] = field(
         default_factory=dict[tuple[AxesPerDim, AxesPerDim, AxisTuple], Collectives]
     )
+    _number_of: dict[tuple[AxesPerDim, AxesPerDim], int] = field(
+        default_factory=dict[tuple[AxesPerDim, AxesPerDim], int]
+    )
+    _numbered: dict[Collectives, int] = field(default_factory=dict[Collectives, int])
+    _numbers: dict[tuple[tuple[AxesPerDim, ...], tuple[AxesPerDim, ...]], Ints] = field(
+        default_factory=dict[tuple[tuple[AxesPerDim, ...], tuple[AxesPerDim, ...]], Ints]
+    )
 
     def collectives(
         self, nbytes: int, source: AxesPerDim, target: AxesPerDim, reduced: AxisTuple = ()
@@ -135,28 +146,68 @@ class ReshardCosts:
         """
         if source == target and not reduced:
             return ()
-        key = source, target, reduced
-        plan = self._plans.get(key)
-        if plan is None:
-            shape = (self.mesh.total_size,) * len(source)
-            reshard = Reshard(shape, 1, source, target, self.mesh)
-            plan = (
-                completion_collectives(reshard, reduced)
-                if reduced
-                else reshard_collectives(reshard)
-            )
-            unit = math.prod(shape)
-            plan = tuple(replace(each, sent=each.sent / unit) for each in plan)
-            self._plans[key] = plan
-        return tuple(replace(each, sent=each.sent * nbytes) for each in plan)
+        return _scaled(self._unit(source, target, reduced), nbytes)
 
-    def cost(
-        self, nbytes: int, source: AxesPerDim, target: AxesPerDim, reduced: AxisTuple = ()
-    ) -> float:
-        """Return the cost of these collectives."""
-        if source == target and not reduced:
-            return 0.0
-        model = self.model
-        return sum(
-            model.collective(each) for each in self.collectives(nbytes, source, target, reduced)
-        )
+    def _unit(self, source: AxesPerDim, target: AxesPerDim, reduced: AxisTuple) -> Collectives:
+        """Return the collectives for a tensor of one byte.
+
+        Dimensions that are sharded neither before nor afterwards are left out, unless partial
+        results may be scattered along them.
+        """
+        key = source, target, reduced
+        known = self._plans.get(key)
+        if known is not None:
+            return known
+        if not reduced:
+            used = [pair for pair in zip(source, target, strict=True) if any(pair)]
+            if len(used) < len(source):
+                before, after = zip(*used, strict=True)
+                found = self._plans[key] = self._unit(before, after, reduced)
+                return found
+        shape = (self.mesh.total_size,) * len(source)
+        reshard = Reshard(shape, 1, source, target, self.mesh)
+        plan = completion_collectives(reshard, reduced) if reduced else reshard_collectives(reshard)
+        unit = math.prod(shape)
+        found = self._plans[key] = tuple(replace(each, sent=each.sent / unit) for each in plan)
+        return found
+
+    def matrix(
+        self, nbytes: int, sources: Sequence[AxesPerDim], targets: Sequence[AxesPerDim]
+    ) -> Floats:
+        """Return the costs of the reshards of a tensor, by source and by target.
+
+        Args:
+            nbytes: the bytes of the unsharded tensor.
+            sources: the axes of each dimension before.
+            targets: those afterwards.
+        """
+        key = tuple(sources), tuple(targets)
+        numbers = self._numbers.get(key)
+        if numbers is None:
+            numbers = self._numbers[key] = np.array(
+                [[self._number(source, target) for target in targets] for source in sources]
+            )
+        costs = np.zeros(len(self._numbered))
+        for plan, number in self._numbered.items():
+            costs[number] = sum(self.model.collective(each) for each in _scaled(plan, nbytes))
+        return costs[numbers]
+
+    def _number(self, source: AxesPerDim, target: AxesPerDim) -> int:
+        """Return the number of the plan of a reshard: many reshards have equal ones."""
+        if source == target:
+            return self._numbered.setdefault((), len(self._numbered))
+        key = source, target
+        number = self._number_of.get(key)
+        if number is None:
+            plan = self._unit(source, target, ())
+            number = self._numbered.setdefault(plan, len(self._numbered))
+            self._number_of[key] = number
+        return number
+
+
+def _scaled(plan: Collectives, nbytes: int) -> Collectives:
+    """Return collectives for a tensor of some bytes from those for one byte."""
+    return tuple(
+        PlannedCollective(each.kind, each.group_size, each.axes, each.sent * nbytes)
+        for each in plan
+    )

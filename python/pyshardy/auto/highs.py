@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A solver by linear and mixed-integer programming, with HiGHS.
 
-1. The linear relaxation of the flow form (`flow_model`) gives a lower bound. Memory constraints are
-   added where its solution violates them, until it violates none.
-2. The given start is the first choice; without one, or if it exceeds the memory limit, local search
-   finds one. If it finds none within the limit, the choice of least memory is the start. Local
-   search goes on from the rounded solution of the relaxation, unless this is optimal.
-3. A gap of the cost of this choice is to be proven, so that the bound has to rise by a distance.
-   Strategies whose reduced cost exceeds the distance are removed: all choices that have them cost
-   more than the bound.
-4. If the gap is larger than asked for, branch and bound searches the rest, from the first choice.
+1. Passes of messages (`dual`) give a first lower bound. The given start is the first choice; without
+   one, or if it exceeds the memory limit, local search finds one from the choice that is decoded
+   from the messages. If it finds none within the limit, the choice of least memory is the start.
+2. A gap of the cost of this choice is to be proven, so that the bound has to rise by a distance.
+   Strategies that raise the bound by more are removed: all choices that have them cost more than
+   the bound that is to be proven.
+3. The linear relaxation of the flow form (`flow_model`) gives a better bound. Memory constraints
+   are added where its solution violates them, until it violates none. Local search goes on from the
+   rounded solution, unless this is optimal, and strategies are removed by their reduced costs as
+   in 2.
+4. If the gap is larger than asked for, branch and bound searches the rest, from the best choice.
    Again, violated memory constraints are added until none is left.
 
 The same problem has the same solution, unless the time limit ends the search: HiGHS runs on one
@@ -27,16 +29,26 @@ from typing import Any
 
 import numpy as np
 
+from pyshardy.auto.dual import Dual
 from pyshardy.auto.flow_model import FlowModel
 from pyshardy.auto.least_memory import LeastMemory, least_memory, smallest_peak
 from pyshardy.auto.linear_program import add_rows, linear_program, make_integer
 from pyshardy.auto.local_search import LocalSearch
-from pyshardy.auto.problem import MEMORY_TOLERANCE, Bools, Floats, Ints, Problem, evaluate
-from pyshardy.auto.reduce import Reduction, describe, reduce
+from pyshardy.auto.problem import MEMORY_TOLERANCE, Bools, Floats, Ints, Node, Problem, evaluate
+from pyshardy.auto.reduce import Reduction, describe, entries, reduce
 from pyshardy.auto.shortage import shortage_of
 from pyshardy.auto.solution import Solution, relative_gap, solution_of, without_choice
 from pyshardy.auto.solve import Progress, ProgressCallback
 from pyshardy.packages import require
+
+MESSAGE_PASSES = 10
+"""The passes of messages before the linear relaxation."""
+
+CHEAP_ENTRIES = 100_000
+"""The pairs of classes up to which the relaxation is solved even if messages prove the gap.
+
+That takes about a second, and often finds the optimum.
+"""
 
 SEARCH_SHARE = 0.15
 """The fraction of the time that local search may take."""
@@ -106,6 +118,7 @@ class _Search:
         self.timeout, self.progress = timeout, progress
         self.state = _Bounds(bound=sum(float(node.costs.min()) for node in self.problem.nodes))
         self.points: list[int] = []
+        self.removal: Reduction | None = None
         self.least: LeastMemory | None = None
         self.proven_at_most = math.inf  # no larger bound holds for strategies that are removed
         self.notes = [f"after reduction: {describe(self.problem)}"]
@@ -123,9 +136,18 @@ class _Search:
             self._offer(self.reduction.restrict(start))
         if start is not None and self.state.choice is None:
             self._improve(self.reduction.restrict(start))
-        if self.state.choice is None:
-            self._improve(np.array([int(np.argmin(n.costs)) for n in self.problem.nodes], np.int64))
+        has_start = self.state.choice is not None
+        dual = self._pass_messages()
         if limit is not None and self.state.choice is None and not self._begin_with_least(limit):
+            return self._finish()
+        if self._is_proven and entries(self.problem) > CHEAP_ENTRIES:
+            return self._finish()
+        self._remove_strategies(dual)
+        if not self.problem.nodes:
+            return self._finish()
+        if self.state.choice is not None and not has_start:
+            self._improve(self.state.choice)
+        if self._is_proven and entries(self.problem) > CHEAP_ENTRIES:
             return self._finish()
         self.model = FlowModel(self.problem)
         self.scale = SCALE / (abs(self.state.cost) if 0 < abs(self.state.cost) < math.inf else 1.0)
@@ -135,6 +157,55 @@ class _Search:
         if self._solve_relaxation() and not self._is_proven:
             self._branch_and_bound()
         return self._finish()
+
+    # --- Messages --------------------------------------------------------------------------------
+
+    def _pass_messages(self) -> Dual:
+        """Pass messages; improve the choice that is decoded from them."""
+        dual = Dual(self.problem)
+        for _ in range(MESSAGE_PASSES):
+            dual.run()
+            if self._left() <= 0:
+                break
+        self.state.bound = max(self.state.bound, dual.bound() * (1 - 1e-12))
+        search = self.search
+        search.reset(dual.decode())
+        search.descend({}, self.deadline)
+        if search.fits or search.repair(self._deadline_of_search()):
+            self._offer(np.array(search.choice, np.int64))
+        self._report("message passing")
+        return dual
+
+    def _remove_strategies(self, dual: Dual) -> None:
+        """Remove the strategies without which the gap can still be proven."""
+        choice = self.state.choice
+        if choice is None:
+            return
+        distance = self._aim() - self.state.bound
+        nodes: list[Node] = []
+        for node, regret, one in zip(self.problem.nodes, dual.regrets(), choice, strict=True):
+            kept: Bools = regret <= distance
+            kept[one] = True
+            nodes.append(Node(node.name, np.where(kept, node.costs, np.inf)))
+        given = self.problem
+        rest = reduce(Problem(nodes, given.values, given.buffers, given.copies, given.limit))
+        assert rest.problem is not None, "the best choice is kept"
+        self.problem, self.removal = rest.problem, rest
+        self.state.choice = rest.restrict(choice)
+        self.notes.append(f"without strategies that cost too much: {describe(self.problem)}")
+        if self.problem.nodes:
+            self.search = LocalSearch(self.problem, self.state.choice)
+
+    def _aim(self) -> float:
+        """Return the bound that is to be proven for the best choice; its cost if the gap is proven.
+
+        Strategies whose choices cost more may be removed, so that no larger bound is proven later.
+        """
+        aim = self.state.cost - 0.99 * self.gap * abs(self.state.cost)  # the gap despite rounding
+        if aim <= self.state.bound:
+            aim = self.state.cost
+        self.proven_at_most = min(self.proven_at_most, aim)
+        return aim
 
     def _begin_with_least(self, limit: float) -> bool:
         """Improve the choice of least memory; return whether one within the limit may exist."""
@@ -150,6 +221,9 @@ class _Search:
     def _is_proven(self) -> bool:
         return relative_gap(self.state.cost, self.state.bound) <= self.gap
 
+    def _deadline_of_search(self) -> float:
+        return min(self.deadline, time.perf_counter() + SEARCH_SHARE * self.timeout)
+
     def _left(self) -> float:
         return self.deadline - time.perf_counter()
 
@@ -162,7 +236,7 @@ class _Search:
         """Improve a choice by local search; keep the result if it is the best so far."""
         search = self.search
         search.reset(choice)
-        deadline = min(self.deadline, time.perf_counter() + SEARCH_SHARE * self.timeout)
+        deadline = self._deadline_of_search()
         if not search.fits and not search.repair(deadline):
             return
         search.improve(deadline)
@@ -184,7 +258,7 @@ class _Search:
             if status != "kOptimal":
                 break
             solution, objective = self._solution()
-            self.state.bound = max(self.state.bound, self._bound(objective))
+            self._raise_bound(objective)
             self._report("linear relaxation")
             if not self._add_memory_rows(solution):
                 choice = self.model.choice_of(solution)
@@ -234,9 +308,7 @@ class _Search:
         """
         if not math.isfinite(self.state.cost) or self.state.choice is None:
             return
-        aimed = 0.99 * self.gap  # so that the gap itself is reached despite rounding
-        self.proven_at_most = self.state.cost - aimed * abs(self.state.cost)
-        distance = (self.proven_at_most - self.state.bound) * self.scale
+        distance = (self._aim() - self.state.bound) * self.scale
         duals: Floats = np.array(self.highs.getSolution().col_dual)
         fixed: Bools = duals > max(distance, 0.0) * (1 + 1e-6) + 1e-6
         fixed[self.model.first[:-1] + self.state.choice] = False
@@ -317,7 +389,8 @@ class _Search:
         """Return the solution of the given problem."""
         notes = tuple(self.notes)
         if not self.problem.nodes:
-            self.state.choice, self.state.bound = np.zeros(0, np.int64), 0.0
+            self.state.choice = np.zeros(0, np.int64)
+            self.state.bound = min(0.0, self.proven_at_most)
         if self.state.choice is None:
             is_infeasible = self.state.bound == math.inf
             seconds = SEARCH_SHARE * self.timeout
@@ -328,5 +401,8 @@ class _Search:
             search = LocalSearch(self.problem, self.state.choice)
             search.prefer_first()
             self.state.choice = np.array(search.choice, np.int64)
-        choice = self.reduction.restore(self.state.choice)
+        choice = self.state.choice
+        if self.removal is not None:
+            choice = self.removal.restore(choice)
+        choice = self.reduction.restore(choice)
         return solution_of(self.original, choice, self.state.bound, self.gap, self.started, notes)

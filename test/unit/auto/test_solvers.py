@@ -56,6 +56,19 @@ def test_trees_are_solved_by_reduction():
     assert reduction.problem.nodes[0].costs[0] == pytest.approx(solution.cost)
 
 
+@given(SEEDS, st.sampled_from([0.02, 0.1, 0.3]))
+@settings(max_examples=60, deadline=None)
+def test_bounds_hold_whatever_the_gap(seed, gap):
+    """Strategies without which the gap can be proven are removed: the bound must not exceed it."""
+    problem = random_problem(seed)
+    best, found = brute_force(problem), solve(problem, by="highs", gap=gap)
+    assert found.status == best.status
+    if best.choice is not None:
+        assert found.bound <= best.cost * (1 + 1e-6)
+        assert best.cost <= found.cost * (1 + 1e-9)
+        assert found.gap <= gap
+
+
 @given(SEEDS)
 @settings(max_examples=60, deadline=None)
 def test_highs_finds_and_proves_the_optimum(seed):

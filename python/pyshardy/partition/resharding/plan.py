@@ -79,8 +79,12 @@ def _repadded(
     """Return the dimensions that are sharded before and after, but padded to different sizes."""
     return frozenset(
         dim
-        for dim, (size, *lists) in enumerate(zip(shape, before, after, strict=True))
-        if size >= 0 and all(lists) and len({_padded(size, mesh.axes_size(a)) for a in lists}) > 1
+        for dim, (size, old, new) in enumerate(zip(shape, before, after, strict=True))
+        if old
+        and new
+        and old != new
+        and size >= 0
+        and _padded(size, mesh.axes_size(old)) != _padded(size, mesh.axes_size(new))
     )
 
 
