@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A solver by linear and mixed-integer programming, with HiGHS.
 
-1. Passes of messages (`dual`) give a first lower bound. The given start is the first choice; without
-   one, or if it exceeds the memory limit, local search finds one from the choice that is decoded
-   from the messages. If it finds none within the limit, the choice of least memory is the start.
+1. Passes of messages (`dual`) give a first lower bound. The given start is the first choice.
+   Without one, or if it exceeds the memory limit, local search finds one from the choice that is
+   decoded from the messages; if it finds none, the choice of least memory is the start.
 2. A gap of the cost of this choice is to be proven, so that the bound has to rise by a distance.
    Strategies that raise the bound by more are removed: all choices that have them cost more than
    the bound that is to be proven.
