@@ -251,7 +251,7 @@ class CheapestCompatibility:
         """Return axes along which the sum that a result is added to is completed in any case.
 
         One of the other addends is partial along them in its cheapest shardings, or an all-reduce
-        completes it already. None if not all addends can stay partial.
+        completes it already. There are none if not all addends can stay partial.
         """
         for other in added_to(operation.results[0], self._can_be_partial):
             if other.name == _ALL_REDUCE:
