@@ -18,6 +18,7 @@ seconds_to_start = 1e-5
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -127,6 +128,7 @@ class Hardware(HashSlot):
         return max(operations / self.flops_per_second, accessed / self.bytes_per_second)
 
 
+@functools.cache
 def presets() -> tuple[str, ...]:
     """Return the names of the built-in hardware."""
     names = (entry.name for entry in _PRESETS.iterdir())

@@ -8,6 +8,7 @@ from it.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import typing
@@ -213,6 +214,7 @@ def _declared_by(
     return tuple(declared)
 
 
+@functools.lru_cache(maxsize=256)  # Each pass asks whenever it runs, and annotations are text.
 def options_class(function: Callable[..., object]) -> type | None:
     """Return the dataclass of the parameter `options` of a function, if it has one."""
     annotation = typing.get_type_hints(function).get("options")

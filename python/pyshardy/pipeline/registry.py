@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -59,10 +60,8 @@ class PassInfo:
 
     def load(self) -> PassFunction:
         """Return the function that implements the pass."""
-        if not isinstance(self.implementation, str):
-            return self.implementation
-        module, _, function = self.implementation.partition(":")
-        return getattr(importlib.import_module(module), function)
+        given = self.implementation
+        return _imported(given) if isinstance(given, str) else given
 
     def run(self, target: Any, keywords: Mapping[str, OptionValue]) -> None:
         """Run the pass on the operation of its anchor, with options by their keywords."""
@@ -101,6 +100,13 @@ class PipelineInfo:
         return list(map(str, self.build().elements))
 
 
+@functools.cache
+def _imported(implementation: str) -> PassFunction:
+    """Return the function of a name such as `module:function`."""
+    module, _, function = implementation.partition(":")
+    return getattr(importlib.import_module(module), function)
+
+
 def display_name(argument: str) -> str:
     """The argument in camel case: `sdy-close-shardings` becomes `SdyCloseShardings`."""
     return "".join(word[:1].upper() + word[1:] for word in argument.split("-"))
@@ -114,38 +120,41 @@ _added_pipelines: dict[str, PipelineInfo] = {}
 
 
 @functools.cache
-def _own_passes() -> Mapping[str, PassInfo]:
+def _own_passes() -> dict[str, PassInfo]:
     """Return the project's passes: those that are declared and have an implementation."""
     from pyshardy.pipeline.pass_table import PASSES  # noqa: PLC0415 - only to run or list passes
 
     modules = pass_modules()
-    return MappingProxyType(
-        {
-            name: PassInfo(
-                name,
-                declaration.summary,
-                declaration.description,
-                declaration.anchor,
-                tuple(map(declared_option, declaration.options)),
-                f"{modules[function_name(name)]}:{function_name(name)}",
-                declaration.class_name,
-                declaration.release,
-            )
-            for name, declaration in PASSES.items()
-            if function_name(name) in modules
-        }
-    )
+    return {
+        name: PassInfo(
+            name,
+            declaration.summary,
+            declaration.description,
+            declaration.anchor,
+            tuple(map(declared_option, declaration.options)),
+            f"{modules[function_name(name)]}:{function_name(name)}",
+            declaration.class_name,
+            declaration.release,
+        )
+        for name, declaration in PASSES.items()
+        if function_name(name) in modules
+    }
 
 
 def passes() -> Mapping[str, PassInfo]:
     """Return all passes written in Python by name, without those of the host."""
-    return MappingProxyType({**_own_passes(), **_added_passes})
+    return MappingProxyType(ChainMap(_added_passes, _own_passes()))
 
 
 def pipelines() -> Mapping[str, PipelineInfo]:
     """Return all named pipelines by name."""
-    importlib.import_module(PIPELINES)
+    _load_own_pipelines()
     return MappingProxyType(_added_pipelines)
+
+
+@functools.cache
+def _load_own_pipelines() -> None:
+    importlib.import_module(PIPELINES)
 
 
 def register_pass(
