@@ -47,7 +47,7 @@ LAYERS = [
     ["pyshardy.schedules.page"],
     ["pyshardy.schedules.plan"],
     ["pyshardy.schedules.schedule"],
-    ["pyshardy.auto.page"],
+    ["pyshardy.auto.page", "pyshardy.auto.jax_code"],
     ["pyshardy.auto.plan"],
     ["pyshardy.auto.entry"],
     ["pyshardy.auto.for_jax", "pyshardy.auto.for_torch"],

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Representations of values: one line in a REPL, tables in notebooks and by `rich.print`."""
+"""Representations of values: one line in a REPL, tables in notebooks and by `rich.print`.
+
+Plans and their differences are `Printed`: `print` shows their tables, too.
+"""
 
 from __future__ import annotations
 
 import html
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,6 +18,9 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 20
 """The number of rows of a table that are shown."""
+
+_WIDTH = 120
+"""The width of text without a terminal."""
 
 _MOST_CHARACTERS = 20_000
 """The number of characters of a program that are shown."""
@@ -77,6 +84,9 @@ class Table:
             table.add_row(*(Text(str(cell)) for cell in row))
         return table
 
+    def __str__(self) -> str:
+        return _as_text(self)
+
 
 class Displayed(ABC):
     """Base of values that are displayed by a summary in one line, and by tables."""
@@ -103,6 +113,15 @@ class Displayed(ABC):
         from rich.text import Text  # noqa: PLC0415
 
         return Group(Text(repr(self)), *self.tables())
+
+
+class Printed(Displayed):
+    """Base of values whose text is the summary and the tables."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *map(str, self.tables())])
 
 
 class DisplayedText:
@@ -139,3 +158,13 @@ def seconds_text(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:,.2f} {unit}"
     return f"{seconds * 1e6:,.2f} us"
+
+
+def _as_text(table: Table) -> str:
+    """Return a table as text, as wide as the terminal."""
+    from rich.console import Console  # noqa: PLC0415 (slow)
+
+    console = Console(width=shutil.get_terminal_size((_WIDTH, 1)).columns, no_color=True)
+    with console.capture() as captured:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in captured.get().rstrip().split("\n"))

@@ -33,6 +33,7 @@
 | `pareto`           | the cost of plans by their memory                                |
 | `texts`            | texts of shardings and costs                                     |
 | `page`             | the report of a plan                                             |
+| `jax_code`         | a plan as Python code for JAX                                    |
 | `plan`             | plans with their certificate, and answers about them             |
 | `entry`            | `sdy.auto_shard`                                                 |
 | `for_jax`          | `sdy.jax.auto_shard`                                             |

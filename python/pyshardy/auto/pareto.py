@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyshardy.auto.texts import bytes_text, cost_text
-from pyshardy.display import Displayed, Table, counted
+from pyshardy.display import Printed, Table, counted
 
 _WIDTH, _HEIGHT = 640, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 84, 24, 20, 52
@@ -34,7 +34,7 @@ class ParetoPoint:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Pareto(Displayed):
+class Pareto(Printed):
     """The cost of plans by their memory.
 
     Attributes:

@@ -19,6 +19,7 @@ from mlir_sdy.model import TensorSharding
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.api import propagate, sharding
 from pyshardy.auto.forced import DEFAULT_SECONDS, ForcedSharding, forced_shardings
+from pyshardy.auto.jax_code import jax_code
 from pyshardy.auto.page import AlternativeRow, ArgumentRow, PlanPage
 from pyshardy.auto.pareto import Pareto, ParetoPoint
 from pyshardy.auto.prediction import Prediction, predict
@@ -30,7 +31,7 @@ from pyshardy.auto.strategies import agrees_with
 from pyshardy.auto.texts import bytes_text, cost_text, signed_text, spec_text
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import TensorSizes
-from pyshardy.display import Displayed, DisplayedText, Table, counted, seconds_text
+from pyshardy.display import DisplayedText, Printed, Table, counted, seconds_text
 from pyshardy.explain.estimate import Estimate, estimate
 from pyshardy.explain.program import explain_program
 from pyshardy.partition.resharding.steps import AxesPerDim
@@ -108,8 +109,8 @@ class Constraints:
         rules = [(*each, True) for each in self.fixed] + [(*each, False) for each in self.forbidden]
         for pattern, spec, is_wanted in rules:
             wanted = spec if isinstance(spec, TensorSharding) else sharding(spec)
-            for name, site in self._sites(pattern):
-                axes = self.search.built.graph.sites[site].alternatives.results[0]
+            for name, (site, number) in self._sites(pattern):
+                axes = self.search.built.graph.sites[site].alternatives.results[number]
                 if axes and len(axes[0]) != len(wanted.dim_axes):
                     message = f"'{name}' has {len(axes[0])} dimensions, the sharding {wanted} has "
                     raise UsageError(error(f"{message}{len(wanted.dim_axes)}"))
@@ -122,9 +123,9 @@ class Constraints:
                     raise UsageError(error(message))
         return kept
 
-    def _sites(self, pattern: str) -> list[tuple[str, int]]:
-        """Return the sites of arguments and results whose names match a pattern."""
-        sites = self.search.named_sites
+    def _sites(self, pattern: str) -> list[tuple[str, tuple[int, int]]]:
+        """Return the arguments and results whose names match a pattern, with their sites."""
+        sites = self.search.named_values
         escaped = pattern.replace("[", "[[]")
         found = [(name, at) for name, at in sites.items() if fnmatch.fnmatchcase(name, escaped)]
         if not found:
@@ -133,7 +134,7 @@ class Constraints:
         return found
 
 
-class ShardingPlan(Displayed):
+class ShardingPlan(Printed):
     """Shardings of a program, with a proven bound of their cost.
 
     Args:
@@ -249,13 +250,13 @@ class ShardingPlan(Displayed):
         Raises:
             UsageError: there is none, or it has no other sharding.
         """
-        sites = self.search.named_sites
+        sites = self.search.named_values
         if name not in sites:
             hint = did_you_mean(name, sites)
             raise UsageError(error(f"there is no argument or result '{name}'{hint}"))
-        site = sites[name]
-        chosen = self._axes(site)
-        results = self.search.built.graph.sites[site].alternatives.results[0]
+        site, number = sites[name]
+        chosen = self._axes(site, number)
+        results = self.search.built.graph.sites[site].alternatives.results[number]
         others = frozenset(at for at, axes in enumerate(results) if axes != chosen)
         permitted = {**self.constraints.permitted()}
         permitted[site] = permitted.get(site, others) & others
@@ -437,7 +438,7 @@ class ShardingPlan(Displayed):
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the shardings and the certificate to a JSON file, which `SavedPlan.load` reads."""
+        """Write the shardings and the certificate to a JSON file, which `load` reads."""
         saved = SavedPlan(
             {name: str(each) for name, each in self.shardings.items()},
             str(self.search.mesh),
@@ -448,20 +449,20 @@ class ShardingPlan(Displayed):
         )
         saved.save(path)
 
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> SavedPlan:
+        """Read a plan that was saved.
+
+            plan.compare(sdy.ShardingPlan.load("plan.json").specs())
+
+        Raises:
+            UsageError: the file can't be read, or isn't a plan.
+        """
+        return SavedPlan.load(path)
+
     def to_jax(self) -> str:
-        """Return Python code with the shardings as `NamedSharding`s."""
-        axes = _tuple_text([str(axis.size) for axis in self.search.mesh.axes])
-        names = _tuple_text([f'"{axis.name}"' for axis in self.search.mesh.axes])
-        lines = [
-            "import jax",
-            "from jax.sharding import NamedSharding, PartitionSpec as P",
-            "",
-            f"mesh = jax.make_mesh({axes}, {names})",
-            "shardings = {",
-        ]
-        for name, own in self.shardings.items():
-            lines.append(f"    {name!r}: NamedSharding(mesh, {spec_text(own)}),")
-        return "\n".join([*lines, "}", ""])
+        """Return Python code with the shardings, and with constraints on values as comments."""
+        return jax_code(self.search, self.choice)
 
     def summary(self) -> str:
         """Return the cost with its certificate in one line."""
@@ -485,12 +486,12 @@ class ShardingPlan(Displayed):
             tables.append(Table("Certificate", ("remark",), [(each,) for each in self.notes]))
         return tables
 
-    def _axes(self, site: int) -> AxesPerDim:
-        return self.search.built.axes_of(self.choice, site, 0)
+    def _axes(self, site: int, number: int = 0) -> AxesPerDim:
+        return self.search.built.axes_of(self.choice, site, number)
 
 
-@dataclass(frozen=True, slots=True)
-class PlanCheck:
+@dataclass(frozen=True, slots=True, repr=False)
+class PlanCheck(Printed):
     """The predicted bytes and those of the partitioned program.
 
     Attributes:
@@ -508,6 +509,15 @@ class PlanCheck:
         if predicted == found:
             return 0.0
         return math.inf if predicted == 0 else (found - predicted) / predicted
+
+    def summary(self) -> str:
+        """Return the predicted and the counted bytes."""
+        predicted, found = sum(self.predicted.values()), sum(self.counted.values())
+        return f"{predicted:,.0f} bytes predicted, {found:,.0f} counted"
+
+    def tables(self) -> list[Table]:
+        """Return the bytes by kind and axes."""
+        return [self.table()]
 
     def table(self) -> Table:
         """Return the bytes by kind and axes."""
@@ -555,7 +565,7 @@ class Alternative(DisplayedText):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PlanDifference(Displayed):
+class PlanDifference(Printed):
     """The differences between two plans.
 
     Attributes:
@@ -626,8 +636,3 @@ class SavedPlan:
     def specs(self) -> dict[str, TensorSharding]:
         """Return the shardings, such as for `ShardingPlan.compare`."""
         return {name: sharding(text) for name, text in self.shardings.items()}
-
-
-def _tuple_text(entries: Sequence[str]) -> str:
-    """Return the text of a tuple in Python."""
-    return f"({entries[0]},)" if len(entries) == 1 else f"({', '.join(entries)})"

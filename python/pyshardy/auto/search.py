@@ -201,10 +201,7 @@ class Search:
         """Return the axes of the results of `@main` in a choice, by their numbers."""
         graph = self.built.graph
         found: dict[int, AxesPerDim] = {}
-        block = entry_block(self.main)
-        assert block is not None, "checked by the constructor"
-        returned = block.operations[len(block.operations) - 1].operation.operands
-        for number, value in enumerate(returned):
+        for number, value in enumerate(self._returned):
             site = graph.results.get(number)
             if site is not None:
                 alternatives = graph.sites[site].alternatives
@@ -214,6 +211,13 @@ class Search:
                 if axes is not None:
                     found[number] = axes
         return found
+
+    @property
+    def _returned(self) -> Sequence[ir.Value]:
+        """The values that `@main` returns."""
+        block = entry_block(self.main)
+        assert block is not None, "checked by the constructor"
+        return list(block.operations[len(block.operations) - 1].operation.operands)
 
     def annotated(self, choice: Ints) -> ir.Module:
         """Return a copy of the program with the shardings of a choice."""
@@ -295,12 +299,18 @@ class Search:
         }
 
     @cached_property
-    def named_sites(self) -> dict[str, int]:
-        """The sites of arguments and of annotated results by their names."""
-        found = dict(self.argument_names)
+    def named_values(self) -> dict[str, tuple[int, int]]:
+        """The sites of arguments and results by their names, and the number of the site's result.
+
+        That of a result without an annotation is the site of the operation that computes it.
+        """
+        found = {name: (site, 0) for name, site in self.argument_names.items()}
         names = result_names(self.main)
-        for number, site in self.built.graph.results.items():
-            found.setdefault(names[number] or f"result[{number}]", site)
+        for number, value in enumerate(self._returned):
+            site = self.built.graph.results.get(number)
+            made = self.built.graph.placed.get(value) if site is None else (site, 0)
+            if made is not None:
+                found.setdefault(names[number] or f"result[{number}]", made)
         return found
 
     def as_sharding(self, axes: AxesPerDim) -> TensorSharding:

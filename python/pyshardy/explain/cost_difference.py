@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import TensorSharding
 from pyshardy.cost.hardware import Hardware
+from pyshardy.display import Printed, Table, seconds_text
 from pyshardy.explain.estimate import Estimate, estimate
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.program import PartitionedProgram, Port
@@ -47,8 +48,8 @@ class CollectiveDifference:
     nbytes_sent: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+@dataclass(frozen=True, slots=True, repr=False)
+class Difference(Printed):
     """The differences between two plans.
 
     Attributes:
@@ -62,6 +63,33 @@ class Difference:
     second: Estimate
     ports: tuple[PortDifference, ...]
     collectives: tuple[CollectiveDifference, ...]
+
+    def summary(self) -> str:
+        """Return the change of bytes, time and memory in one line."""
+        first, second = self.first, self.second
+        return (
+            f"{first.nbytes_sent:,} -> {second.nbytes_sent:,} bytes sent, "
+            f"{seconds_text(first.seconds)} -> {seconds_text(second.seconds)}, "
+            f"peak memory {first.peak_bytes:,} -> {second.peak_bytes:,} bytes"
+        )
+
+    def tables(self) -> list[Table]:
+        """Return tables of the costs and of the collectives that differ."""
+        plans = self.first, self.second
+        axes = {axes for plan in plans for axes in plan.bytes_by_axes}
+        pairs = zip(*(plan.rows(axes) for plan in plans), strict=True)
+        costs = [(label, before, after) for (label, before), (_, after) in pairs]
+        title = f"Each device, {self.first.hardware}"
+        tables = [Table(title, ("cost", "before", "after"), costs, num_numeric=2)]
+        if self.collectives:
+            rows: list[tuple[str, ...]] = []
+            for each in self.collectives:
+                counts, sent = each.counts, each.nbytes_sent
+                changed = (f"{counts[0]} -> {counts[1]}", f"{sent[0]:,} -> {sent[1]:,}")
+                rows.append((each.kind, each.axes, *changed))
+            headings = ("collective", "axes", "count", "bytes sent")
+            tables.append(Table("Different collectives", headings, rows, num_numeric=2))
+        return tables
 
 
 def compare(

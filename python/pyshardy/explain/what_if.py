@@ -27,7 +27,7 @@ from pyshardy.api import sharding as sharding_of
 from pyshardy.contracts.attributes import without_contracts
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
-from pyshardy.display import Displayed, Table, seconds_text
+from pyshardy.display import Printed, Table
 from pyshardy.explain.any_program import module_of
 from pyshardy.explain.checked_advice import (
     MOST_CANDIDATES,
@@ -176,7 +176,7 @@ class WhatIf:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Change(Displayed):
+class Change(Printed):
     """The effect of other shardings.
 
     Attributes:
@@ -219,30 +219,11 @@ class Change(Displayed):
 
     def effect(self) -> str:
         """Return the change of bytes, time and memory in one line."""
-        first, second = self.difference.first, self.difference.second
-        return (
-            f"{first.nbytes_sent:,} -> {second.nbytes_sent:,} bytes sent, "
-            f"{seconds_text(first.seconds)} -> {seconds_text(second.seconds)}, "
-            f"peak memory {first.peak_bytes:,} -> {second.peak_bytes:,} bytes"
-        )
+        return self.difference.summary()
 
     def tables(self) -> list[Table]:
         """Return tables of the costs and of the collectives that differ."""
-        plans = self.difference.first, self.difference.second
-        axes = {axes for plan in plans for axes in plan.bytes_by_axes}
-        pairs = zip(*(plan.rows(axes) for plan in plans), strict=True)
-        costs = [(label, before, after) for (label, before), (_, after) in pairs]
-        title = f"Each device, {self.difference.first.hardware}"
-        tables = [Table(title, ("cost", "before", "after"), costs, num_numeric=2)]
-        if self.difference.collectives:
-            rows: list[tuple[str, ...]] = []
-            for each in self.difference.collectives:
-                counts, sent = each.counts, each.nbytes_sent
-                changed = (f"{counts[0]} -> {counts[1]}", f"{sent[0]:,} -> {sent[1]:,}")
-                rows.append((each.kind, each.axes, *changed))
-            headings = ("collective", "axes", "count", "bytes sent")
-            tables.append(Table("Different collectives", headings, rows, num_numeric=2))
-        return tables
+        return self.difference.tables()
 
 
 def whatif(

@@ -13,7 +13,7 @@ from typing import overload
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.cost.hardware import Hardware
-from pyshardy.display import Displayed, Table, counted, seconds_text
+from pyshardy.display import Displayed, Printed, Table, counted, seconds_text
 from pyshardy.explain.cost_difference import Difference, compare_explained
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.explain.program_explanation import ProgramExplanation
@@ -91,7 +91,7 @@ class PlanStep(Displayed):
         return tables
 
 
-class Plan(Sequence[PlanStep], Displayed):
+class Plan(Sequence[PlanStep], Printed):
     """The program after each tactic of a schedule; step 0 has the annotations only.
 
     Args:

@@ -21,7 +21,7 @@ from mlir_sdy.values import get_sharding, set_sharding
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.tags import untagged
 from pyshardy.irtools.textual_order import Place, textual_order
-from pyshardy.rules.lookup import ShardingRuleLookup
+from pyshardy.rules.pointwise_rules import is_elementwise
 
 _MOVING = frozenset(
     {"sdy.reshard", "stablehlo.convert", "stablehlo.reshape", "stablehlo.transpose"}
@@ -68,17 +68,8 @@ def _uses_of(value: ir.Value, chain: tuple[ir.Operation, ...]) -> Iterator[_Use]
         user = use.owner.operation
         if user.name in _MOVING:
             yield from _uses_of(user.results[0], (*chain, user))
-        elif len(user.results) and not len(user.regions) and not _is_elementwise(user):
+        elif len(user.results) and not len(user.regions) and not is_elementwise(user):
             yield _Use(user, use.operand_number, chain)
-
-
-def _is_elementwise(operation: ir.Operation) -> bool:
-    """Whether elements of the results depend only on the same elements of operands."""
-    rule = ShardingRuleLookup.shared(operation.context).rule(operation)
-    if rule is None:
-        return False
-    mappings = [each.dim_mappings for each in (*rule.operand_mappings, *rule.result_mappings)]
-    return all(each == mappings[0] for each in mappings)
 
 
 def _separate(argument: ir.Value, use: _Use) -> None:

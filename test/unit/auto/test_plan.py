@@ -10,7 +10,6 @@ import pytest
 import pyshardy as sdy
 from pyshardy.auto.costs import HardwareCosts, PricedBytes
 from pyshardy.auto.measured import read_measured
-from pyshardy.auto.plan import SavedPlan
 from pyshardy.cli.auto import main
 
 MLP = """
@@ -122,16 +121,38 @@ def test_memory_against_time(plan):
 
 def test_saved_plans(plan, tmp_path):
     plan.save(tmp_path / "plan.json")
-    saved = SavedPlan.load(tmp_path / "plan.json")
+    saved = sdy.ShardingPlan.load(tmp_path / "plan.json")
     assert saved.specs() == dict(plan.shardings)
+    assert plan.compare(saved.specs()).difference == 0, "of results without annotations, too"
     assert (saved.cost, saved.bytes) == (plan.cost, plan.bytes)
     (tmp_path / "plan.json").write_text("{}")
     with pytest.raises(sdy.UsageError, match="cannot read the plan"):
-        SavedPlan.load(tmp_path / "plan.json")
+        sdy.ShardingPlan.load(tmp_path / "plan.json")
     code = plan.to_jax()
     assert 'mesh = jax.make_mesh((2, 4), ("data", "model"))' in code
     assert "'up': NamedSharding(mesh, P(None, \"model\"))," in code
+    assert "with_sharding_constraint" not in code, "propagation finds all other shardings"
     compile(code, "plan", "exec")
+
+
+def test_constraints_for_jax():
+    """Where propagation alone would choose otherwise."""
+    given = ' {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}'
+    text = MLP.replace(given, "")
+    plan = sdy.auto_shard(sdy.parse(text), hardware="h100").fix("y", (None, "data")).solve()
+    code = plan.to_jax()
+    compile(code, "plan", "exec")
+    assert ": value = jax.lax.with_sharding_constraint(value, NamedSharding(mesh, P(" in code
+
+
+def test_text_has_tables(plan):
+    for value, wanted in (
+        (plan, "Largest costs of communication"),
+        (plan.table(), "sharding"),
+        (plan.check(), "predicted bytes"),
+        (plan.pareto([200e6]), "peak memory"),
+    ):
+        assert wanted in str(value)
 
 
 def test_measured_collectives(tmp_path):
