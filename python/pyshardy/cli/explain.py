@@ -128,6 +128,10 @@ def parser() -> Parser:
 
 
 def _run(arguments: argparse.Namespace, tool: Tool) -> int:
+    for flag, given in (("--what-if", arguments.what_if), ("--advise", arguments.advise)):
+        if given and arguments.schedule:
+            message = f"'{flag}' is for annotated programs: it can't be combined with '--schedule'"
+            raise UsageError(error(f"{message}; add a 'manual' tactic to the schedule instead"))
     inputs = [file for file in (arguments.file, arguments.diff) if file]
     if arguments.verbose:
         tool.enable_logging()

@@ -12,8 +12,9 @@ from pyshardy.irtools.named_values import NamedValues
 from pyshardy.propagation.explanation import Explanation, explain
 from pyshardy.propagation.record import Record
 
-_INSERTED = OWN_SHARDING.keys() - {"sdy.sharding_constraint", "sdy.data_flow_edge"}
-"""Operations that change the sharding of a value: reshards and collectives."""
+_BARRIER = "stablehlo.optimization_barrier"
+_INSERTED = {_BARRIER, *OWN_SHARDING} - {"sdy.sharding_constraint", "sdy.data_flow_edge"}
+"""Operations that stand for a value of the program: reshards, collectives and barriers."""
 
 
 class Propagation(Record, Displayed):
@@ -65,5 +66,6 @@ class Propagation(Record, Displayed):
                 )
                 raise ValueError(message)
             inserted.append(operation.name)
-            value = operation.operands[0]
+            is_barrier = operation.name == _BARRIER
+            value = operation.operands[ir.OpResult(value).result_number if is_barrier else 0]
         return explain(self, slot, tuple(inserted))

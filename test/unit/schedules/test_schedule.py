@@ -116,6 +116,32 @@ def test_zero_takes_the_largest_free_dimension():
     ]
 
 
+def test_a_weight_that_is_resharded_for_each_use():
+    """Conversions belong to the use; elementwise operations are none."""
+    text = """
+sdy.mesh @mesh = <["data"=2]>
+func.func @main(%x: tensor<8x16xf32> loc("x"), %w: tensor<16x16xf32> loc("w"))
+    -> (tensor<8x16xf32>, tensor<16x16xf32>) {
+  %c = stablehlo.convert %w : (tensor<16x16xf32>) -> tensor<16x16xbf16>
+  %0 = stablehlo.dot_general %x, %c, contracting_dims = [1] x [0]
+    : (tensor<8x16xf32>, tensor<16x16xbf16>) -> tensor<8x16xf32>
+  %1 = stablehlo.dot_general %0, %c, contracting_dims = [1] x [0]
+    : (tensor<8x16xf32>, tensor<16x16xbf16>) -> tensor<8x16xf32>
+  %2 = stablehlo.add %w, %w : tensor<16x16xf32>
+  return %1, %2 : tensor<8x16xf32>, tensor<16x16xf32>
+}"""
+    tactics = [
+        sdy.batch("x", axis="data"),
+        sdy.zero(parameters="w", axis="data", reshard_after_forward=True),
+    ]
+    plan = sdy.Schedule(tactics).apply(sdy.parse(text))
+    assert sdy.asm(plan.module).count("optimization_barrier") == 1
+    collectives = plan[2].explain().collectives
+    assert [each.collective.kind for each in collectives] == ["all_gather"] * 2
+    roots = {str(root.tensor.description) for each in collectives for root in each.made.roots}
+    assert roots == {"argument 1 of @main"}, "through the barrier"
+
+
 def test_values_and_results():
     plan = apply(sdy.manual({"%hidden": 1, "y": 0}, axis="data"))
     assert str(plan.program.outputs[0].sharding) == '<@mesh, [{"data"}, {}]>'
