@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from mlir_sdy.fold.pattern import is_used
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.traversal import operations_in
 from pyshardy.importing.dimension_links import Parts, links_of, renumbered
 from pyshardy.importing.fixed_dimensions import has_fixed_dims
@@ -56,6 +56,7 @@ class _Program:
         self.steps: list[Step] = []
         self.shapes: list[Shape | None] = []
         self._numbers: dict[ir.Value, int] = {}
+        self._shapes: dict[int, Shape | None] = {}  # by the identity of types
         for view in operations_in(function):
             if view.operation != function:
                 self.operations.append(view.operation)
@@ -76,7 +77,11 @@ class _Program:
     def _number(self, value: ir.Value) -> int:
         number = self._numbers.setdefault(value, len(self.shapes))
         if number == len(self.shapes):
-            self.shapes.append(_splittable_shape(value.type))
+            kind = value.type
+            key = identity(kind)
+            if key not in self._shapes:
+                self._shapes[key] = _splittable_shape(kind)
+            self.shapes.append(self._shapes[key])
         return number
 
 

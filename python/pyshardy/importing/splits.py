@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from pyshardy.importing.dimension_links import Link, Parts
@@ -125,15 +126,16 @@ def through_reshape(
     )
 
 
-def element_ranges(shape: Shape) -> list[tuple[int, int]]:
+@lru_cache(maxsize=4096)
+def element_ranges(shape: Shape) -> tuple[tuple[int, int], ...]:
     """Return for each dimension the number of elements before it and up to its end, from the major.
 
     Two dimensions of the shapes before and after a reshape with equal ranges are the same.
 
-    Example: `(8, 6, 4)` gives `[(1, 8), (8, 48), (48, 192)]`.
+    Example: `(8, 6, 4)` gives `((1, 8), (8, 48), (48, 192))`.
     """
     ends = [math.prod(shape[:dim]) for dim in range(len(shape) + 1)]
-    return list(pairwise(ends))
+    return tuple(pairwise(ends))
 
 
 def _available(

@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mlir_sdy.host import tensor_arguments
 from pyshardy.frontends.torch.fragment_tracing import (
     Call,
     Fragment,
@@ -31,6 +30,7 @@ from pyshardy.frontends.torch.fragments import (
     set_source,
     splice,
     tensor_nodes,
+    values_of,
 )
 from pyshardy.frontends.torch.registry import name_of
 
@@ -266,15 +266,14 @@ def _is_scalar_along_dim(node: Node) -> bool:
     The importer does not end for some of them.
     """
     import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
 
     schema = getattr(node.target, "_schema", None)
     if schema is None or not any(one.name in ("dim", "dims") for one in schema.arguments):
         return False
-    tensors = [one.meta.get("val") for one in tensor_arguments(node)]
-    results = pytree.tree_leaves(node.meta.get("val"))
-    return bool(tensors and results) and all(
-        isinstance(value, torch.Tensor) and value.dim() == 0 for value in (*tensors, *results)
+    results = values_of(node)
+    types = [value for each in node.all_input_nodes for value in values_of(each)]
+    return bool(types and results) and all(
+        isinstance(value, torch.Tensor) and value.dim() == 0 for value in (*types, *results)
     )
 
 
@@ -295,11 +294,10 @@ def _is_empty(node: Node) -> bool:
     The importer fails on some operations on them.
     """
     import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
 
     if not isinstance(node.target, torch._ops.OpOverload):
         return False
-    results = pytree.tree_leaves(node.meta.get("val"))
+    results = values_of(node)
     return bool(results) and all(
         isinstance(value, torch.Tensor) and 0 in value.shape for value in results
     )

@@ -42,6 +42,15 @@ def set_source(node: Node, origin: Node) -> None:
     node.meta["origin_name"] = origin.meta.get("origin_name", origin.name)
 
 
+def values_of(node: Node) -> Sequence[Any]:
+    """Return the types of a node's results."""
+    import torch  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    value = node.meta.get("val")
+    return (value,) if isinstance(value, torch.Tensor) else pytree.tree_leaves(value)
+
+
 def tensor_nodes(args: Any, kwargs: Any) -> list[Node]:
     """Return the nodes in arguments, in order."""
     from torch.fx import Node  # noqa: PLC0415
@@ -57,7 +66,7 @@ def form_of(target: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
 
     def of(leaf: Any) -> Any:
         if isinstance(leaf, Node):
-            values = pytree.tree_leaves(leaf.meta["val"])
+            values = values_of(leaf)
             return tuple((tuple(each.shape), each.dtype, each.stride()) for each in values)
         return type(leaf), repr(leaf)  # distinguishes 0.0 and -0.0
 

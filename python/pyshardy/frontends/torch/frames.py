@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import re
 import traceback
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 from mlir_sdy.diagnostics import SourceLocation
 
@@ -21,6 +26,27 @@ def folder_of_torch() -> str:
     import torch  # noqa: PLC0415
 
     return str(Path(torch.__file__).parent)
+
+
+@contextlib.contextmanager
+def shared_frames() -> Iterator[None]:
+    """Make one frame for each line inside the `with` block, for all stack traces of PyTorch.
+
+    PyTorch notes the stack of each operation that it traces, and looks each frame up in the source.
+    """
+    from torch.utils import _traceback  # noqa: PLC0415
+
+    frame = cache(traceback.FrameSummary)
+
+    def summary(frames: Sequence[Mapping[str, Any]], skip: int) -> traceback.StackSummary:
+        known = (frame(one["filename"], one["line"], one["name"]) for one in frames[skip:][::-1])
+        return traceback.StackSummary(known)
+
+    if not hasattr(_traceback, "_extract_symbolized_tb"):
+        yield
+        return
+    with mock.patch.object(_traceback, "_extract_symbolized_tb", summary):
+        yield
 
 
 def frames_outside(stack_trace: str, folder: str) -> str:

@@ -8,6 +8,7 @@ name of an overload takes precedence.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 Definition = TypeVar("Definition")
@@ -18,6 +19,7 @@ class Registry(Generic[Definition]):
 
     def __init__(self) -> None:
         self._by_name: dict[str, Definition] = {}
+        self._found: dict[Any, Definition | None] = {}
 
     def register(self, *names: str) -> Callable[[Definition], Definition]:
         """Return a decorator that registers a definition for operations.
@@ -31,12 +33,18 @@ class Registry(Generic[Definition]):
                 if name in self._by_name:
                     raise ValueError(f"'{name}' has a definition already")
                 self._by_name[name] = definition
+            self._found.clear()
             return definition
 
         return add
 
     def get(self, operation: Any) -> Definition | None:
         """Return the definition for an operation of PyTorch, or None."""
+        if operation not in self._found:
+            self._found[operation] = self._find(operation)
+        return self._found[operation]
+
+    def _find(self, operation: Any) -> Definition | None:
         name = name_of(operation)
         found = self._by_name.get(name)
         return self._by_name.get(name.rpartition(".")[0]) if found is None else found
@@ -47,6 +55,7 @@ class Registry(Generic[Definition]):
         return self._by_name
 
 
+@lru_cache(maxsize=4096)
 def name_of(operation: Any) -> str:
     """Return the name of an operation of PyTorch: `aten.sum.dim_IntList`, `cond`.
 

@@ -16,7 +16,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlir_sdy.discardable import text_of
-from mlir_sdy.host import TORCH_CALL, ir, passmanager, tensor_arguments
+from mlir_sdy.host import TORCH_CALL, ir, passmanager
+from pyshardy.frontends.torch.fragments import values_of
 from pyshardy.frontends.torch.lowerings import (
     complex_numbers,
     constants,
@@ -68,16 +69,16 @@ def has_lowering(operation: Any) -> bool:
 def lowering_of(node: Any) -> Lowering | None:
     """Return the lowering of an operation in a graph of PyTorch, or None."""
     found = LOWERINGS.get(node.target)
-    if found is None and _has_complex_numbers(node):
-        found = COMPLEX_LOWERINGS.get(node.target)
-    return found
+    if found is not None:
+        return found
+    of_complex = COMPLEX_LOWERINGS.get(node.target)
+    return of_complex if of_complex is not None and _has_complex_numbers(node) else None
 
 
 def _has_complex_numbers(node: Any) -> bool:
     import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
 
-    values = pytree.tree_leaves([one.meta.get("val") for one in (node, *tensor_arguments(node))])
+    values = (value for one in (node, *node.all_input_nodes) for value in values_of(one))
     return any(isinstance(value, torch.Tensor) and value.is_complex() for value in values)
 
 
