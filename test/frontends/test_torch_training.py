@@ -403,6 +403,7 @@ GRADIENTS = """
     torch.linalg.cholesky(m@m.mT) torch.special.i0(x) torch.special.i1e(x)
     torch.special.ndtri(torch.sigmoid(x)) torch.special.erfcx(x)
     nn.functional.conv1d(image[:,:,0],grid.reshape(4,1,3,5)[:,:,0],groups=4)
+    nn.functional.gaussian_nll_loss(x,x.flip(0),x.square(),eps=0.1,reduction="none")
 """
 
 

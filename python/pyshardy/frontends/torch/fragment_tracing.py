@@ -69,6 +69,7 @@ class Call:
 
     def __call__(self, tensors: Iterable[torch.Tensor]) -> Any:
         """Call the function with tensors in the place of nodes."""
+        import torch  # noqa: PLC0415
         from torch.fx import Node  # noqa: PLC0415
         from torch.utils import _pytree as pytree  # noqa: PLC0415
 
@@ -76,7 +77,8 @@ class Call:
         remaining = iter(tensors)
         filled = [next(remaining) if isinstance(leaf, Node) else leaf for leaf in leaves]
         args, kwargs = _with_mutable_lists(pytree.tree_unflatten(filled, tree))
-        made = self.function(*args, **kwargs)
+        with torch._C.DisableTorchFunction():  # which is asked for each attribute of a tensor
+            made = self.function(*args, **kwargs)
         return tuple(made) if isinstance(made, tuple) else made  # without names
 
 
