@@ -130,10 +130,8 @@ def gaussian_nll_loss(
     pairs = [*zip(input.shape, var.shape, strict=False)]
     if var.dim() != input.dim() or any(of_var not in (1, size) for size, of_var in pairs):
         raise UsageError(error("'var' of gaussian_nll_loss is of incorrect size"))
-    # The gradient is that of a variance that isn't clamped.
-    variance = var.clone()
-    with torch.no_grad():
-        variance.clamp_(min=eps)
+    # PyTorch clamps it with the gradient of a variance that isn't clamped.
+    variance = torch.where(var < eps, var + (eps - var).detach(), var)
     loss = 0.5 * (torch.log(variance) + (input - target) ** 2 / variance)
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)
