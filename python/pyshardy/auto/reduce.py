@@ -67,15 +67,29 @@ class Reduction:
             result[node] = best(result)
         return result
 
+    def position(self, node: int) -> int:
+        """Return the index in the reduced problem of a node that was kept."""
+        return list(self._nodes).index(node)
+
+    def strategies(self, node: int) -> Ints:
+        """Return the strategies of a node that are left, by their numbers in the given problem."""
+        return self._kept[node]
+
     def restrict(self, choice: Ints) -> Ints:
         """Return the choice of the reduced problem that is nearest to one of the given problem."""
         positions = [np.flatnonzero(self._kept[node] == choice[node]) for node in self._nodes]
         return np.array([int(found[0]) if len(found) else 0 for found in positions], np.int64)
 
 
-def reduce(problem: Problem) -> Reduction:
-    """Return a smaller problem with the same optimum; see the module's documentation."""
-    return _Reducer(without_redundant_points(problem)).run()
+def reduce(problem: Problem, keep: frozenset[int] = frozenset()) -> Reduction:
+    """Return a smaller problem with the same optimum; see the module's documentation.
+
+    Args:
+        problem: the problem.
+        keep: nodes that keep all permitted strategies, so that the optimum is also the same if
+            fewer of these are permitted.
+    """
+    return _Reducer(without_redundant_points(problem), keep).run()
 
 
 class _Blocked(Exception):
@@ -89,8 +103,8 @@ class _Blocked(Exception):
 class _Reducer:
     """The state of a reduction."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+    def __init__(self, problem: Problem, keep: frozenset[int]) -> None:
+        self.problem, self.keep = problem, keep
         self.costs: list[Floats] = [np.copy(node.costs) for node in problem.nodes]
         self.kept: list[Ints] = [np.arange(len(costs)) for costs in self.costs]
         self.buffers: list[dict[tuple[int, int], Floats]] = [{} for _ in problem.nodes]
@@ -125,13 +139,14 @@ class _Reducer:
             keep &= reachable(self.tables[number], node)
         if not keep.all():
             self._filter(node, keep)
-        keep = ~self._dominated(node)
-        if not keep.all():
-            self._filter(node, keep)
+        if node not in self.keep:
+            keep = ~self._dominated(node)
+            if not keep.all():
+                self._filter(node, keep)
         for number in sorted(self.incident[node]):
             if number in self.tables:
                 self._simplify(number)
-        if not self._eliminate_leaf(node):
+        if node not in self.keep and not self._eliminate_leaf(node):
             self._eliminate_between(node)
 
     # --- Changes ---------------------------------------------------------------------------------

@@ -136,6 +136,7 @@ def assert_communication(
             send less.
         UsageError: there are no limits, or they are invalid; the arguments don't fit the program.
     """
+    __tracebackhide__ = True  # for pytest
     limits = Contract.of(
         at_most=at_most, no_axes=no_axes, max_bytes=max_bytes, max_memory=max_memory
     )

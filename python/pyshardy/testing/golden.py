@@ -64,6 +64,7 @@ def assert_equals_golden(
         GoldenMismatch: they differ; the text is a table of the differences.
         UsageError: the file can't be read or written, or isn't a golden file.
     """
+    __tracebackhide__ = True  # for pytest
     try:
         if update:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
