@@ -106,7 +106,7 @@ def parser() -> Parser:
         "--advise",
         action="store_true",
         help="try constraints on values that propagation shards along another dimension, and print "
-        "those with which devices send fewer bytes",
+        "those with which devices send fewer bytes; with --value, constraints on these values",
     )
     made.add_argument(
         "--check",
@@ -242,7 +242,12 @@ def _print_advice(arguments: argparse.Namespace, tool: Tool) -> None:
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
 
     with activity("trying constraints"), rule_flags_applied(arguments):
-        found = _what_if(arguments, tool).advice()
+        what_if = _what_if(arguments, tool)
+        found = (
+            [each for word in arguments.value for each in what_if.advice_on(word)]
+            if arguments.value
+            else what_if.advice()
+        )
     for each in found:
         print(each)
     if not found:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import SdyError, UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.values import (
@@ -155,6 +155,38 @@ class WhatIf:
             most: the number of constraints to try; each takes as long as `sdy.explain`.
         """
         return checked_advice(self, most)
+
+    def advice_on(self, name: str) -> tuple[CheckedAdvice, ...]:
+        """Return the shardings that the explanation of a value proposes; each was tried.
+
+        Those with which devices don't send fewer bytes are left out; the best comes first.
+
+            for each in sdy.whatif(module).advice_on("%hidden"):
+                print(each)
+
+        Args:
+            name: the value, as for `shard`.
+
+        Raises:
+            UsageError: there is no such value, or there are several ones.
+        """
+        explanation = self.explained.value(name)
+        own = explanation.explanation.tensor
+        proposed = {
+            each.sharding: None
+            for each in explanation.advice
+            if each.tensor is own and each.sharding is not None
+        }
+        found: list[CheckedAdvice] = []
+        for sharding in proposed:
+            try:
+                change = self.shard(name, sharding)
+            except SdyError:  # the sharding contradicts another annotation
+                continue
+            if change.difference.second.nbytes_sent < change.difference.first.nbytes_sent:
+                candidate = Candidate((), own.description, own.location, sharding, 0)
+                found.append(CheckedAdvice((candidate,), change))
+        return tuple(sorted(found, key=lambda each: -each.nbytes_saved))
 
     def kept(self, module: ir.Module) -> WhatIf:
         """Return the what-if of a changed program."""

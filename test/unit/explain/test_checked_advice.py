@@ -52,6 +52,14 @@ def test_a_constraint_on_the_value_where_the_conflict_begins():
     assert by_hand.difference.second.nbytes_sent <= before - best.nbytes_saved
 
 
+def test_advice_on_a_value():
+    what_if = sdy.whatif(PROGRAM)
+    (found,) = what_if.advice_on("%x")
+    assert str(found).startswith("constrain result 0 of stablehlo.gather")
+    assert found.nbytes_saved == what_if.advice()[-1].nbytes_saved
+    assert what_if.advice_on("%ids") == ()
+
+
 def test_what_does_not_help_is_no_advice():
     for each in sdy.whatif(PROGRAM).advice():
         assert each.nbytes_saved > 0
