@@ -33,7 +33,8 @@ def manual(
         program: the program.
         dims: for each pattern of names of arguments or results a dimension, negative from the end;
             or None, in files "replicated", to keep the values replicated along the axis. Other
-            words are those of `sdy.values`: `%hidden`, `model.py:40`. The first match counts.
+            words are those of `sdy.values`: `%hidden`, `model.py:40`; or `sharding_group 7`, for
+            the members of a group. The first match counts.
         axis: the axis.
     """
     program.size_of(axis)
@@ -341,7 +342,10 @@ def _values_or_word(program: TacticProgram, pattern: str) -> Sequence[TacticValu
         results = [each for each in program.results if matches(each.name, pattern)]
         if results:
             return results
-        is_word = pattern.startswith(("%", "result")) or pattern.rpartition(":")[2].isdigit()
+        is_word = (
+            pattern.startswith(("%", "result", "sharding_group "))
+            or pattern.rpartition(":")[2].isdigit()
+        )
         if is_word:
             return [pattern]
         raise

@@ -37,6 +37,7 @@ from pyshardy.pipelines.propagation import (
 )
 from pyshardy.propagation.explained_record import Propagation
 from pyshardy.propagation.observer import observed_by
+from pyshardy.schedules.groups import group_members
 from pyshardy.schedules.separate_reshards import separate_reshards
 from pyshardy.schedules.tactics import Assignment, SeparateReshards
 from pyshardy.schedules.view import TacticProgram, TacticValue
@@ -91,6 +92,7 @@ class ProgramState:
         self._annotated = module
         self._module = copy_of(module)
         self._values = NamedValues.marked(self._module, NamedValues(module).text)
+        self._groups = group_members(self._module, self._values)
         _run(self._module, before_propagation(options))
         main = main_function(self._module)
         mesh = None if main is None else device_mesh_of(main)
@@ -195,13 +197,20 @@ class ProgramState:
                 return ""
             return after
         reasons: list[str] = []
-        for value in self._inner.get(assignment.value) or self._values.find(assignment.value):
+        for value in self._values_of(assignment.value):
             after = self._with_axis(get_sharding(value), shape_of(value.type), assignment)
             if isinstance(after, TensorSharding):
                 set_sharding(value, after)
             else:
                 reasons.append(after)
         return "; ".join(dict.fromkeys(reasons))
+
+    def _values_of(self, word: str) -> list[ir.Value]:
+        """Return the values that a word of an assignment means."""
+        members = self._groups.get(word)
+        if members is not None:
+            return [value for name in members for value in self._values.find(name)]
+        return self._inner.get(word) or self._values.find(word)
 
     def _with_axis(
         self, sharding: TensorSharding | None, shape: Sequence[int], assignment: Assignment

@@ -148,6 +148,18 @@ def test_values_and_results():
     assert '[{}, {"data"}]' in arguments(plan)[1]
 
 
+def test_sharding_groups():
+    """The import numbers groups anew; a tactic takes the numbers of the program."""
+    group = "sdy.sharding_group %{} group_id=7 : tensor<8x{}xf32>"
+    text = MLP.replace("  return", f"{group.format('x', 16)}\n{group.format('y', 16)}\n  return")
+    made = sdy.manual({"sharding_group 7": 1}, axis="model")
+    plan = sdy.Schedule([made]).apply(sdy.parse(text))
+    assert arguments(plan)[0] == '<@mesh, [{}, {"model"}]>'
+    assert str(plan.program.outputs[0].sharding) == '<@mesh, [{}, {"model"}]>'
+    with pytest.raises(sdy.UsageError, match="no value 'sharding_group 6'"):
+        sdy.Schedule([sdy.manual({"sharding_group 6": 1}, axis="model")]).apply(sdy.parse(text))
+
+
 @pytest.mark.parametrize(
     ("made", "message"),
     [
