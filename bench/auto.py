@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Plans of automatic sharding, compared with those of authors and with data parallelism.
 
-    python bench/auto.py FILE.mlir ... [--hardware=h100] [--repeat=20] [--largest=BYTES]
+    python bench/auto.py FILE.mlir ... [--hardware=cpu] [--repeat=20] [-o PAGE.md]
 
 Each program has the shardings of its author. It is partitioned
 
@@ -20,27 +20,30 @@ from __future__ import annotations
 
 import argparse
 import math
-import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-import rich
 
 import pyshardy as sdy
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding
+from pyshardy.backends.arrays.random_inputs import random_inputs
+from pyshardy.backends.xla.program import local_xla_program
 from pyshardy.cost.hardware import Hardware
-from pyshardy.display import Table
 from pyshardy.explain.estimate import estimate
 from pyshardy.irtools.functions import entry_block, main_function
 from pyshardy.irtools.named_values import name_of
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import PartitionedProgram
 
 DEVICES = 8
-HEADINGS = ("program", "plan", "estimate", "bytes", "run", "gap", "search")
+HEADINGS = (
+    *(f"{what} {plan}" for what in ("time", "bytes", "run") for plan in "ads"),
+    "gap",
+    "search",
+)
 
 
 def arguments_of(module: ir.Module) -> list[ir.Value]:
@@ -70,66 +73,123 @@ def seconds_of(program: PartitionedProgram, repeat: int) -> float:
     """Return the time of the fastest of several runs; NaN for another number of devices."""
     if program.mesh.total_size != DEVICES:
         return math.nan
-    draw = np.random.default_rng(0)
-    inputs = [
-        draw.standard_normal(port.spec.shape).astype(port.spec.dtype)
-        if np.issubdtype(port.spec.dtype, np.floating)
-        else np.zeros(port.spec.shape, port.spec.dtype)
-        for port in program.inputs
-    ]
-    program.run(inputs, "xla")
-    times: list[float] = []
-    for _ in range(repeat):
-        begun = time.perf_counter()
-        program.run(inputs, "xla")
-        times.append(time.perf_counter() - begun)
-    return min(times)
+    layout = Layout(1, program.mesh.total_size)
+    inputs = random_inputs([port.spec for port in program.inputs], seed=0)
+    return local_xla_program(program.module, layout).seconds(program.scatter(inputs), repeat)
 
 
-def row(
-    name: str, plan: str, program: PartitionedProgram, hardware: Hardware, repeat: int
-) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A partitioned program.
+
+    Attributes:
+        estimated: its estimated seconds.
+        nbytes: the bytes that a device sends.
+        run: the seconds of a run; NaN if it wasn't run.
+    """
+
+    estimated: float
+    nbytes: int
+    run: float
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The plans of a program.
+
+    Attributes:
+        name: the name of its file.
+        plans: the author's plan, data parallelism, and automatic sharding.
+        gap: the proven gap of the last one.
+        seconds: the seconds of its search.
+    """
+
+    name: str
+    plans: tuple[Measured, Measured, Measured]
+    gap: float
+    seconds: float
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the cells of its line."""
+        return (
+            self.name,
+            *(f"{each.estimated * 1e6:,.0f}" for each in self.plans),
+            *(f"{each.nbytes:,}" for each in self.plans),
+            *("-" if math.isnan(each.run) else f"{each.run * 1e3:.2f}" for each in self.plans),
+            f"{self.gap:.2%}",
+            f"{self.seconds:.2f}",
+        )
+
+
+def measured(program: PartitionedProgram, hardware: Hardware, repeat: int) -> Measured:
     """Return the estimate, the bytes and the run time of a program."""
     estimated = estimate(program, hardware)
-    run = seconds_of(program, repeat)
-    shown = "-" if math.isnan(run) else f"{run * 1e3:.2f} ms"
-    return [name, plan, f"{estimated.seconds * 1e6:,.1f} us", f"{estimated.nbytes_sent:,}", shown]
+    return Measured(estimated.seconds, estimated.nbytes_sent, seconds_of(program, repeat))
 
 
-def compare(path: Path, hardware: Hardware, repeat: int) -> list[tuple[str, ...]]:
-    """Return the rows of one program."""
-    name = path.stem
+def compare(path: Path, hardware: Hardware, repeat: int) -> Row:
+    """Return the plans of one program."""
     given = sdy.parse(path)
     sdy.propagate(given)
-    rows = [row(name, "author", sdy.partition(given, hardware=hardware), hardware, repeat)]
+    author = measured(sdy.partition(given, hardware=hardware), hardware, repeat)
     source = sdy.parse(path)
     found = sdy.auto_shard(source, hardware=hardware, fixed=False)
     constraints = found.constraints
     for argument, own in data_parallel(source).items():
         constraints = constraints.fix(argument.replace("*", "?"), own)
-    batch = constraints.solve()
-    rows.append(row("", "data parallel", batch.program, hardware, repeat))
-    own = row("", "automatic", found.program, hardware, repeat)
-    rows.append([*own, f"{found.gap:.2%}", f"{found.seconds:.2f} s"])
-    return [(*each, *[""] * (len(HEADINGS) - len(each))) for each in rows]
+    batch = measured(constraints.solve().program, hardware, repeat)
+    own = measured(found.program, hardware, repeat)
+    return Row(path.stem, (author, batch, own), found.gap, found.seconds)
+
+
+def page(rows: Sequence[Row], hardware: Hardware) -> str:
+    """Return the page of the documentation."""
+    return f"""<!-- Written by bench/auto.py -->
+# Automatic sharding in numbers
+
+Programs with shardings of their authors, compared with data parallelism and with automatic sharding
+of the program without shardings. Each is partitioned for 8 devices. Columns *a* are for the
+author's shardings, *d* for data parallelism, *s* for automatic sharding:
+
+- *time*: microseconds, estimated for {hardware.name} ([hardware](../guide/cost.md#hardware));
+- *bytes*: the bytes that a device sends;
+- *run*: milliseconds of a run by XLA on virtual devices that share the processors of one machine,
+  the fastest of several: small programs take the time of their launch;
+- *gap* and *search*: the proven distance from the optimum, and the seconds of the search.
+
+{_markdown(rows)}
+
+`python bench/auto.py FILE.mlir ... -o PAGE` measures such a table.
+"""
+
+
+def _markdown(rows: Sequence[Row]) -> str:
+    lines = [("program", *HEADINGS), ("---", *["---:"] * len(HEADINGS))]
+    lines += [(f"`{cells[0]}`", *cells[1:]) for cells in (row.cells() for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--hardware", default="h100")
+    parser.add_argument("--hardware", default="cpu")
     parser.add_argument("--repeat", type=int, default=20)
-    parser.add_argument("--largest", type=int, default=20_000, help="bytes of the largest file")
+    parser.add_argument("--largest", type=int, default=100_000, help="bytes of the largest file")
+    parser.add_argument("-o", "--output", type=Path, help="the page of the documentation to write")
     options = parser.parse_args(arguments)
     hardware = sdy.load_hardware(options.hardware)
-    rows: list[tuple[str, ...]] = []
+    rows: list[Row] = []
     for path in options.files:
-        if path.stat().st_size <= options.largest:
-            try:
-                rows += compare(path, hardware, options.repeat)
-            except sdy.UsageError as reason:
-                rows.append((path.stem, str(reason).splitlines()[0][:60], *[""] * 5))
-    rich.print(Table("Plans of programs", HEADINGS, rows, num_rows=len(rows), num_numeric=5))
+        if path.stat().st_size > options.largest:
+            continue
+        try:
+            rows.append(compare(path, hardware, options.repeat))
+        except sdy.UsageError as reason:
+            print(f"{path.stem}: {reason}".partition("\n")[0])
+            continue
+        print(*rows[-1].cells(), sep="  ", flush=True)
+    if options.output is not None:
+        options.output.write_text(page(rows, hardware), encoding="utf-8")
 
 
 if __name__ == "__main__":

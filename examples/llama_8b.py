@@ -23,6 +23,7 @@ from pyshardy.auto.costs import HardwareCosts, PricedBytes
 
 WIDTH, HIDDEN, VOCABULARY = 4096, 14336, 128256
 HEADS, KV_HEADS, HEAD = 32, 8, 128
+BYTE_PRICE = 1e-11  # the estimate has no contention of links, and no memory traffic of collectives
 LEARNING_RATE, BETA1, BETA2, DECAY = 3e-4, 0.9, 0.95, 0.1
 
 # Each weight: its shape, and its sharding. "model" splits heads and hidden units (Megatron), "data"
@@ -167,9 +168,9 @@ def main():
     parser.add_argument(
         "--byte-price",
         type=float,
-        default=0.0,
+        default=BYTE_PRICE,
         metavar="SECONDS",
-        help="price of a sent byte on top of its time, for --auto (default: 0)",
+        help=f"price of a sent byte on top of its time, for --auto (default: {BYTE_PRICE:g})",
     )
     parser.add_argument("--html", metavar="FILE", help="write an interactive report")
     args = parser.parse_args()

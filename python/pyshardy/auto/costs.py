@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from pyshardy.partition.resharding.cost import (
     Reshard,
     reshard_collectives,
 )
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.resharding.steps import AllSlice, AxesPerDim
 
 Collectives = tuple[PlannedCollective, ...]
 
@@ -108,6 +108,18 @@ class PricedBytes:
         return self.model.collective(collective) + self.price * collective.sent
 
 
+class _Plan(NamedTuple):
+    """The operations of a reshard of a tensor of one byte.
+
+    Attributes:
+        collectives: its collectives.
+        sliced: the bytes of the results of its slices.
+    """
+
+    collectives: Collectives
+    sliced: float = 0.0
+
+
 @dataclass(slots=True)
 class ReshardCosts:
     """The collectives of reshards and completions, computed once for each pair of shardings.
@@ -122,13 +134,14 @@ class ReshardCosts:
 
     mesh: Mesh
     model: CostModel
-    _plans: dict[tuple[AxesPerDim, AxesPerDim, AxisTuple], Collectives] = field(
-        default_factory=dict[tuple[AxesPerDim, AxesPerDim, AxisTuple], Collectives]
+    _plans: dict[tuple[AxesPerDim, AxesPerDim, AxisTuple], _Plan] = field(
+        default_factory=dict[tuple[AxesPerDim, AxesPerDim, AxisTuple], _Plan]
     )
     _number_of: dict[tuple[AxesPerDim, AxesPerDim], int] = field(
         default_factory=dict[tuple[AxesPerDim, AxesPerDim], int]
     )
-    _numbered: dict[Collectives, int] = field(default_factory=dict[Collectives, int])
+    _numbered: dict[_Plan, int] = field(default_factory=dict[_Plan, int])
+    _in_order: list[_Plan] = field(default_factory=list[_Plan])
     _numbers: dict[tuple[tuple[AxesPerDim, ...], tuple[AxesPerDim, ...]], Ints] = field(
         default_factory=dict[tuple[tuple[AxesPerDim, ...], tuple[AxesPerDim, ...]], Ints]
     )
@@ -146,10 +159,10 @@ class ReshardCosts:
         """
         if source == target and not reduced:
             return ()
-        return _scaled(self._unit(source, target, reduced), nbytes)
+        return _scaled(self._unit(source, target, reduced).collectives, nbytes)
 
-    def _unit(self, source: AxesPerDim, target: AxesPerDim, reduced: AxisTuple) -> Collectives:
-        """Return the collectives for a tensor of one byte.
+    def _unit(self, source: AxesPerDim, target: AxesPerDim, reduced: AxisTuple) -> _Plan:
+        """Return the plan for a tensor of one byte.
 
         Dimensions that are sharded neither before nor afterwards are left out, unless partial
         results may be scattered along them.
@@ -168,8 +181,25 @@ class ReshardCosts:
         reshard = Reshard(shape, 1, source, target, self.mesh)
         plan = completion_collectives(reshard, reduced) if reduced else reshard_collectives(reshard)
         unit = math.prod(shape)
-        found = self._plans[key] = tuple(replace(each, sent=each.sent / unit) for each in plan)
+        scaled = tuple(replace(each, sent=each.sent / unit) for each in plan)
+        found = self._plans[key] = _Plan(scaled, 0.0 if reduced else self._sliced(reshard))
         return found
+
+    def _sliced(self, reshard: Reshard) -> float:
+        """Return the bytes of the results of the slices of a reshard, for a tensor of one byte."""
+        return sum(
+            1.0 / math.prod(self.mesh.axes_size(axes) for axes in step.result)
+            for step in reshard.plan()
+            if isinstance(step, AllSlice)
+        )
+
+    def _cost(self, plan: _Plan, nbytes: int) -> float:
+        """Return the cost of a plan: collectives, and slices, which are read and written."""
+        cost = sum(self.model.collective(each) for each in _scaled(plan.collectives, nbytes))
+        if plan.sliced:
+            work = Work(0.0, 2.0 * plan.sliced * nbytes)
+            cost += self.model.operation("stablehlo.dynamic_slice", work)
+        return cost
 
     def matrix(
         self, nbytes: int, sources: Sequence[AxesPerDim], targets: Sequence[AxesPerDim]
@@ -187,20 +217,21 @@ class ReshardCosts:
             numbers = self._numbers[key] = np.array(
                 [[self._number(source, target) for target in targets] for source in sources]
             )
-        costs = np.zeros(len(self._numbered))
-        for plan, number in self._numbered.items():
-            costs[number] = sum(self.model.collective(each) for each in _scaled(plan, nbytes))
+        used: list[int] = np.unique(numbers).tolist()
+        costs = np.zeros(len(self._in_order))
+        for number in used:
+            costs[number] = self._cost(self._in_order[number], nbytes)
         return costs[numbers]
 
     def _number(self, source: AxesPerDim, target: AxesPerDim) -> int:
         """Return the number of the plan of a reshard: many reshards have equal ones."""
-        if source == target:
-            return self._numbered.setdefault((), len(self._numbered))
         key = source, target
         number = self._number_of.get(key)
         if number is None:
-            plan = self._unit(source, target, ())
-            number = self._numbered.setdefault(plan, len(self._numbered))
+            plan = _Plan(()) if source == target else self._unit(source, target, ())
+            number = self._numbered.setdefault(plan, len(self._in_order))
+            if number == len(self._in_order):
+                self._in_order.append(plan)
             self._number_of[key] = number
         return number
 

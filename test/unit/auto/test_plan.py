@@ -73,7 +73,7 @@ def test_alternatives_of_arguments(plan):
 
 
 def test_report(plan, tmp_path):
-    pareto = plan.pareto([400e6, 150e6, 100e6, 1e6])
+    pareto = plan.pareto([400e6, 79e6, 70e6, 1e6])
     plan.to_html(tmp_path / "plan.html", title="mlp", pareto=pareto)
     text = (tmp_path / "plan.html").read_text()
     for part in ("Certificate", "proven lower bound", "highs", "P(None, &#34;model&#34;)"):
