@@ -139,7 +139,7 @@ def test_constraints_for_jax():
     """Where propagation alone would choose otherwise."""
     given = ' {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}'
     text = MLP.replace(given, "")
-    plan = sdy.auto_shard(sdy.parse(text), hardware="h100").fix("y", (None, "data")).solve()
+    plan = sdy.auto_shard(sdy.parse(text), hardware="h100").fix("up", ("model", None)).solve()
     code = plan.to_jax()
     compile(code, "plan", "exec")
     assert ": value = jax.lax.with_sharding_constraint(value, NamedSharding(mesh, P(" in code
