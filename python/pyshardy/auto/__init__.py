@@ -15,6 +15,7 @@
 | `problem`          | the optimization problem as arrays, its cost and its memory      |
 | `solution`         | choices with their bounds, and missing memory                    |
 | `solve`            | the protocol of solvers, their registry, and the choice of one   |
+| `solver_run`       | the state that the runs of all solvers have                      |
 | `reduce`           | exact reductions of a problem                                    |
 | `reduction_tables` | tables of reshards while a problem is reduced                    |
 | `memory_points`    | the points of time at which the memory limit can bind            |

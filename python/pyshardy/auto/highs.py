@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,11 +33,11 @@ from pyshardy.auto.flow_model import FlowModel
 from pyshardy.auto.least_memory import LeastMemory, least_memory, smallest_peak
 from pyshardy.auto.linear_program import add_rows, linear_program, make_integer
 from pyshardy.auto.local_search import LocalSearch
-from pyshardy.auto.problem import MEMORY_TOLERANCE, Bools, Floats, Ints, Node, Problem, evaluate
+from pyshardy.auto.problem import MEMORY_TOLERANCE, Bools, Floats, Ints, Node, Problem
 from pyshardy.auto.reduce import Reduction, describe, entries, reduce
-from pyshardy.auto.shortage import shortage_of
-from pyshardy.auto.solution import Solution, relative_gap, solution_of, without_choice
-from pyshardy.auto.solve import Progress, ProgressCallback
+from pyshardy.auto.solution import Solution
+from pyshardy.auto.solve import ProgressCallback
+from pyshardy.auto.solver_run import SolverRun, reduce_or_refuse
 from pyshardy.packages import require
 
 MESSAGE_PASSES = 10
@@ -82,24 +81,14 @@ class HighsSolver:
         """
         require("highspy", "automatic sharding", extra="auto")
         started = time.perf_counter()
-        reduction = reduce(problem)
-        if reduction.problem is None:
-            name = problem.nodes[reduction.blocked or 0].name
-            note = f"no strategy of '{name}' is compatible with those of its neighbors"
-            return without_choice("infeasible", math.inf, started, notes=(note,))
+        reduction = reduce_or_refuse(problem, started)
+        if isinstance(reduction, Solution):
+            return reduction
+        gap = max(gap, TOLERANCE)
         return _Search(problem, reduction, gap, started, timeout, progress).run(start)
 
 
-@dataclass(eq=False)
-class _Bounds:
-    """The state of a search: the best choice of the reduced problem, and the bound."""
-
-    choice: Ints | None = None
-    cost: float = math.inf
-    bound: float = -math.inf
-
-
-class _Search:
+class _Search(SolverRun):
     """One search for a choice of a reduced problem."""
 
     def __init__(
@@ -111,14 +100,9 @@ class _Search:
         timeout: float,
         progress: ProgressCallback | None,
     ) -> None:
-        assert reduction.problem is not None
-        self.original, self.reduction, self.problem = problem, reduction, reduction.problem
-        self.gap = max(gap, TOLERANCE)
-        self.started, self.deadline = started, started + timeout
-        self.timeout, self.progress = timeout, progress
-        self.state = _Bounds(bound=sum(float(node.costs.min()) for node in self.problem.nodes))
+        super().__init__(problem, reduction, gap, started, timeout, progress)
+        self.bound = sum(float(node.costs.min()) for node in self.problem.nodes)
         self.points: list[int] = []
-        self.removal: Reduction | None = None
         self.least: LeastMemory | None = None
         self.proven_at_most = math.inf  # no larger bound holds for strategies that are removed
         self.notes = [f"after reduction: {describe(self.problem)}"]
@@ -129,32 +113,32 @@ class _Search:
             return self._finish()
         limit = self.problem.limit
         if limit is not None and smallest_peak(self.problem) > limit * (1 + MEMORY_TOLERANCE):
-            self.state.bound = math.inf
+            self.bound = math.inf
             return self._finish()
         self.search = LocalSearch(self.problem, np.zeros(len(self.problem.nodes), np.int64))
         if start is not None:
-            self._offer(self.reduction.restrict(start))
-        if start is not None and self.state.choice is None:
+            self.offer(self.reduction.restrict(start))
+        if start is not None and self.choice is None:
             self._improve(self.reduction.restrict(start))
-        has_start = self.state.choice is not None
+        has_start = self.choice is not None
         dual = self._pass_messages()
-        if limit is not None and self.state.choice is None and not self._begin_with_least(limit):
+        if limit is not None and self.choice is None and not self._begin_with_least(limit):
             return self._finish()
-        if self._is_proven and entries(self.problem) > CHEAP_ENTRIES:
+        if self.is_proven and entries(self.problem) > CHEAP_ENTRIES:
             return self._finish()
         self._remove_strategies(dual)
         if not self.problem.nodes:
             return self._finish()
-        if self.state.choice is not None and not has_start:
-            self._improve(self.state.choice)
-        if self._is_proven and entries(self.problem) > CHEAP_ENTRIES:
+        if self.choice is not None and not has_start:
+            self._improve(self.choice)
+        if self.is_proven and entries(self.problem) > CHEAP_ENTRIES:
             return self._finish()
         self.model = FlowModel(self.problem)
-        self.scale = SCALE / (abs(self.state.cost) if 0 < abs(self.state.cost) < math.inf else 1.0)
-        if self.state.choice is None:
+        self.scale = SCALE / (abs(self.cost) if 0 < abs(self.cost) < math.inf else 1.0)
+        if self.choice is None:
             self.scale = SCALE / max(1e-300, abs(self.search.cost))
         self.highs = linear_program(self.model.costs * self.scale, self.model.rows)
-        if self._solve_relaxation() and not self._is_proven:
+        if self._solve_relaxation() and not self.is_proven:
             self._branch_and_bound()
         return self._finish()
 
@@ -165,23 +149,23 @@ class _Search:
         dual = Dual(self.problem)
         for _ in range(MESSAGE_PASSES):
             dual.run()
-            if self._left() <= 0:
+            if self.left <= 0:
                 break
-        self.state.bound = max(self.state.bound, dual.bound() * (1 - 1e-12))
+        self.bound = max(self.bound, dual.bound() * (1 - 1e-12))
         search = self.search
         search.reset(dual.decode())
         search.descend({}, self.deadline)
         if search.fits or search.repair(self._deadline_of_search()):
-            self._offer(np.array(search.choice, np.int64))
-        self._report("message passing")
+            self.offer(np.array(search.choice, np.int64))
+        self.report("message passing")
         return dual
 
     def _remove_strategies(self, dual: Dual) -> None:
         """Remove the strategies without which the gap can still be proven."""
-        choice = self.state.choice
+        choice = self.choice
         if choice is None:
             return
-        distance = self._aim() - self.state.bound
+        distance = self._aim() - self.bound
         nodes: list[Node] = []
         for node, regret, one in zip(self.problem.nodes, dual.regrets(), choice, strict=True):
             kept: Bools = regret <= distance
@@ -191,46 +175,34 @@ class _Search:
         rest = reduce(Problem(nodes, given.values, given.buffers, given.copies, given.limit))
         assert rest.problem is not None, "the best choice is kept"
         self.problem, self.removal = rest.problem, rest
-        self.state.choice = rest.restrict(choice)
+        self.choice = rest.restrict(choice)
         self.notes.append(f"without strategies that cost too much: {describe(self.problem)}")
         if self.problem.nodes:
-            self.search = LocalSearch(self.problem, self.state.choice)
+            self.search = LocalSearch(self.problem, self.choice)
 
     def _aim(self) -> float:
         """Return the bound that is to be proven for the best choice; its cost if the gap is proven.
 
         Strategies whose choices cost more may be removed, so that no larger bound is proven later.
         """
-        aim = self.state.cost - 0.99 * self.gap * abs(self.state.cost)  # the gap despite rounding
-        if aim <= self.state.bound:
-            aim = self.state.cost
+        aim = self.cost - 0.99 * self.gap * abs(self.cost)  # the gap despite rounding
+        if aim <= self.bound:
+            aim = self.cost
         self.proven_at_most = min(self.proven_at_most, aim)
         return aim
 
     def _begin_with_least(self, limit: float) -> bool:
         """Improve the choice of least memory; return whether one within the limit may exist."""
-        self.least = least_memory(self.problem, min(self._left(), SEARCH_SHARE * self.timeout))
+        self.least = least_memory(self.problem, min(self.left, SEARCH_SHARE * self.timeout))
         if self.least.bound > limit * (1 + MEMORY_TOLERANCE):
-            self.state.bound = math.inf
+            self.bound = math.inf
             return False
         if self.least.choice is not None:
             self._improve(self.least.choice)
         return True
 
-    @property
-    def _is_proven(self) -> bool:
-        return relative_gap(self.state.cost, self.state.bound) <= self.gap
-
     def _deadline_of_search(self) -> float:
         return min(self.deadline, time.perf_counter() + SEARCH_SHARE * self.timeout)
-
-    def _left(self) -> float:
-        return self.deadline - time.perf_counter()
-
-    def _report(self, stage: str) -> None:
-        if self.progress is not None:
-            seconds = time.perf_counter() - self.started
-            self.progress(Progress(seconds, stage, self.state.cost, self.state.bound))
 
     def _improve(self, choice: Ints) -> None:
         """Improve a choice by local search; keep the result if it is the best so far."""
@@ -240,13 +212,7 @@ class _Search:
         if not search.fits and not search.repair(deadline):
             return
         search.improve(deadline)
-        self._offer(np.array(search.choice, np.int64))
-
-    def _offer(self, choice: Ints) -> None:
-        """Keep a choice if it is feasible and the best so far."""
-        evaluation = evaluate(self.problem, choice)
-        if evaluation.cost < self.state.cost and evaluation.fits(self.problem.limit):
-            self.state.choice, self.state.cost = choice, evaluation.cost
+        self.offer(np.array(search.choice, np.int64))
 
     # --- Relaxation ------------------------------------------------------------------------------
 
@@ -259,18 +225,18 @@ class _Search:
                 break
             solution, objective = self._solution()
             self._raise_bound(objective)
-            self._report("linear relaxation")
+            self.report("linear relaxation")
             if not self._add_memory_rows(solution):
                 choice = self.model.choice_of(solution)
                 if self.model.is_integral(solution):
-                    self._offer(choice)
-                if not self._is_proven:
+                    self.offer(choice)
+                if not self.is_proven:
                     self._improve(choice)
-                self._report("linear relaxation")
+                self.report("linear relaxation")
                 self._fix_columns()
                 return True
         if status in ("kInfeasible", "kUnboundedOrInfeasible"):
-            self.state.bound = math.inf
+            self.bound = math.inf
         else:
             self.notes.append("the linear relaxation wasn't solved in time")
         return False
@@ -306,12 +272,12 @@ class _Search:
         Choices with a column cost at least the bound and its reduced cost. If that is at least the
         bound that is to be proven, they needn't be searched.
         """
-        if not math.isfinite(self.state.cost) or self.state.choice is None:
+        if not math.isfinite(self.cost) or self.choice is None:
             return
-        distance = (self._aim() - self.state.bound) * self.scale
+        distance = (self._aim() - self.bound) * self.scale
         duals: Floats = np.array(self.highs.getSolution().col_dual)
         fixed: Bools = duals > max(distance, 0.0) * (1 + 1e-6) + 1e-6
-        fixed[self.model.first[:-1] + self.state.choice] = False
+        fixed[self.model.first[:-1] + self.choice] = False
         columns = np.flatnonzero(fixed).astype(np.int32)
         zeros = np.zeros(len(columns))
         self.highs.changeColsBounds(len(columns), columns, zeros, zeros)
@@ -324,30 +290,30 @@ class _Search:
         highs.setOptionValue("mip_rel_gap", self.gap)
         highs.setOptionValue("mip_abs_gap", 0.0)
         self._subscribe()
-        while not self._is_proven and self._left() > 0:
-            if self.state.choice is not None:
-                self._pass_start(self.state.choice)
+        while not self.is_proven and self.left > 0:
+            if self.choice is not None:
+                self._pass_start(self.choice)
             status = self._run("branch and bound")
             info = highs.getInfo()
             if status == "kInfeasible":
-                bound = min(self.state.cost, self.proven_at_most)
-                self.state.bound = max(self.state.bound, bound)
+                bound = min(self.cost, self.proven_at_most)
+                self.bound = max(self.bound, bound)
                 return
             self._raise_bound(info.mip_dual_bound)
             if not math.isfinite(info.primal_solution_status) or info.primal_solution_status != 2:
                 return
             solution, _ = self._solution()
             choice = self.model.choice_of(solution)
-            self._offer(choice)
+            self.offer(choice)
             if not self._add_memory_rows(solution):
-                self._report("branch and bound")
+                self.report("branch and bound")
                 return
             self._improve(choice)
 
     def _raise_bound(self, objective: float) -> None:
         if math.isfinite(objective):
-            bound = min(self._bound(objective), self.state.cost, self.proven_at_most)
-            self.state.bound = max(self.state.bound, bound)
+            bound = min(self._bound(objective), self.cost, self.proven_at_most)
+            self.bound = max(self.bound, bound)
 
     def _pass_start(self, choice: Ints) -> None:
         number = int(self.model.first[-1])
@@ -360,11 +326,11 @@ class _Search:
         def on_improvement(event: Any) -> None:
             solution = np.array(event.data_out.mip_solution)
             if len(solution):
-                self._offer(self.model.choice_of(solution))
+                self.offer(self.model.choice_of(solution))
 
         def on_log(event: Any) -> None:
             self._raise_bound(event.data_out.mip_dual_bound)
-            self._report("branch and bound")
+            self.report("branch and bound")
 
         self.highs.cbMipImprovingSolution.subscribe(on_improvement)
         self.highs.cbMipLogging.subscribe(on_log)
@@ -373,10 +339,10 @@ class _Search:
 
     def _run(self, stage: str) -> str:
         """Run HiGHS in the remaining time; return the name of its status."""
-        left = self._left()
+        left = self.left
         if left <= 0:
             return "kTimeLimit"
-        self._report(stage)
+        self.report(stage)
         self.highs.setOptionValue("time_limit", self.highs.getRunTime() + left)
         self.highs.run()
         return self.highs.getModelStatus().name
@@ -387,22 +353,7 @@ class _Search:
 
     def _finish(self) -> Solution:
         """Return the solution of the given problem."""
-        notes = tuple(self.notes)
         if not self.problem.nodes:
-            self.state.choice = np.zeros(0, np.int64)
-            self.state.bound = min(0.0, self.proven_at_most)
-        if self.state.choice is None:
-            is_infeasible = self.state.bound == math.inf
-            seconds = SEARCH_SHARE * self.timeout
-            shortage = shortage_of(self.original, self.reduction, seconds, self.least)
-            status = "infeasible" if is_infeasible else "unknown"
-            return without_choice(status, self.state.bound, self.started, shortage, notes)
-        if self.problem.nodes:
-            search = LocalSearch(self.problem, self.state.choice)
-            search.prefer_first()
-            self.state.choice = np.array(search.choice, np.int64)
-        choice = self.state.choice
-        if self.removal is not None:
-            choice = self.removal.restore(choice)
-        choice = self.reduction.restore(choice)
-        return solution_of(self.original, choice, self.state.bound, self.gap, self.started, notes)
+            self.choice = np.zeros(0, np.int64)
+            self.bound = min(0.0, self.proven_at_most)
+        return self.finish(tuple(self.notes), SEARCH_SHARE * self.timeout, self.least)

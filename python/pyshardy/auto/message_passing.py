@@ -25,11 +25,11 @@ from pyshardy.auto.dual import Dual
 from pyshardy.auto.least_memory import smallest_choice
 from pyshardy.auto.local_search import LocalSearch
 from pyshardy.auto.neighborhoods import Neighborhoods
-from pyshardy.auto.problem import Floats, Ints, Node, Problem, evaluate
-from pyshardy.auto.reduce import Reduction, describe, reduce
-from pyshardy.auto.shortage import shortage_of
-from pyshardy.auto.solution import Solution, relative_gap, solution_of, without_choice
-from pyshardy.auto.solve import Progress, ProgressCallback, is_installed, solver
+from pyshardy.auto.problem import Floats, Ints, Node, Problem
+from pyshardy.auto.reduce import Reduction, describe
+from pyshardy.auto.solution import Solution
+from pyshardy.auto.solve import ProgressCallback, is_installed, solver
+from pyshardy.auto.solver_run import SolverRun, reduce_or_refuse
 
 FIRST_PASSES = 10
 """The passes before memory has prices."""
@@ -62,15 +62,13 @@ class MessagePassingSolver:
     ) -> Solution:
         """Return the best choice that is found in time; see `Solver.solve`."""
         started = time.perf_counter()
-        reduction = reduce(problem)
-        if reduction.problem is None:
-            name = problem.nodes[reduction.blocked or 0].name
-            note = f"no strategy of '{name}' is compatible with those of its neighbors"
-            return without_choice("infeasible", math.inf, started, notes=(note,))
+        reduction = reduce_or_refuse(problem, started)
+        if isinstance(reduction, Solution):
+            return reduction
         return _Search(problem, reduction, gap, started, timeout, progress).run(start)
 
 
-class _Search:
+class _Search(SolverRun):
     """One search for a choice of a reduced problem."""
 
     def __init__(
@@ -82,12 +80,7 @@ class _Search:
         timeout: float,
         progress: ProgressCallback | None,
     ) -> None:
-        assert reduction.problem is not None
-        self.original, self.reduction, self.problem = problem, reduction, reduction.problem
-        self.gap, self.started, self.timeout, self.progress = gap, started, timeout, progress
-        self.deadline = started + timeout
-        self.choice: Ints | None = None
-        self.cost, self.bound = math.inf, -math.inf
+        super().__init__(problem, reduction, gap, started, timeout, progress)
         self.search = LocalSearch(self.problem, smallest_choice(self.problem))
 
     def run(self, start: Ints | None) -> Solution:
@@ -95,23 +88,10 @@ class _Search:
         if self.problem.nodes:
             if start is not None:
                 self._improve(self.reduction.restrict(start), None)
-            dual = self._raise_prices(time.perf_counter() + DUAL_SHARE * self._left)
-            if not self._is_proven and math.isfinite(self.bound):
+            dual = self._raise_prices(time.perf_counter() + DUAL_SHARE * self.left)
+            if not self.is_proven and math.isfinite(self.bound):
                 self._search_choices(dual)
         return self._finish()
-
-    @property
-    def _left(self) -> float:
-        return self.deadline - time.perf_counter()
-
-    @property
-    def _is_proven(self) -> bool:
-        return relative_gap(self.cost, self.bound) <= self.gap
-
-    def _report(self, stage: str) -> None:
-        if self.progress is not None:
-            seconds = time.perf_counter() - self.started
-            self.progress(Progress(seconds, stage, self.cost, self.bound))
 
     # --- Bounds ----------------------------------------------------------------------------------
 
@@ -123,15 +103,15 @@ class _Search:
             dual.run()
         while True:
             choice = dual.decode()
-            memory = self._offer(choice)
+            memory = self.offer(choice)
             bound = dual.bound()
             self.bound = max(self.bound, bound)
-            self._report("message passing")
+            self.report("message passing")
             now = time.perf_counter()
             if repairing <= REPAIR_SHARE * (now - begun):
                 self._improve(choice, dual)
                 repairing += time.perf_counter() - now
-            if self._is_proven or time.perf_counter() > deadline or steps.are_over:
+            if self.is_proven or time.perf_counter() > deadline or steps.are_over:
                 break
             if self.bound > self.search.large:  # above the cost of any permitted choice
                 self.bound = math.inf
@@ -150,14 +130,7 @@ class _Search:
         if dual is not None:
             search.descend(dual.priced(dual.prices), self.deadline)
         if search.repair(min(self.deadline, time.perf_counter() + self.timeout / 20)):
-            self._offer(np.array(search.choice, np.int64))
-
-    def _offer(self, choice: Ints) -> Floats:
-        """Keep a choice if it is feasible and the best so far; return its memory."""
-        evaluation = evaluate(self.problem, choice)
-        if evaluation.cost < self.cost and evaluation.fits(self.problem.limit):
-            self.choice, self.cost = choice, evaluation.cost
-        return evaluation.memory
+            self.offer(np.array(search.choice, np.int64))
 
     # --- Choices ---------------------------------------------------------------------------------
 
@@ -169,9 +142,9 @@ class _Search:
             return
         has_highs = is_installed("highspy")
         self.search.reset(self.choice)
-        self.search.improve(time.perf_counter() + self._left * (0.1 if has_highs else 1.0))
-        self._offer(np.array(self.search.choice, np.int64))
-        self._report("local search")
+        self.search.improve(time.perf_counter() + self.left * (0.1 if has_highs else 1.0))
+        self.offer(np.array(self.search.choice, np.int64))
+        self.report("local search")
         if has_highs:
             regrets = dual.regrets()
             self._solve_neighborhoods(regrets, self._solve_restricted(regrets))
@@ -183,12 +156,12 @@ class _Search:
             The number of strategies that could be solved in a third of the time left.
         """
         number = float(FIRST_STRATEGIES)
-        while self._left > 0 and not self._is_proven:
+        while self.left > 0 and not self.is_proven:
             part = self._restricted(regrets, int(number))
-            solution = self._solve_part(part, self.choice, self._left / 3)
+            solution = self._solve_part(part, self.choice, self.left / 3)
             if solution.choice is not None:
-                self._offer(solution.choice)
-            self._report("restricted strategies")
+                self.offer(solution.choice)
+            self.report("restricted strategies")
             if solution.status != "optimal" or number > self.problem.sizes.sum():
                 break
             number *= 1.4
@@ -202,7 +175,7 @@ class _Search:
             number: the strategies of the first neighborhoods.
         """
         draw, limit = np.random.default_rng(0), max(1.0, self.timeout / 30)
-        while self._left > 0 and not self._is_proven:
+        while self.left > 0 and not self.is_proven:
             assert self.choice is not None
             share = 0.5 ** int(draw.integers(0, 4))  # of all strategies
             part = self._restricted(regrets, int(share * self.problem.sizes.sum()))
@@ -217,12 +190,12 @@ class _Search:
                 if solution.choice is not None:
                     choice = np.array(self.choice)
                     choice[free] = solution.choice[:-2]
-                    self._offer(choice)
+                    self.offer(choice)
                 if self.cost < before:
-                    self._report("neighborhoods")
+                    self.report("neighborhoods")
                 is_fast = time.perf_counter() - begun < limit / 3
                 number = max(FIRST_STRATEGIES / 4, number * (1.1 if is_fast else 0.8))
-                if self._left <= 0:
+                if self.left <= 0:
                     return
 
     def _restricted(self, regrets: Sequence[Floats], number: int) -> Problem:
@@ -242,24 +215,15 @@ class _Search:
         return Problem(nodes, problem.values, problem.buffers, problem.copies, problem.limit)
 
     def _solve_part(self, part: Problem, start: Ints | None, seconds: float) -> Solution:
-        limit = max(0.0, min(self._left, seconds))
+        limit = max(0.0, min(self.left, seconds))
         return solver("highs").solve(part, gap=self.gap / 10, timeout=limit, start=start)
 
     def _finish(self) -> Solution:
         """Return the solution of the given problem."""
-        notes = (f"after reduction: {describe(self.problem)}",)
         if not self.problem.nodes:
             self.choice, self.bound = np.zeros(0, np.int64), 0.0
-        if self.choice is None:
-            shortage = shortage_of(self.original, self.reduction, self.timeout / 20)
-            status = "infeasible" if self.bound == math.inf else "unknown"
-            return without_choice(status, self.bound, self.started, shortage, notes)
-        if self.problem.nodes:
-            self.search.reset(self.choice)
-            self.search.prefer_first()
-            self.choice = np.array(self.search.choice, np.int64)
-        choice = self.reduction.restore(self.choice)
-        return solution_of(self.original, choice, self.bound, self.gap, self.started, notes)
+        notes = (f"after reduction: {describe(self.problem)}",)
+        return self.finish(notes, self.timeout / 20)
 
 
 class _Steps:
