@@ -227,8 +227,15 @@ def _interpreter(module: GraphModule, origins: dict[Any, Node]) -> Interpreter:
                 device_type, dtype, enabled, cache_enabled, inner, *inputs = args
                 with torch.autocast(device_type, dtype, enabled, cache_enabled):
                     return Noting(inner).run(*inputs)
+            if name == "view.default":  # strides may differ from those of the exported graph
+                return torch.ops.aten.reshape.default(*args, **kwargs)
             if name in _UNCHECKED:
                 unchecked, results = _UNCHECKED[name]
+                if unchecked == "linalg_solve_ex":
+                    # Gradients of PyTorch 2.7 take the factors of a row-major matrix as those of
+                    # its transpose, as LAPACK sees it.
+                    matrix, *others = args
+                    args = matrix.mT.contiguous().mT, *others
                 made = getattr(torch.ops.aten, unchecked)(*args, **kwargs)
                 return made[:results] if results > 1 else made[0]
             return super().call_function(target, args, kwargs)
