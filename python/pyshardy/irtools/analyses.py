@@ -23,14 +23,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from mlir_sdy.host import ir
 
-AnalysisName = Literal["device-meshes", "operation-names", "result-kinds", "sharding-lists"]
-ALL_ANALYSES = frozenset[AnalysisName](
-    {"device-meshes", "operation-names", "result-kinds", "sharding-lists"}
-)
+AnalysisName = Literal[
+    "device-meshes", "interface-shardings", "operation-names", "result-kinds", "sharding-lists"
+]
+ALL_ANALYSES: frozenset[AnalysisName] = frozenset(get_args(AnalysisName))
 
 PRESERVED_BY_HOST_PASSES: Mapping[str, frozenset[AnalysisName]] = MappingProxyType(
     {"symbol-dce": ALL_ANALYSES}

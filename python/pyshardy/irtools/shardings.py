@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from mlir_sdy.attributes import value_of
@@ -38,7 +40,16 @@ class ResultKind(NamedTuple):
     types: tuple[ir.Type, ...]
 
 
-def _has_all(known: tuple[Hashable, ...], current: tuple[Hashable, ...]) -> bool:
+class ShardingLists(tuple[ir.Attribute, ...]):
+    """Different `sdy.sharding` attributes of operations."""
+
+    @cached_property
+    def shardings(self) -> tuple[TensorSharding, ...]:
+        """The different shardings in the lists."""
+        return tuple(dict.fromkeys(chain.from_iterable(map(_shardings_in, self))))
+
+
+def _has_all(known: Iterable[Hashable], current: Iterable[Hashable]) -> bool:
     return set(current) <= set(known)
 
 
@@ -57,7 +68,7 @@ def result_kinds(module: ir.Operation) -> tuple[ResultKind, ...]:
 
 
 @module_analysis("sharding-lists", holds=_has_all)
-def sharding_lists(module: ir.Operation) -> tuple[ir.Attribute, ...]:
+def sharding_lists(module: ir.Operation) -> ShardingLists:
     """Return the different `sdy.sharding` attributes of operations in a module.
 
     Passes that copy or erase operations preserve this analysis, so some may no longer occur.
@@ -67,7 +78,24 @@ def sharding_lists(module: ir.Operation) -> tuple[ir.Attribute, ...]:
         attribute = get_discardable(operation, SHARDING)
         if attribute is not None:
             found.setdefault(identity(attribute), attribute)
-    return tuple(found.values())
+    return ShardingLists(found.values())
+
+
+@module_analysis("interface-shardings", holds=_has_all)
+def interface_shardings(module: ir.Operation) -> tuple[TensorSharding, ...]:
+    """Return the different shardings of functions, calls, and operations with their own attributes.
+
+    Passes that copy or erase operations preserve this analysis, so some may no longer occur.
+    """
+    found: list[TensorSharding | None] = []
+    attributes: dict[int, ir.Attribute] = {}
+    for operation in operations_named(_WITH_OWN_SHARDINGS, module):
+        if operation.name == "func.func":
+            found += (*argument_shardings(operation), *result_shardings(operation))
+        else:
+            attributes |= {identity(each): each for each in sharding_attributes(operation)}
+    found += chain.from_iterable(map(_shardings_in, attributes.values()))
+    return tuple(filter(None, dict.fromkeys(found)))
 
 
 def any_sharding(
@@ -77,25 +105,28 @@ def any_sharding(
 
     For a module, while a pipeline runs, shardings may be from the cached analysis.
     """
+    if root.operation.name == "builtin.module":
+        lists = sharding_lists(root.operation).shardings
+        return any(map(test, dict.fromkeys((*interface_shardings(root.operation), *lists))))
     if root.operation.name == "func.func" and _any_in_interface(root.operation, test):
         return True
-    if root.operation.name == "builtin.module":
-        found = sharding_lists(root.operation)
-    else:
-        found = values_of_attribute(SHARDING, root)
-    different = {identity(attribute): attribute for attribute in found}
-    for operation in operations_named({"func.func", "func.call", *SHARDING_ENTRIES}, root):
+    different = {identity(each): each for each in values_of_attribute(SHARDING, root)}
+    for operation in operations_named(_WITH_OWN_SHARDINGS, root):
         if operation.name == "func.func":
             if _any_in_interface(operation, test):
                 return True
             continue
         for attribute in sharding_attributes(operation):
             different[identity(attribute)] = attribute
-    return any(
-        test(sharding)
-        for value in map(value_of, different.values())
-        for sharding in ((value,) if isinstance(value, TensorSharding) else value.shardings)
-    )
+    return any(map(test, chain.from_iterable(map(_shardings_in, different.values()))))
+
+
+_WITH_OWN_SHARDINGS = {"func.func", "func.call", *SHARDING_ENTRIES}
+
+
+def _shardings_in(attribute: ir.Attribute) -> Sequence[TensorSharding]:
+    value = value_of(attribute)
+    return (value,) if isinstance(value, TensorSharding) else value.shardings
 
 
 def _any_in_interface(function: ir.Operation, test: Callable[[TensorSharding], bool]) -> bool:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from mlir_sdy.attributes import value_of
@@ -24,14 +24,14 @@ from pyshardy.partition.compatibility.single_device import is_on_single_device
 def has_unreduced_or_maximal(
     function: ir.Operation,
     meshes: Mapping[str, Mesh],
-    lists: Iterable[Sequence[TensorSharding]] | None = None,
+    lists: Iterable[Iterable[TensorSharding]] | None = None,
 ) -> bool:
     """Whether any value is unreduced, or on a single device. Most programs have no such values.
 
     Args:
         function: the `func.func`.
         meshes: the meshes of the module by name.
-        lists: the distinct lists of shardings at operations of other dialects, except data-flow
+        lists: the different lists of shardings at operations of other dialects, except data-flow
             operations; computed if not given.
     """
     shardings = [*argument_shardings(function), *result_shardings(function)]

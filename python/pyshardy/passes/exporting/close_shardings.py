@@ -24,7 +24,7 @@ from pyshardy.irtools.analyses import (
     mark_all_preserved,
     replace_analysis,
 )
-from pyshardy.irtools.shardings import any_sharding
+from pyshardy.irtools.shardings import ShardingLists, any_sharding
 
 
 @inserts()
@@ -41,8 +41,8 @@ def close_shardings(module: ir.Module) -> None:
     pairs = map_shardings(module, _closed)
     if all(old is new for old, new in pairs):
         mark_all_preserved()
-    lists = tuple(new for _, new in pairs if isinstance(new, TensorShardingPerValueAttr))
-    replace_analysis("sharding-lists", root, lists)
+    lists = (new for _, new in pairs if isinstance(new, TensorShardingPerValueAttr))
+    replace_analysis("sharding-lists", root, ShardingLists(lists))
 
 
 def _is_open(sharding: TensorSharding) -> bool:

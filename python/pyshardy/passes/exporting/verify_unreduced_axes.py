@@ -47,7 +47,7 @@ _BODY_KINDS = {
 
 
 @inserts()
-@preserves("device-meshes", "result-kinds", "sharding-lists")
+@preserves("device-meshes", "interface-shardings", "result-kinds", "sharding-lists")
 def verify_unreduced_axes(function: ir.Operation | ir.OpView) -> None:
     """Check the operations of a function, inner ones first, up to the first error.
 

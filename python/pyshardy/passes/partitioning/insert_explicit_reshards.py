@@ -24,7 +24,6 @@ from dataclasses import replace
 from typing import Literal
 
 from mlir_sdy import sdy
-from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
@@ -191,10 +190,8 @@ class _FunctionResharder:
     def _has_unreduced_or_maximal(self) -> bool:
         module = self.context.module
         if module is not None:
-            lists = [
-                value_of(attribute).shardings for attribute in sharding_lists(module.operation)
-            ]
-            if not has_unreduced_or_maximal(self.function, self.meshes, lists):
+            shardings = sharding_lists(module.operation).shardings
+            if not has_unreduced_or_maximal(self.function, self.meshes, [shardings]):
                 return False
         return has_unreduced_or_maximal(self.function, self.meshes)
 
