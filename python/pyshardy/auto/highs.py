@@ -286,6 +286,7 @@ class _Search(SolverRun):
 
     def _branch_and_bound(self) -> None:
         highs = self.highs
+        self._rescale()
         make_integer(highs, int(self.model.first[-1]))
         highs.setOptionValue("mip_rel_gap", self.gap)
         highs.setOptionValue("mip_abs_gap", 0.0)
@@ -309,6 +310,14 @@ class _Search(SolverRun):
                 self.report("branch and bound")
                 return
             self._improve(choice)
+
+    def _rescale(self) -> None:
+        """Scale costs again if the best choice is far better than the first one."""
+        scale = SCALE / abs(self.cost) if 0 < abs(self.cost) < math.inf else self.scale
+        if scale > 2 * self.scale:
+            self.scale, number = scale, len(self.model.costs)
+            columns = np.arange(number, dtype=np.int32)
+            self.highs.changeColsCost(number, columns, self.model.costs * scale)
 
     def _raise_bound(self, objective: float) -> None:
         if math.isfinite(objective):
