@@ -131,7 +131,7 @@ class ValueExplanation(DisplayedText):
         lines = [str(self.explanation)]
         told = dict.fromkeys(map(str, self.advice))
         if told:
-            lines.append("  to change this:")
+            lines.append("  to take a refused axis ('sdy-explain --advise' tries it):")
             lines.extend(f"    {each}" for each in told)
         return "\n".join(lines)
 

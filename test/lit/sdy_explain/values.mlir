@@ -23,7 +23,7 @@ func.func @main(
 // CHECK-NEXT:     argument 0 of @main ({{.*}}values.mlir:11:5), given in the program: <@mesh, [{"data"}, {}]>
 // CHECK-NEXT:   not sharded further:
 // CHECK-NEXT:     "data" of operand 1 of stablehlo.dot_general ({{.*}}), along factor j=8: result 0 uses the axis along another dimension
-// CHECK-NEXT:   to change this:
+// CHECK-NEXT:   to take a refused axis ('sdy-explain --advise' tries it):
 // CHECK-NEXT:     constrain result 0 of stablehlo.dot_general to <@mesh, [{?}, {"data", ?}]>
 // CHECK:      arg1 is argument 1 of @main
 // CHECK:      result 0 is result 0 of stablehlo.sine
