@@ -14,7 +14,7 @@ func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
   %n = stablehlo.constant dense<3> : tensor<i32>
   %z = stablehlo.constant dense<0> : tensor<i32>
   // CHECK: {{.*}}:35: error: the contract 'no collectives' is violated: found 1 collective, 576 bytes sent
-  // CHECK: {{.*}}:35: note: all_gather along x, 192 bytes sent 3 times
+  // CHECK: {{.*}}:35: note: all_gather along x at {{.*}}: 192 bytes sent, executed 3 times
   %r:2 = stablehlo.while(%i = %z, %x = %a) : tensor<i32>, tensor<8x8xf32> attributes {sdy.contract = {limits = ["no collectives"]}}
   cond {
     %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
