@@ -16,7 +16,7 @@ from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
 from pyshardy.irtools.named_values import NamedValues, has_named_arguments
 from pyshardy.irtools.source_text import remember_text
-from pyshardy.pipeline import pipeline_of, run_pipeline, use
+from pyshardy.pipeline import check_module, pipeline_of, run_pipeline, use
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -259,6 +259,7 @@ def propagate(module: ir.Module, **options: Unpack[PropagationOptions]) -> Propa
     pipeline = pipeline_of(
         use("sdy-propagation-pipeline", **cast("Mapping[str, OptionValue]", options))
     )
+    check_module(module)
     annotated = None if options else copy_with_contracts(module)
     record = Propagation()
     with observed_by(record):

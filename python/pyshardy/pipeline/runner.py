@@ -75,7 +75,7 @@ def run_pipeline(
         UsageError: the pipeline has an error; nothing was run.
         PipelineError: a pass failed, or the module is invalid after it.
     """
-    _check_module(module)
+    check_module(module)
     if verify_analyses is None:
         verify_analyses = bool(os.environ.get(VERIFY_ANALYSES))
     steps = plan_pipeline(pipeline)
@@ -103,8 +103,12 @@ def run_pipeline(
         observer.after_pipeline(module)
 
 
-def _check_module(module: object) -> None:
-    """Raise a `UsageError` for a module of another build of the MLIR bindings, such as JAX's."""
+def check_module(module: object) -> None:
+    """Check that a module is one of this project's MLIR bindings.
+
+    Raises:
+        UsageError: it is one of another build, such as JAX's, or something else.
+    """
     if isinstance(module, host.ir.Module):
         return
     kind = f"{type(module).__module__}.{type(module).__qualname__}"
