@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import pyshardy as sdy
+from mlir_sdy.values import set_sharding
 from pyshardy.explain.estimate import estimate
 
 WIDTH, HEADS, HIDDEN = 64, 4, 256
@@ -170,3 +171,29 @@ def check_numbers(program):
     found = program.run(jax.tree.leaves(arrays(2)), backend="xla")
     for ours, theirs in zip(found, expected(), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=2e-6)
+
+
+BY_HAND = {
+    **dict.fromkeys("qkv", '{"data", ?}p3, {"model", ?}p2, {?}'),
+    "o": '{?}, {?}, {"data", ?}p3',
+    "up": '{"data", ?}p3, {"model", ?}p2',
+    "down": '{?}, {"data", ?}p3',
+}
+"""Batch parallelism comes first, then Megatron, then ZeRO."""
+
+
+def test_the_program_equals_one_that_is_annotated_by_hand():
+    mesh, num_layers = sdy.Mesh.of({"data": 4, "model": 2}), 2
+    module = sdy.jax.trace(step, *arrays(num_layers), mesh=mesh)
+    tactics = [each for each in SCHEDULE.tactics if each.name != "SP"]  # it shards inner values
+    plan = sdy.Schedule(tactics).apply(module)
+    values = sdy.values(module)
+    shardings = dict.fromkeys("xy", '{"data", ?}p1, {?}, {?}')
+    for index in range(num_layers):
+        shardings |= {f"weights[{index}]['{name}']": dims for name, dims in BY_HAND.items()}
+    for name, dims in shardings.items():
+        set_sharding(values[name], sdy.sharding(f"<@mesh, [{dims}]>"))
+    sdy.propagate(module)
+    assert sdy.asm(plan.module, debug_info=False) == sdy.asm(module, debug_info=False)
+    expected = sdy.asm(sdy.partition(module).module, debug_info=False)
+    assert sdy.asm(plan.program.module, debug_info=False) == expected
