@@ -11,12 +11,15 @@ from pathlib import Path
 
 import pytest
 
+import pyshardy as sdy
 from pyshardy.cli.examples import copy_examples
 from pyshardy.rules import temporary_rules
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
 _BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _RESULT = re.compile(r"\s# -> (.*)\Z")
+_TABLE = re.compile(r"^\| tactic \|( sharded \|.*)\n\|[-|]+\n((?:\|.*\n)+)", re.MULTILINE)
+"""A table of a schedule's plan, without the columns that the guide leaves out."""
 _LINK = re.compile(r"\]\(([^)#]+)\)")
 
 
@@ -31,12 +34,24 @@ def statements(text):
             yield statement, said and said[1].strip()
 
 
+def cells(line):
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def table_of(plan, headings):
+    """The rows of the table of a schedule's plan with some of its columns."""
+    table, *_ = plan.tables()
+    columns = [table.headings.index(each) for each in headings]
+    return [[str(row[column]) for column in columns] for row in table.rows]
+
+
 @pytest.mark.parametrize("path", sorted(GUIDE.glob("*.md")), ids=lambda path: path.stem)
 def test_code_does_what_the_guide_says(path, tmp_path, monkeypatch):
     copy_examples(tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     names = {}
     results = 0
+    plans = []
     with temporary_rules():  # What a guide registers is its own.
         for statement, said in statements(path.read_text(encoding="utf-8")):
             if isinstance(statement, ast.Expr):
@@ -48,6 +63,12 @@ def test_code_does_what_the_guide_says(path, tmp_path, monkeypatch):
                     f"{path.name}:{statement.lineno}: only expressions have results"
                 )
                 exec(compile(ast.Module([statement], []), str(path), "exec"), names)
+                if isinstance(names.get("plan"), sdy.Plan) and names["plan"] not in plans:
+                    plans.append(names["plan"])
+    tables = _TABLE.findall(path.read_text(encoding="utf-8"))
+    for plan, (headings, rows) in zip(plans if tables else (), tables, strict=True):
+        given = [cells(row) for row in rows.splitlines()]
+        assert given == table_of(plan, ["tactic", *cells(headings)])
     assert results or "```python\n" not in path.read_text(encoding="utf-8")
 
 

@@ -136,7 +136,7 @@ def test_saved_plans(plan, tmp_path):
 
 
 def test_constraints_for_jax():
-    """Where propagation alone would choose otherwise."""
+    """A plan names the constraints without which propagation would choose otherwise."""
     given = ' {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}'
     text = MLP.replace(given, "")
     plan = sdy.auto_shard(sdy.parse(text), hardware="h100").fix("up", ("model", None)).solve()
