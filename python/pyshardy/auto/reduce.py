@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Exact reductions of a problem: a smaller one with the same optimum.
 
-Applied until nothing changes:
+At first, nodes whose strategy follows from that of a neighbor become part of it (`tied_nodes`). Then,
+until nothing changes:
 
 1. A strategy without a finite cost is removed, or one for which a neighbor has no strategy with a
    finite reshard.
@@ -41,6 +42,7 @@ from pyshardy.auto.reduction_tables import (
     reachable,
     seen_from,
 )
+from pyshardy.auto.tied_nodes import Tied, tie
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +91,7 @@ def reduce(problem: Problem, keep: frozenset[int] = frozenset()) -> Reduction:
         keep: nodes that keep all permitted strategies, so that the optimum is also the same if
             fewer of these are permitted.
     """
-    return _Reducer(without_redundant_points(problem), keep).run()
+    return _Reducer(tie(without_redundant_points(problem), keep), keep).run()
 
 
 class _Blocked(Exception):
@@ -103,17 +105,19 @@ class _Blocked(Exception):
 class _Reducer:
     """The state of a reduction."""
 
-    def __init__(self, problem: Problem, keep: frozenset[int]) -> None:
-        self.problem, self.keep = problem, keep
+    def __init__(self, tied: Tied, keep: frozenset[int]) -> None:
+        self.problem, self.keep = tied.problem, keep
+        problem = tied.problem
         self.costs: list[Floats] = [np.copy(node.costs) for node in problem.nodes]
         self.kept: list[Ints] = [np.arange(len(costs)) for costs in self.costs]
         self.buffers: list[dict[tuple[int, int], Floats]] = [{} for _ in problem.nodes]
         self.tables: dict[int, Table] = {}
         self.numbers = itertools.count()
         self.incident: list[set[int]] = [set() for _ in problem.nodes]
-        self.removed: set[int] = set()
-        self.eliminated: list[tuple[int, Callable[[Ints], int]]] = []
-        self.dirty = OrderedDict[int, None].fromkeys(range(len(problem.nodes)))
+        self.removed: set[int] = {*tied.nodes}
+        self.eliminated: list[tuple[int, Callable[[Ints], int]]] = list(tied.rules())
+        left = (node for node in range(len(problem.nodes)) if node not in self.removed)
+        self.dirty = OrderedDict[int, None].fromkeys(left)
         for buffer in problem.buffers:
             self._add_buffer(buffer.node, (buffer.start, buffer.end), buffer.nbytes)
         for value in problem.values:
@@ -136,7 +140,8 @@ class _Reducer:
     def _visit(self, node: int) -> None:
         keep = np.isfinite(self.costs[node])
         for number in self.incident[node]:
-            keep &= reachable(self.tables[number], node)
+            if not self.tables[number].is_finite:
+                keep &= reachable(self.tables[number], node)
         if not keep.all():
             self._filter(node, keep)
         if node not in self.keep:
@@ -146,8 +151,8 @@ class _Reducer:
         for number in sorted(self.incident[node]):
             if number in self.tables:
                 self._simplify(number)
-        if node not in self.keep and not self._eliminate_leaf(node):
-            self._eliminate_between(node)
+        if node not in self.keep:
+            _ = self._eliminate_leaf(node) or self._eliminate_between(node)
 
     # --- Changes ---------------------------------------------------------------------------------
 
@@ -181,6 +186,7 @@ class _Reducer:
         }
         for number in self.incident[node]:
             table = self.tables[number]
+            table.is_simple = False
             if table.producer == node:
                 table.source = table.source[keep]
             else:
@@ -201,6 +207,8 @@ class _Reducer:
         no_worse: Bools = costs[None, :] <= costs[:, None]
         for nbytes in self.buffers[node].values():
             no_worse &= nbytes[None, :] <= nbytes[:, None]
+            if np.count_nonzero(no_worse) == len(costs):
+                return np.zeros(len(costs), np.bool_)
         for number in sorted(self.incident[node]):
             if np.count_nonzero(no_worse) == len(costs):
                 break
@@ -215,6 +223,9 @@ class _Reducer:
     def _simplify(self, number: int) -> None:
         """Merge the classes of a value; drop it if its costs depend on one side only."""
         table = self.tables[number]
+        if table.is_simple:
+            return
+        table.is_simple = True
         if len(table.users) > 1:
             table = self._separate_users(number)
             if table is None:
@@ -303,6 +314,7 @@ class _Reducer:
                 table.costs[np.ix_(left.first, right.first)]
                 + (costs[np.ix_(left.second, right.second)])
             )
+            table.is_finite, table.is_simple = table.is_finite and second.is_finite, False
             table.source, table.users = left.classes, [(table.users[0][0], right.classes)]
             self._drop_table(other)
 

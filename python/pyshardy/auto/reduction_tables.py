@@ -16,13 +16,28 @@ CopyRow: TypeAlias = tuple[int, int, int, Floats]
 
 @dataclass(eq=False)
 class Table:
-    """A value during the reduction."""
+    """A value during the reduction.
+
+    Attributes:
+        producer: the node that defines it.
+        source: the source class of each strategy of the producer.
+        users: its users, with the target class of each of their strategies.
+        costs: the costs from source to target classes.
+        copies: the memory of its reshards.
+        is_finite: whether all costs are known to be finite.
+        is_simple: whether it was simplified after its last change.
+    """
 
     producer: int
     source: Ints
     users: list[tuple[int, Ints]]
     costs: Floats
     copies: list[CopyRow] = field(default_factory=list[CopyRow])
+    is_finite: bool = field(init=False)
+    is_simple: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        self.is_finite = bool(np.isfinite(self.costs).all())
 
     @property
     def is_pair(self) -> bool:
