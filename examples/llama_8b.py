@@ -47,7 +47,7 @@ OUTER = {
 
 
 MESH = AbstractMesh((32, 8), ("data", "model"))
-ACTIVATIONS = NamedSharding(MESH, P("data", None, None))  # [batch, sequence, width]
+ACTIVATIONS = P("data", None, None)  # [batch, sequence, width]
 
 
 def normalize(x, scale):
@@ -134,7 +134,7 @@ def model(num_layers, pick):
     return {"layers": layers} | {name: pick(*of) for name, of in OUTER.items()}
 
 
-def trace(num_layers=32, batch=64, length=4096, *, annotated=True):
+def trace(num_layers=32, batch=64, length=4096, *, annotated=True, mesh=MESH):
     """Return the module of the training step, not propagated yet, with the expert's shardings."""
     specs = model(num_layers, lambda _, spec: spec)
     weights = model(num_layers, lambda shape, _: jax.ShapeDtypeStruct(shape, jnp.bfloat16))
@@ -143,17 +143,17 @@ def trace(num_layers=32, batch=64, length=4096, *, annotated=True):
     count = jax.ShapeDtypeStruct((), jnp.int32)
     arguments = weights, moments, moments, count, tokens, tokens
     if not annotated:
-        return sdy.jax.trace(train_step, *arguments, donate_argnums=(0, 1, 2, 3), mesh=MESH)
+        return sdy.jax.trace(train_step, *arguments, donate_argnums=(0, 1, 2, 3), mesh=mesh)
 
     def pin(x):
-        return jax.lax.with_sharding_constraint(x, ACTIVATIONS)
+        return jax.lax.with_sharding_constraint(x, NamedSharding(mesh, ACTIVATIONS))
 
     return sdy.jax.trace(
         partial(train_step, pin=pin),
         *arguments,
         in_shardings=(specs, specs, specs, P(), P("data"), P("data")),
         out_shardings=(P(), specs, specs, specs, P()),
-        mesh=MESH,
+        mesh=mesh,
     )
 
 

@@ -88,8 +88,8 @@ def tie(problem: Problem, keep: frozenset[int] = frozenset()) -> Tied:
 class _Forest:
     """Tied nodes with their parents.
 
-    The ends of a value with several users or with copies stay roots: so the producer of such a value
-    never becomes the same node as one of its users.
+    The ends of a value with several users or with copies stay roots: so the producer of such a
+    value never becomes the same node as one of its users.
 
     Attributes:
         parents: the parent of each tied node, its strategy for each one of the parent, and whether
@@ -108,10 +108,9 @@ class _Forest:
                 ties.append(value)
         for value in ties:
             (user,) = value.users
-            finite = np.isfinite(value.costs)
-            _ = self._add(value.producer, user.node, finite[value.source][:, user.target], stay) or (
-                self._add(user.node, value.producer, finite.T[user.target][:, value.source], stay)
-            )
+            finite: Bools = np.isfinite(value.costs)[np.ix_(value.source, user.target)]
+            if not self._add(value.producer, user.node, finite, stay):
+                self._add(user.node, value.producer, np.transpose(finite), stay)
 
     def _add(self, parent: int, node: int, finite: Bools, stay: set[int]) -> bool:
         """Tie a node to a parent, if that determines it; return whether it does.
@@ -129,11 +128,12 @@ class _Forest:
             above = self.parents[above][0]
         if above == node:
             return False
-        self.parents[node] = parent, finite.argmax(axis=1), finite.any(axis=1)
+        permitted: Bools = np.any(finite, axis=1)
+        self.parents[node] = parent, np.argmax(finite, axis=1), permitted
         return True
 
     def roots(self) -> tuple[dict[int, tuple[int, Ints]], dict[int, Bools]]:
-        """Return the root of each tied node with its strategies, and which of these are possible."""
+        """Return the root of each tied node, its strategies, and which of these are possible."""
         roots: dict[int, tuple[int, Ints]] = {}
         possible: dict[int, Bools] = {}
         for first in self.parents:
