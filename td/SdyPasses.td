@@ -675,6 +675,8 @@ def Sdy_AutoShardPass : Sdy_ModulePass<"sdy-auto-shard", Sdy_Own> {
            "axes of the mesh that may be used, with commas between them; all if empty">,
     Option<"fixed", "fixed", "bool", "true",
            "whether to keep the shardings in the program">,
+    Option<"uneven", "uneven", "bool", "false",
+           "whether axes may shard dimensions that they don't divide; shards are padded">,
     Option<"timeout", "timeout", "int64_t", "60",
            "seconds after which the search ends with the best shardings so far">,
     Option<"gap", "gap", "std::string", "\"0.01\"",

@@ -71,6 +71,18 @@ def test_the_batch_decides_between_tensor_parallelism_and_fsdp(batch, is_fsdp):
     assert (gathered > 2**28) is is_fsdp
 
 
+def test_a_callback_runs_on_one_device():
+    """JAX declares a mesh of one device for it, beside the mesh of the program."""
+
+    def function(weights, x):
+        hidden = x @ weights
+        return hidden + jax.pure_callback(lambda each: each, hidden, hidden)
+
+    arguments = struct(64, 64, dtype=jnp.float32), struct(64, 64, dtype=jnp.float32)
+    plan = plan_of(function, *arguments, mesh={"data": 4, "model": 2}, memory=None)
+    assert "maximal" in sdy.asm(plan.module)
+
+
 def experts(weights, tokens):
     hidden = jax.nn.relu(jnp.einsum("etd,edf->etf", tokens, weights["up"]))
     return jnp.einsum("etf,efd->etd", hidden, weights["down"])

@@ -10,15 +10,18 @@ from dataclasses import dataclass, replace
 from mlir_sdy.attributes import value_of
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir
-from mlir_sdy.model import AxisTuple, TensorSharding
+from mlir_sdy.model import AxisTuple, OpShardingRule, TensorSharding
+from mlir_sdy.model.communication import share_sent
 from pyshardy.auto.computations import MeasuredComputation
 from pyshardy.auto.costs import Collectives, CostModel, ReshardCosts
-from pyshardy.auto.exchange import exchange_collectives
+from pyshardy.auto.exchange import Exchange, exchange_of
+from pyshardy.auto.padding import is_program_argument, masks
 from pyshardy.auto.strategies import (
     AxisChoices,
     Strategy,
     agrees_with,
     axes_of_tensor,
+    num_parts_of,
     replicated_strategy,
     strategies_of_rule,
 )
@@ -31,6 +34,7 @@ from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.partition.op_facts.work import work_of
+from pyshardy.partition.padding.replicated import unpaddable_factors
 from pyshardy.partition.resharding.cost import PlannedCollective
 from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.rules import ShardingRuleLookup
@@ -88,6 +92,8 @@ class AlternativesOf:
         given: TensorSharding | None = None,
         num_operands: int = 0,
         works: Sequence[tuple[str, Work]] = (),
+        *,
+        is_even: bool = False,
     ) -> Alternatives:
         """Return the shardings of a value, and of elementwise operations on values of its shape.
 
@@ -96,14 +102,15 @@ class AlternativesOf:
             given: a sharding by the user.
             num_operands: the number of operands, all of that shape.
             works: the names and the unsharded work of the operations.
+            is_even: whether its shards must be even, as those of arguments and results.
         """
-        key = shape, given, num_operands, tuple(works)
+        key = shape, given, num_operands, tuple(works), is_even
         known = self._known.get(key)
         if known is None:
-            found = axes_of_tensor(shape, self.choices, given)
+            found = axes_of_tensor(shape, self.choices, given, is_even=is_even)
             costs: list[float] = []
             for axes in found:
-                share = 1.0 / self.num_shards(axes)
+                share = 1.0 / self.num_parts(shape, axes)
                 costs.append(sum(self.model.operation(name, w.times(share)) for name, w in works))
             all_axes = tuple(found)
             known = self._known[key] = Alternatives(
@@ -132,14 +139,20 @@ class AlternativesOf:
         rule = self._rules.rule(operation)
         is_replicated = rule is None or record_of(name).local_form is None
         blocked: frozenset[int] = frozenset()
+        even: frozenset[int] = frozenset()
         form: ExchangeForm | None = None
         if rule is not None and not is_replicated:
             rule = rule_on_shards(operation, rule)
             form = form_of(operation, rule)
             rule = rule if form is None else form.rule
-            blocked = blocked_factors(operation, rule)
+            blocked = blocked_factors(operation, rule) | _lost_factors(rule)
             blocked -= frozenset() if form is None else form.factors
-        key = name, shapes, nbytes, rule, blocked, tuple(given), tuple(free)
+            if self.choices.uneven:
+                even = _even_factors(operation, rule, form)
+        key: tuple[Hashable, ...]
+        key = name, shapes, nbytes, rule, blocked, even, tuple(given), tuple(free)
+        if self.choices.uneven:
+            key = *key, tuple(map(is_program_argument, operation.operands))
         if form is not None and form.factors:
             attributes = operation.attributes.items()
             key = *key, tuple((name, identity(each)) for name, each in attributes)
@@ -150,13 +163,13 @@ class AlternativesOf:
         if is_replicated or rule is None:
             strategies = [replicated_strategy(shapes, num_operands)]
         else:
-            strategies = strategies_of_rule(rule, shapes, blocked, self.choices)
+            strategies = strategies_of_rule(rule, shapes, blocked, self.choices, even)
             strategies = _agreeing(strategies, given) or _only_given(strategies, given)
-        exchanges: dict[Strategy, Collectives] = {}
+        exchanges: dict[Strategy, Exchange] = {}
         for strategy in strategies:
-            needed: Collectives | None = ()
+            needed: Exchange | None = Exchange()
             if form is not None:
-                needed = exchange_collectives(form, strategy, shapes, nbytes, self.choices.mesh)
+                needed = exchange_of(form, strategy, shapes, nbytes, self.choices.mesh)
             if needed is not None:
                 exchanges[strategy] = needed
         strategies = [*exchanges]
@@ -165,13 +178,23 @@ class AlternativesOf:
         collectives: list[Collectives] = []
         for strategy in strategies:
             cost = self._operation_cost(operation, strategy, free)
-            completing: Collectives = exchanges[strategy]
+            exchange = exchanges[strategy]
+            completing: Collectives = exchange.collectives
+            if exchange.accessed:
+                copies = Work(0.0, exchange.accessed)
+                cost += self.model.operation("stablehlo.concatenate", copies)
             for at, (computed, result) in enumerate(
                 zip(strategy.computed, strategy.results, strict=True)
             ):
-                size = nbytes[num_operands + at] * math.prod(shapes[num_operands + at])
-                completing += self.reshards.collectives(size, computed, result, strategy.reduced)
+                shape = shapes[num_operands + at]
+                completing += self.reshards.collectives(
+                    nbytes[num_operands + at] * math.prod(shape),
+                    *(shape, computed, result, strategy.reduced),
+                )
             cost += sum(self.model.collective(each) for each in completing)
+            if self.choices.uneven and rule is not None and not is_replicated:
+                works = masks(operation, rule, strategy, self.choices.mesh)
+                cost += sum(self.model.operation("stablehlo.select", each) for each in works)
             costs.append(cost)
             collectives.append(completing)
         found = Alternatives(
@@ -222,6 +245,38 @@ class AlternativesOf:
         )
         return found
 
+    def of_single_device(self, operation: ir.Operation) -> Alternatives:
+        """Return the only strategy of an operation that the user has put on a single device.
+
+        Its operands are replicated. Its results are sent to all devices by an all-reduce, to which
+        the others contribute zeros.
+
+        Args:
+            operation: the operation.
+        """
+        values = (*operation.operands, *operation.results)
+        shapes = tuple(shape_of(each.type) for each in values)
+        sizes = tuple(element_bytes(each.type) * math.prod(shape_of(each.type)) for each in values)
+        key = "single device", operation.name, shapes, sizes
+        known = self._known.get(key)
+        if known is None:
+            mesh, num_operands = self.choices.mesh, len(operation.operands)
+            strategy = replicated_strategy(shapes, num_operands)
+            share = float(share_sent("all_reduce", mesh.total_size))
+            completing = tuple(
+                PlannedCollective("all_reduce", mesh.total_size, mesh.axis_names, nbytes * share)
+                for nbytes in sizes[num_operands:]
+                if nbytes * share
+            )
+            cost = self.model.operation(operation.name, self.work(operation))
+            known = self._known[key] = Alternatives(
+                (cost + sum(map(self.model.collective, completing)),),
+                tuple((axes,) for axes in strategy.operands),
+                tuple((axes,) for axes in strategy.results),
+                (completing,),
+            )
+        return known
+
     def elementwise_factors(self, operation: ir.Operation, axes: AxesPerDim) -> FactorAxes | None:
         """Return the axes of the factors of an elementwise operation with some axes."""
         rule = self._rules.rule(operation)
@@ -233,9 +288,9 @@ class AlternativesOf:
                 factors[factor] = own
         return tuple(factors)
 
-    def num_shards(self, axes: AxesPerDim) -> int:
-        """Return the number of shards of a tensor."""
-        return math.prod(self.choices.mesh.axes_size(each) for each in axes)
+    def num_parts(self, shape: Shape, axes: AxesPerDim) -> float:
+        """Return the quotient of the size of a tensor and that of a padded shard."""
+        return num_parts_of(shape, axes, self.choices.mesh)
 
     def work(self, operation: ir.Operation) -> Work:
         """Return the work of an unsharded operation."""
@@ -247,26 +302,51 @@ class AlternativesOf:
         """Return the cost of an operation on shards, without its completion."""
         sized = self._sizes.of_operation(operation)
         whole = work_of(operation.name, sized)
+        shapes = [shape_of(each.type) for each in operation.operands]
         operands = [
-            self._local(size, axes)
-            for size, axes in zip(sized.operands, strategy.operands, strict=True)
+            self._local(size, shape, axes)
+            for size, shape, axes in zip(sized.operands, shapes, strategy.operands, strict=True)
         ]
         results = [
-            self._local(size, axes)
-            for size, axes in zip(sized.results, strategy.computed, strict=True)
+            self._local(size, shape_of(value.type), axes)
+            for size, value, axes in zip(
+                sized.results, operation.results, strategy.computed, strict=True
+            )
         ]
         local = work_of(operation.name, SizedOperation(operation, operands, results))
         work = Work(whole.operations / strategy.num_parts, local.nbytes)
         cost = self.model.operation(operation.name, work)
-        for axes, made in zip(strategy.operands, free, strict=True):
+        for shape, axes, made in zip(shapes, strategy.operands, free, strict=True):
             if made is not None:
-                share = 1.0 / self.num_shards(axes)
+                share = 1.0 / self.num_parts(shape, axes)
                 cost += self.model.operation("stablehlo.broadcast_in_dim", made.times(share))
         return cost
 
-    def _local(self, size: TensorSize, axes: AxesPerDim) -> TensorSize:
-        count = self.num_shards(axes)
-        return TensorSize(size.elements // count, size.nbytes // count)
+    def _local(self, size: TensorSize, shape: Shape, axes: AxesPerDim) -> TensorSize:
+        count = self.num_parts(shape, axes)
+        return TensorSize(round(size.elements / count), round(size.nbytes / count))
+
+
+def _lost_factors(rule: OpShardingRule) -> frozenset[int]:
+    """Return the factors that no result has, and along which nothing is reduced.
+
+    Example: the rule `([i, l])->([j, k]) {i=3, j=2, k=3, l=2}` of a reshape.
+    """
+    kept = {*rule.reduction_factors}
+    for mapping in rule.result_mappings:
+        kept.update(factor for dim in mapping.dim_mappings for factor in dim.factor_indices)
+    return frozenset(range(rule.num_factors)) - kept
+
+
+def _even_factors(
+    operation: ir.Operation, rule: OpShardingRule, form: ExchangeForm | None
+) -> frozenset[int]:
+    """Return the factors whose shards must be even, since the operation can't be padded there.
+
+    In an exchange form, these are reduced factors as well, beside those of the exchange.
+    """
+    even = unpaddable_factors(operation, rule)
+    return even if form is None else (even | {*rule.reduction_factors}) - form.factors
 
 
 def _agreeing(

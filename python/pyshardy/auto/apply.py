@@ -2,7 +2,7 @@
 """Writing a choice of shardings into a program, as attributes.
 
 All shardings are closed, so that propagation keeps them. Scalars and values that each device
-computes for itself, such as constants, get none.
+computes for itself, such as constants, get none. Operations on a single device stay there.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, TensorSharding, TensorShardingPerValue
+from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import (
     COMPUTATIONS,
@@ -22,6 +23,7 @@ from mlir_sdy.values import (
     set_result_shardings_of,
 )
 from pyshardy.irtools.functions import entry_block, functions_of, main_function
+from pyshardy.partition.compatibility.single_device import single_device_sharding
 from pyshardy.partition.resharding.steps import AxesPerDim
 
 
@@ -58,7 +60,7 @@ def annotate(
         results: those of results of `@main`.
         mesh: the name of the mesh.
     """
-    cache = AttributeCache(module.context)
+    cache, meshes = AttributeCache(module.context), meshes_of(module)
     for function in functions_of(module):
         block = entry_block(function)
         if block is not None:
@@ -80,7 +82,7 @@ def annotate(
                 given = value_of(get_discardable(operation, attribute)).shardings
                 kept = TensorShardingPerValue(tuple(each.closed_like() for each in given))
                 set_discardable(operation, attribute, cache[kept])
-        elif found:
+        elif found and single_device_sharding(operation, meshes) is None:
             set_result_shardings_of(operation, found, cache)
     main = main_function(module)
     if main is not None and results:

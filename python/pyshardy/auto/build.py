@@ -12,6 +12,7 @@ from pyshardy.auto.costs import Collectives, ReshardCosts
 from pyshardy.auto.fold import fold
 from pyshardy.auto.graph import Flow, Graph
 from pyshardy.auto.problem import Floats, Ints, Node, Problem, User, Value, evaluate
+from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.resharding.steps import AxesPerDim
 
 
@@ -74,7 +75,7 @@ class Built:
             for target in sorted(needed):
                 flow = group.flow
                 moved = self.reshards.collectives(
-                    flow.nbytes, group.sources[source], group.targets[target]
+                    flow.nbytes, flow.shape, group.sources[source], group.targets[target]
                 )
                 if moved:
                     name = self.problem.nodes[value.producer].name
@@ -127,20 +128,28 @@ def _grouped(graph: Graph, colors: list[int]) -> list[tuple[Flow, list[Flow]]]:
 
     A color that uses its own result has one sharding in all copies, and is no user of the flow.
     """
-    found: dict[tuple[int, int, int, bool, tuple[tuple[int, int], ...]], list[Flow]] = {}
+    found: dict[tuple[int, int, Shape, int, bool, tuple[tuple[int, int], ...]], list[Flow]] = {}
     for flow in graph.flows:
         producer = colors[flow.producer]
         users = {(colors[site], operand) for site, operand in flow.users}
         others = tuple(sorted(user for user in users if user[0] != producer))
         if others:
-            key = producer, flow.result, flow.nbytes, flow.is_tied, others
+            key = producer, flow.result, flow.shape, flow.nbytes, flow.is_tied, others
             found.setdefault(key, []).append(flow)
     return [
         (
-            Flow(producer, result, nbytes, sum(f.repetitions for f in flows), [*users], is_tied),
+            Flow(
+                producer,
+                result,
+                shape,
+                nbytes,
+                sum(f.repetitions for f in flows),
+                [*users],
+                is_tied,
+            ),
             flows,
         )
-        for (producer, result, nbytes, is_tied, users), flows in found.items()
+        for (producer, result, shape, nbytes, is_tied, users), flows in found.items()
     ]
 
 
@@ -164,8 +173,10 @@ class _Matrices:
         if flow.is_tied:
             same = np.array([[a == b for b in targets] for a in sources])
             return np.where(same, 0.0, np.inf)
-        key = flow.nbytes, sources, targets
+        key = flow.nbytes, flow.shape, sources, targets
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = self._reshards.matrix(flow.nbytes, sources, targets)
+            known = self._known[key] = self._reshards.matrix(
+                flow.nbytes, flow.shape, sources, targets
+            )
         return known * flow.repetitions

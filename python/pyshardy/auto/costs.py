@@ -12,22 +12,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from mlir_sdy.model import AxisTuple, Mesh
+from pyshardy.auto.padding import traffic_of_reshard
 from pyshardy.auto.problem import Floats, Ints
+from pyshardy.auto.strategies import is_even
 from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import Work
+from pyshardy.partition.compatibility.factor_axes import Shape
+from pyshardy.partition.halo.reshard import exchanging_reshard_collectives
 from pyshardy.partition.resharding.completions import completion_collectives
 from pyshardy.partition.resharding.cost import (
     PlannedCollective,
     Reshard,
     reshard_collectives,
 )
-from pyshardy.partition.resharding.steps import AllSlice, AxesPerDim
+from pyshardy.partition.resharding.steps import AxesPerDim
 
 Collectives = tuple[PlannedCollective, ...]
 
@@ -113,19 +117,26 @@ class _Plan(NamedTuple):
 
     Attributes:
         collectives: its collectives.
-        sliced: the bytes of the results of its slices.
+        accessed: the bytes that its slices access, and pads and cuts.
     """
 
     collectives: Collectives
-    sliced: float = 0.0
+    accessed: float = 0.0
+
+
+# Keys begin with the shape of a tensor whose shards are padded; None for all others.
+_PairKey: TypeAlias = tuple[Shape | None, AxesPerDim, AxesPerDim]
+_ReshardKey: TypeAlias = tuple[Shape | None, AxesPerDim, AxesPerDim, AxisTuple]
+_ClassesKey: TypeAlias = tuple[Shape | None, tuple[AxesPerDim, ...], tuple[AxesPerDim, ...]]
 
 
 @dataclass(slots=True)
 class ReshardCosts:
     """The collectives of reshards and completions, computed once for each pair of shardings.
 
-    All shards are even, so that the plan of a reshard doesn't depend on the shape, and the bytes
-    that are sent are proportional to those of the tensor.
+    If all shards are even, the plan of a reshard doesn't depend on the shape, and the bytes that
+    are sent are proportional to those of the tensor. Otherwise shards are padded, and the plan is
+    that for the shape.
 
     Attributes:
         mesh: the mesh.
@@ -134,88 +145,120 @@ class ReshardCosts:
 
     mesh: Mesh
     model: CostModel
-    _plans: dict[tuple[AxesPerDim, AxesPerDim, AxisTuple], _Plan] = field(
-        default_factory=dict[tuple[AxesPerDim, AxesPerDim, AxisTuple], _Plan]
-    )
-    _number_of: dict[tuple[AxesPerDim, AxesPerDim], int] = field(
-        default_factory=dict[tuple[AxesPerDim, AxesPerDim], int]
-    )
+    _plans: dict[_ReshardKey, _Plan] = field(default_factory=dict[_ReshardKey, _Plan])
+    _number_of: dict[_PairKey, int] = field(default_factory=dict[_PairKey, int])
     _numbered: dict[_Plan, int] = field(default_factory=dict[_Plan, int])
     _in_order: list[_Plan] = field(default_factory=list[_Plan])
-    _numbers: dict[tuple[tuple[AxesPerDim, ...], tuple[AxesPerDim, ...]], Ints] = field(
-        default_factory=dict[tuple[tuple[AxesPerDim, ...], tuple[AxesPerDim, ...]], Ints]
-    )
+    _numbers: dict[_ClassesKey, Ints] = field(default_factory=dict[_ClassesKey, Ints])
 
     def collectives(
-        self, nbytes: int, source: AxesPerDim, target: AxesPerDim, reduced: AxisTuple = ()
+        self,
+        nbytes: int,
+        shape: Shape,
+        source: AxesPerDim,
+        target: AxesPerDim,
+        reduced: AxisTuple = (),
     ) -> Collectives:
         """Return the collectives that complete a tensor along some axes, and reshard it.
 
         Args:
             nbytes: the bytes of the unsharded tensor.
+            shape: its shape.
             source: the axes of each dimension before.
             target: the axes of each dimension afterwards.
             reduced: the axes along which the tensor is partial.
         """
         if source == target and not reduced:
             return ()
-        return _scaled(self._unit(source, target, reduced).collectives, nbytes)
+        plan = self._unit(self._uneven_shape(shape, source, target), source, target, reduced)
+        return _scaled(plan.collectives, nbytes)
 
-    def _unit(self, source: AxesPerDim, target: AxesPerDim, reduced: AxisTuple) -> _Plan:
+    def _uneven_shape(self, shape: Shape, source: AxesPerDim, target: AxesPerDim) -> Shape | None:
+        """Return the shape if its shards are padded; None if the plan doesn't depend on it."""
+        mesh = self.mesh
+        is_padded = not (is_even(shape, source, mesh) and is_even(shape, target, mesh))
+        return shape if is_padded and all(shape) else None
+
+    def _unit(
+        self, uneven: Shape | None, source: AxesPerDim, target: AxesPerDim, reduced: AxisTuple
+    ) -> _Plan:
         """Return the plan for a tensor of one byte.
 
         Dimensions that are sharded neither before nor afterwards are left out, unless partial
         results may be scattered along them.
+
+        Args:
+            uneven: the shape; None if all shards are even.
+            source: the axes of each dimension before.
+            target: those afterwards.
+            reduced: the axes along which the tensor is partial.
         """
-        key = source, target, reduced
+        key = uneven, source, target, reduced
         known = self._plans.get(key)
         if known is not None:
             return known
         if not reduced:
-            used = [pair for pair in zip(source, target, strict=True) if any(pair)]
+            used = [dim for dim, pair in enumerate(zip(source, target, strict=True)) if any(pair)]
             if len(used) < len(source):
-                before, after = zip(*used, strict=True)
-                found = self._plans[key] = self._unit(before, after, reduced)
+                before, after = (tuple(each[dim] for dim in used) for each in (source, target))
+                left = None if uneven is None else tuple(uneven[dim] for dim in used)
+                found = self._plans[key] = self._unit(left, before, after, reduced)
                 return found
-        shape = (self.mesh.total_size,) * len(source)
+        shape = (self.mesh.total_size,) * len(source) if uneven is None else uneven
         reshard = Reshard(shape, 1, source, target, self.mesh)
-        plan = completion_collectives(reshard, reduced) if reduced else reshard_collectives(reshard)
+        if reduced:
+            plan = completion_collectives(reshard, reduced)
+        elif uneven is None:
+            plan = reshard_collectives(reshard)
+        else:
+            plan = exchanging_reshard_collectives(reshard)
         unit = math.prod(shape)
         scaled = tuple(replace(each, sent=each.sent / unit) for each in plan)
-        found = self._plans[key] = _Plan(scaled, 0.0 if reduced else self._sliced(reshard))
-        return found
-
-    def _sliced(self, reshard: Reshard) -> float:
-        """Return the bytes of the results of the slices of a reshard, for a tensor of one byte."""
-        return sum(
-            1.0 / math.prod(self.mesh.axes_size(axes) for axes in step.result)
-            for step in reshard.plan()
-            if isinstance(step, AllSlice)
+        found = self._plans[key] = _Plan(
+            scaled, 0.0 if reduced else traffic_of_reshard(reshard) / unit
         )
+        return found
 
     def _cost(self, plan: _Plan, nbytes: int) -> float:
         """Return the cost of a plan: collectives, and slices, which are read and written."""
         cost = sum(self.model.collective(each) for each in _scaled(plan.collectives, nbytes))
-        if plan.sliced:
-            work = Work(0.0, 2.0 * plan.sliced * nbytes)
+        if plan.accessed:
+            work = Work(0.0, plan.accessed * nbytes)
             cost += self.model.operation("stablehlo.dynamic_slice", work)
         return cost
 
     def matrix(
-        self, nbytes: int, sources: Sequence[AxesPerDim], targets: Sequence[AxesPerDim]
+        self,
+        nbytes: int,
+        shape: Shape,
+        sources: Sequence[AxesPerDim],
+        targets: Sequence[AxesPerDim],
     ) -> Floats:
         """Return the costs of the reshards of a tensor, by source and by target.
 
         Args:
             nbytes: the bytes of the unsharded tensor.
+            shape: its shape.
             sources: the axes of each dimension before.
             targets: those afterwards.
         """
-        key = tuple(sources), tuple(targets)
+        even = {axes: is_even(shape, axes, self.mesh) for axes in {*sources, *targets}}
+        has_padding = bool(math.prod(shape)) and not all(even.values())
+        key = shape if has_padding else None, tuple(sources), tuple(targets)
         numbers = self._numbers.get(key)
         if numbers is None:
             numbers = self._numbers[key] = np.array(
-                [[self._number(source, target) for target in targets] for source in sources]
+                [
+                    [
+                        self._number(
+                            shape if has_padding and not (even[source] and even[target]) else None,
+                            source,
+                            target,
+                        )
+                        for target in targets
+                    ]
+                    for source in sources
+                ]
             )
         used: list[int] = np.unique(numbers).tolist()
         costs = np.zeros(len(self._in_order))
@@ -223,12 +266,12 @@ class ReshardCosts:
             costs[number] = self._cost(self._in_order[number], nbytes)
         return costs[numbers]
 
-    def _number(self, source: AxesPerDim, target: AxesPerDim) -> int:
+    def _number(self, uneven: Shape | None, source: AxesPerDim, target: AxesPerDim) -> int:
         """Return the number of the plan of a reshard: many reshards have equal ones."""
-        key = source, target
+        key = uneven, source, target
         number = self._number_of.get(key)
         if number is None:
-            plan = _Plan(()) if source == target else self._unit(source, target, ())
+            plan = _Plan(()) if source == target else self._unit(uneven, source, target, ())
             number = self._numbered.setdefault(plan, len(self._in_order))
             if number == len(self._in_order):
                 self._in_order.append(plan)

@@ -27,6 +27,7 @@ def auto_shard(
     objective: Objective = "time",
     axes: Sequence[str] | None = None,
     fixed: bool = True,
+    uneven: bool = False,
     timeout: float = 60.0,
     gap: float = 0.01,
     solver: str = "highs",
@@ -50,6 +51,8 @@ def auto_shard(
         objective: what is minimized: the time, or the bytes that a device sends.
         axes: the names of the axes that may be used; by default all of the mesh.
         fixed: whether shardings in the program are kept. Open dimensions may be sharded further.
+        uneven: whether axes may shard dimensions that they don't divide. Shards are padded, and
+            count with their padding. Arguments and results are always even.
         timeout: the seconds after which the search ends with the best plan so far.
         gap: the search ends when the plan is proven to be within this fraction of the optimum.
         solver: the solver: "highs", or "message_passing" for very large programs.
@@ -66,7 +69,13 @@ def auto_shard(
     """
     model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
     options = SearchOptions.of(
-        memory=memory, axes=axes, fixed=fixed, gap=gap, timeout=timeout, solver=solver
+        memory=memory,
+        axes=axes,
+        fixed=fixed,
+        uneven=uneven,
+        gap=gap,
+        timeout=timeout,
+        solver=solver,
     )
     costs = cost_model(objective, model) if costs is None else costs
     if mesh is not None:

@@ -48,6 +48,7 @@ def auto_shard(
     out_shardings: Any = "auto",
     objective: Objective = "time",
     axes: Sequence[str] | None = None,
+    uneven: bool = False,
     timeout: float = 60.0,
     gap: float = 0.01,
     static_argnums: int | Sequence[int] = (),
@@ -74,6 +75,7 @@ def auto_shard(
         out_shardings: the same for the result.
         objective: what is minimized: the time, or the bytes that a device sends.
         axes: the names of the axes that may be used.
+        uneven: whether axes may shard dimensions that they don't divide; see `sdy.auto_shard`.
         timeout: the seconds after which the search ends with the best plan so far.
         gap: the search ends when the plan is proven to be within this fraction of the optimum.
         static_argnums: the positions of arguments that aren't arrays.
@@ -101,6 +103,7 @@ def auto_shard(
         memory=memory,
         objective=objective,
         axes=axes,
+        uneven=uneven,
         timeout=timeout,
         gap=gap,
     )

@@ -62,6 +62,7 @@ def auto_shard(
     shardings: Mapping[str, TensorSharding | Sequence[str | tuple[str, ...] | None]] | None = None,
     objective: Objective = "time",
     axes: Sequence[str] | None = None,
+    uneven: bool = False,
     timeout: float = 60.0,
     gap: float = 0.01,
     kwargs: Mapping[str, Any] | None = None,
@@ -83,6 +84,7 @@ def auto_shard(
         shardings: the shardings that are given, by patterns of names, as for `sdy.torch.trace`.
         objective: what is minimized: the time, or the bytes that a device sends.
         axes: the names of the axes that may be used.
+        uneven: whether axes may shard dimensions that they don't divide; see `sdy.auto_shard`.
         timeout: the seconds after which the search ends with the best plan so far.
         gap: the search ends when the plan is proven to be within this fraction of the optimum.
         kwargs: the keyword inputs.
@@ -98,6 +100,7 @@ def auto_shard(
         memory=memory,
         objective=objective,
         axes=axes,
+        uneven=uneven,
         timeout=timeout,
         gap=gap,
     )

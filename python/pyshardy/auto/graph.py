@@ -10,8 +10,11 @@
 | the result of an `if` or a `case`   | a site, which the results of all branches flow to          |
 | an argument of another function     | a site, which the operand of its only call flows to        |
 | an annotated result of `@main`      | a site with the shardings that agree with the annotation   |
+| a result, if shards may be uneven   | a site, since results must be even                         |
 | the result of a barrier             | the site of its operand; it is resharded by itself         |
 | a manual computation                | a site with the shardings that it declares                 |
+| an operation on a single device     | a site with replicated operands and results                |
+| one without results, as an outfeed  | the same, if it has operands                               |
 | a constant, a broadcast of a scalar | nothing: each user computes its own shard                  |
 
 An operation in a loop counts once for each iteration, and one in a function once for each call. A
@@ -28,6 +31,7 @@ from dataclasses import dataclass, field
 from mlir_sdy.discardable import as_integer
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
+from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
 from pyshardy.auto.alternatives import Alternatives, AlternativesOf
@@ -44,6 +48,8 @@ from pyshardy.irtools.stablehlo_views import (
 )
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.local_program.trip_counts import Repetitions
+from pyshardy.partition.compatibility.factor_axes import Shape
+from pyshardy.partition.compatibility.single_device import single_device_sharding
 from pyshardy.partition.op_facts.fusion import is_fused, is_used_once
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
@@ -53,6 +59,7 @@ _BROADCAST = "stablehlo.broadcast_in_dim"
 _CALL = "func.call"
 _WHILE = "stablehlo.while"
 _BRANCHES = frozenset({"stablehlo.case", "stablehlo.if"})
+_EFFECTS = frozenset({"stablehlo.custom_call", "stablehlo.outfeed", "stablehlo.send"})
 _SAME_MEMORY = frozenset({"stablehlo.bitcast_convert", "stablehlo.reshape"})
 _OF_CONSTANTS = ELEMENTWISE_OPERATIONS | {_BROADCAST, "stablehlo.reshape", "stablehlo.slice"}
 
@@ -81,7 +88,8 @@ class Flow:
     Attributes:
         producer: the number of the site that defines it.
         result: the number of the result.
-        nbytes: the bytes of the unsharded value.
+        shape: the shape of the unsharded value.
+        nbytes: its bytes.
         repetitions: how often it is resharded.
         users: the numbers of the sites that use it, with those of the operands.
         is_tied: whether all users need it as its producer gives it.
@@ -94,6 +102,7 @@ class Flow:
 
     producer: int
     result: int
+    shape: Shape
     nbytes: int
     repetitions: int
     users: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
@@ -156,6 +165,7 @@ class _Builder:
 
     def __init__(self, module: ir.Module, alternatives: AlternativesOf, keep_given: bool):
         self.of = alternatives
+        self.meshes = meshes_of(module)
         self.keep_given = keep_given
         self.functions = {symbol_name(each): each for each in functions_of(module)}
         self.repetitions = Repetitions(module)
@@ -175,7 +185,8 @@ class _Builder:
         block = entry_block(main)
         assert block is not None, "checked by the caller"
         for number, argument in enumerate(block.arguments):
-            site = self._value_site(argument, name_of(argument) or f"arg{number}", 1)
+            name = name_of(argument) or f"arg{number}"
+            site = self._value_site(argument, name, 1, is_even=True)
             self._define(argument, site, 0, 1)
         self._block(block)
         self._results_of(main, block)
@@ -188,9 +199,18 @@ class _Builder:
     def _given(self, value: ir.Value) -> TensorSharding | None:
         return get_sharding(value) if self.keep_given else None
 
-    def _value_site(self, value: ir.Value, name: str, repetitions: int, operands: int = 0) -> int:
+    def _value_site(
+        self,
+        value: ir.Value,
+        name: str,
+        repetitions: int,
+        operands: int = 0,
+        *,
+        is_even: bool = False,
+    ) -> int:
         """Add a site for the sharding of a value."""
-        found = self.of.of_value(shape_of(value.type), self._given(value), operands)
+        shape = shape_of(value.type)
+        found = self.of.of_value(shape, self._given(value), operands, is_even=is_even)
         return self._site(Site(name, found, repetitions, f"value of {operands}"))
 
     def _site(self, site: Site) -> int:
@@ -207,10 +227,11 @@ class _Builder:
     ) -> None:
         """Note the site that defines a value, and the value whose memory it has."""
         self.graph.placed[value] = site, result
-        nbytes = element_bytes(value.type) * math.prod(shape_of(value.type))
+        shape = shape_of(value.type)
+        nbytes = element_bytes(value.type) * math.prod(shape)
         now = self._now
         flow = self.flow_of[value] = Flow(
-            site, result, nbytes, repetitions, start=now, uses=(now, now)
+            site, result, shape, nbytes, repetitions, start=now, uses=(now, now)
         )
         flow.memory_of = None if memory_of is None else self.flow_of.get(memory_of)
         self.branch_of[value] = self.branches[-1]
@@ -237,6 +258,7 @@ class _Builder:
             found = self.in_branch[key] = Flow(
                 flow.producer,
                 flow.result,
+                flow.shape,
                 flow.nbytes,
                 flow.repetitions,
                 start=now,
@@ -276,7 +298,7 @@ class _Builder:
                 self._loop(operation)
             elif name in _BRANCHES:
                 self._branches(operation)
-            elif len(operation.results):
+            elif len(operation.results) or (name in _EFFECTS and len(operation.operands)):
                 self._operation(operation, name)
 
     def _operation(self, operation: ir.Operation, name: str) -> None:
@@ -301,7 +323,9 @@ class _Builder:
             if given[0] is None:
                 self.chains.add(site, operation, works, self.graph.placed)
         else:
-            if name in COMPUTATIONS:
+            if single_device_sharding(operation, self.meshes) is not None:
+                found = self.of.of_single_device(operation)
+            elif name in COMPUTATIONS:
                 found = self.of.of_computation(operation, self.computations.of(operation))
             else:
                 found = self.of.of_operation(operation, given, free)
@@ -426,16 +450,16 @@ class _Builder:
             if value not in self.flow_of or not shape_of(value.type):
                 continue
             argument = aliases.get(number)
-            if given[number] is None and argument is None:
+            if given[number] is None and argument is None and not self.of.choices.uneven:
                 continue
-            found = self.of.of_value(shape_of(value.type), given[number], 2)
+            found = self.of.of_value(shape_of(value.type), given[number], 2, is_even=True)
             name = names[number] or f"result[{number}]"
             site = self._site(Site(name, found, 1, "result"))
             self._use(value, site, 0)
             self.graph.results[number] = site
             if argument is not None:
                 flow = self.flow_of[block.arguments[argument]]
-                tie = Flow(flow.producer, 0, flow.nbytes, 1, [(site, 1)], is_tied=True)
+                tie = Flow(flow.producer, 0, flow.shape, flow.nbytes, 1, [(site, 1)], is_tied=True)
                 self.flows.append(tie)
 
 

@@ -2,7 +2,8 @@
 """A plan as Python code for JAX: shardings of arguments and results, and constraints on values.
 
 Constraints are for the values that propagation from arguments and results alone would shard
-otherwise. An elementwise operation needs none: its operands decide.
+otherwise. An elementwise operation needs none: its operands decide. JAX refuses constraints by
+which the shards of a value are uneven.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from mlir_sdy.values import get_sharding, set_argument_shardings, set_result_sha
 from pyshardy.api import propagate
 from pyshardy.auto.problem import Ints
 from pyshardy.auto.search import Search
+from pyshardy.auto.strategies import is_even
 from pyshardy.auto.texts import spec_text
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import NamedValues, mark_of, operations_with_results
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.rules.pointwise_rules import is_elementwise
 
@@ -80,7 +83,9 @@ def constraints_of(search: Search, choice: Ints) -> Iterator[tuple[str, str]]:
         pairs = zip(originals[number].results, view.operation.results, strict=False)
         for original, result in pairs if place is not None else ():
             planned = search.axes_of(choice, original)
-            if planned is not None and planned != _axes_of(get_sharding(result), len(planned)):
+            if planned is None or not is_even(shape_of(original.type), planned, search.mesh):
+                continue
+            if planned != _axes_of(get_sharding(result), len(planned)):
                 yield str(place), spec_text(search.as_sharding(planned))
 
 

@@ -11,6 +11,7 @@ The model is that of `explain.memory`, for a program whose operations are in one
 3. While an operation runs, its partial results are live in place of the completed ones.
 4. A reshard makes a copy, which is live from the first use to the last. Copies that are smaller
    than a part of the limit are left out (`SMALLEST_PART`).
+5. A tensor that is sliced unevenly is padded before, at the time of the first use.
 """
 
 from __future__ import annotations
@@ -22,9 +23,13 @@ import numpy as np
 
 from mlir_sdy.model import Mesh
 from pyshardy.auto.alternatives import Alternatives
-from pyshardy.auto.build import Built
+from pyshardy.auto.build import Built, FlowGroup
 from pyshardy.auto.graph import Flow
+from pyshardy.auto.padding import padded_bytes
 from pyshardy.auto.problem import Buffer, Copy, Floats, Problem
+from pyshardy.auto.strategies import is_even, num_parts_of
+from pyshardy.partition.compatibility.factor_axes import Shape
+from pyshardy.partition.resharding.cost import Reshard
 from pyshardy.partition.resharding.steps import AxesPerDim
 
 SMALLEST_PART = 1e-4
@@ -49,11 +54,11 @@ def with_memory(built: Built, limit: float | None, num_arguments: int) -> Proble
 def _buffers(built: Built, smallest: float, num_arguments: int) -> Iterator[Buffer]:
     graph, mesh = built.graph, built.reshards.mesh
     end = len(graph.times)
-    known: dict[tuple[int, int, int], tuple[Floats, Floats]] = {}
+    known: dict[tuple[int, int, Shape, int], tuple[Floats, Floats]] = {}
     for number, flow in enumerate(graph.flows):
         if flow.is_tied or flow.is_fused or flow.memory_of is not None or not flow.nbytes:
             continue
-        key = built.colors[flow.producer], flow.result, flow.nbytes
+        key = built.colors[flow.producer], flow.result, flow.shape, flow.nbytes
         if key not in known:
             known[key] = _sizes(graph.sites[flow.producer].alternatives, flow, mesh)
         nbytes, partial = known[key]
@@ -68,11 +73,11 @@ def _buffers(built: Built, smallest: float, num_arguments: int) -> Iterator[Buff
 def _sizes(alternatives: Alternatives, flow: Flow, mesh: Mesh) -> tuple[Floats, Floats]:
     """Return the bytes of a value, and those of its partial results beyond these."""
     results = alternatives.results[flow.result]
-    nbytes = _bytes(flow.nbytes, results, mesh)
+    nbytes = _bytes(flow, results, mesh)
     if not alternatives.computed:
         return nbytes, np.zeros(len(nbytes))
     computed = alternatives.computed[flow.result]
-    return nbytes, np.maximum(_bytes(flow.nbytes, computed, mesh) - nbytes, 0.0)
+    return nbytes, np.maximum(_bytes(flow, computed, mesh) - nbytes, 0.0)
 
 
 def _copies(built: Built, smallest: float) -> Iterator[Copy]:
@@ -80,17 +85,30 @@ def _copies(built: Built, smallest: float) -> Iterator[Copy]:
     for number, group in enumerate(built.groups):
         if group.flow.is_tied:
             continue
-        sizes = _bytes(group.flow.nbytes, group.targets, mesh)
+        sizes = _bytes(group.flow, group.targets, mesh)
         for target, size in enumerate(sizes):
             nbytes = np.array([0.0 if s == group.targets[target] else size for s in group.sources])
             if nbytes.max() < smallest or not nbytes.any():
                 continue
             for flow in group.members:
                 yield Copy(flow.uses[0], flow.uses[1] + 1, number, target, nbytes)
+            padded = _padded(group, group.targets[target], mesh)
+            for flow in group.members if padded.any() else ():
+                yield Copy(flow.uses[0], flow.uses[0] + 1, number, target, padded)
 
 
-def _bytes(nbytes: int, axes: Sequence[AxesPerDim], mesh: Mesh) -> Floats:
-    """Return the bytes of a shard for each of several shardings."""
+def _padded(group: FlowGroup, target: AxesPerDim, mesh: Mesh) -> Floats:
+    """Return the bytes of the tensor that is padded for a reshard, by the axes of the source."""
+    shape = group.flow.shape
+    if is_even(shape, target, mesh):
+        return np.zeros(len(group.sources))
+    element = group.flow.nbytes // math.prod(shape)
+    reshards = [Reshard(shape, element, source, target, mesh) for source in group.sources]
+    return np.array([padded_bytes(each) for each in reshards])
+
+
+def _bytes(flow: Flow, axes: Sequence[AxesPerDim], mesh: Mesh) -> Floats:
+    """Return the bytes of a shard of a value, padding included, for each of several shardings."""
     return np.array(
-        [nbytes / math.prod(mesh.axes_size(each) for each in dims) for dims in axes], np.float64
+        [flow.nbytes / num_parts_of(flow.shape, dims, mesh) for dims in axes], np.float64
     )

@@ -23,6 +23,7 @@ class SearchOptions:
         memory: the bytes of a device; None for any number.
         axes: the axes that may be used; by default, all of the mesh.
         fixed: whether shardings in the program are kept.
+        uneven: whether axes may shard dimensions that they don't divide.
         gap: the search ends when the gap is proven to be at most this fraction.
         timeout: the search ends after these seconds.
         solver: the name of the solver.
@@ -31,6 +32,7 @@ class SearchOptions:
     memory: float | None = None
     axes: tuple[str, ...] | None = None
     fixed: bool = True
+    uneven: bool = False
     gap: float = 0.01
     timeout: float = 60.0
     solver: str = "highs"
@@ -42,6 +44,7 @@ class SearchOptions:
         memory: float | str | None,
         axes: Sequence[str] | None,
         fixed: bool,
+        uneven: bool = False,
         gap: float,
         timeout: float,
         solver: str,
@@ -62,6 +65,7 @@ class SearchOptions:
             memory=limit,
             axes=None if axes is None else tuple(axes),
             fixed=fixed,
+            uneven=uneven,
             gap=gap,
             timeout=timeout,
             solver=solver,

@@ -2,6 +2,7 @@
 """The search for shardings: from a program to an annotated one.
 
 1. Functions that are called several times are copied, so that each call has its own shardings.
+   Axes that don't divide given arguments and results are dropped, as by the partitioner.
 2. The program becomes a graph of choices (`graph`), equal parts are folded (`fold`), and arrays of
    costs are computed (`build`).
 3. A solver finds a choice and a bound (`solve`). The memory limit counts only if the best choice
@@ -74,6 +75,8 @@ class Search:
         self.options = options
         self.module = copy_of(module)
         run_pipeline(self.module, "sdy-flatten-call-graph, symbol-dce")
+        if options.fixed:
+            run_pipeline(self.module, "sdy-update-non-divisible-input-output-shardings")
         main = main_function(self.module)
         block = None if main is None else entry_block(main)
         name = None if main is None else device_mesh_of(main)
@@ -85,7 +88,7 @@ class Search:
         self.main = main
         self.arguments = list(block.arguments)
         orders = _orders_in(self.module) if options.fixed else frozenset[AxisTuple]()
-        choices = AxisChoices(self.mesh, _axes(options.axes, self.mesh), orders)
+        choices = AxisChoices(self.mesh, _axes(options.axes, self.mesh), orders, options.uneven)
         self.alternatives = AlternativesOf(self.module.context, choices, model)
         graph = graph_of(self.module, self.alternatives, keep_given=options.fixed)
         self.built: Built = build(graph, self.alternatives.reshards)

@@ -4,8 +4,9 @@
 1. A strategy assigns each axis of the mesh to a factor of the operation's sharding rule, or to
    none. The rule is that of the partitioner (`rule_on_shards`), and factors along which the
    partitioner can't compute on shards (`blocked_factors`) get no axes.
-2. An axis is assigned as a whole, and the shards of factors and dimensions must be even. Several
-   axes of a factor are in the order of the mesh, or in one that the user has written somewhere.
+2. An axis is assigned as a whole. Several axes of a factor are in the order of the mesh, or in one
+   that the user has written somewhere. The shards of factors and dimensions must be even, unless
+   the choices permit uneven ones, which are padded; some factors can't be padded.
 3. A dimension of several factors is sharded along a minor factor only if its major factors are
    sharded fully, since shardings can't express strides.
 4. Where reduced factors are sharded, the results are partial. A strategy completes them by an
@@ -22,6 +23,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 from mlir_sdy.model import (
     AxisRef,
@@ -45,11 +47,13 @@ class AxisChoices:
         mesh: the mesh.
         names: the names of the axes that may be used, in the order of the mesh.
         orders: other orders of several axes along one dimension.
+        uneven: whether axes may shard dimensions that they don't divide.
     """
 
     mesh: Mesh
     names: tuple[str, ...]
     orders: frozenset[AxisTuple] = frozenset()
+    uneven: bool = False
 
     def lists(self, axes: Sequence[str]) -> Iterator[AxisTuple]:
         """Yield the orders of some axes along a dimension; `axes` is in the order of the mesh."""
@@ -77,7 +81,8 @@ class Strategy:
         computed: those of each result as it is computed.
         results: those of each result after its completion.
         reduced: the axes along which computed results are partial.
-        num_parts: the number of parts that the arithmetic is divided into.
+        num_parts: the number of parts that the arithmetic is divided into; smaller than the number
+            of shards if these are padded.
         factors: the axes of each factor of the rule.
     """
 
@@ -85,7 +90,7 @@ class Strategy:
     computed: tuple[AxesPerDim, ...]
     results: tuple[AxesPerDim, ...]
     reduced: AxisTuple = ()
-    num_parts: int = 1
+    num_parts: float = 1
     factors: FactorAxes = ()
 
 
@@ -94,6 +99,7 @@ def strategies_of_rule(
     shapes: Sequence[Shape],
     blocked: frozenset[int],
     choices: AxisChoices,
+    even: frozenset[int] = frozenset(),
 ) -> list[Strategy]:
     """Return the strategies of an operation.
 
@@ -102,21 +108,23 @@ def strategies_of_rule(
         shapes: the global shapes of its operands, then results.
         blocked: the factors that must not be sharded.
         choices: the axes.
+        even: the factors whose shards must be even, even if the choices permit uneven ones.
     """
     mesh = choices.mesh
+    even = even if choices.uneven else frozenset(range(rule.num_factors))
     num_operands = len(rule.operand_mappings)
     found: dict[Strategy, None] = {}
-    for axes in _factor_axes(rule, blocked, choices):
+    for axes in _factor_axes(rule, blocked, choices, even):
         if not all(_is_expressible(mapping, axes, rule, mesh) for mapping in rule.mappings):
             continue
         tensors = tuple(_axes_per_dim(mapping, axes) for mapping in rule.mappings)
-        if not all(map(_divides, tensors, shapes, itertools.repeat(mesh))):
+        if not all(map(_divides, tensors, shapes, rule.mappings, repeat(even), repeat(mesh))):
             continue
         computed = tensors[num_operands:]
         reduced = sort_and_merge(
             (axis for factor in rule.reduction_factors for axis in axes[factor]), mesh
         )
-        num_parts = math.prod(mesh.axes_size(each) for each in axes)
+        num_parts = num_parts_of(rule.factor_sizes, axes, mesh)
         for results in _completed(computed, shapes[num_operands:], reduced, choices):
             one = Strategy(tensors[:num_operands], computed, results, reduced, num_parts, axes)
             found[one] = None
@@ -130,7 +138,11 @@ def replicated_strategy(shapes: Sequence[Shape], num_operands: int) -> Strategy:
 
 
 def axes_of_tensor(
-    shape: Shape, choices: AxisChoices, given: TensorSharding | None = None
+    shape: Shape,
+    choices: AxisChoices,
+    given: TensorSharding | None = None,
+    *,
+    is_even: bool = False,
 ) -> list[AxesPerDim]:
     """Return the axes per dimension that a tensor may have, replicated first.
 
@@ -138,6 +150,7 @@ def axes_of_tensor(
         shape: the global shape.
         choices: the axes.
         given: a sharding by the user; see `agrees_with`.
+        is_even: whether its shards must be even, even if the choices permit uneven ones.
     """
     rule = OpShardingRule(
         tuple(shape),
@@ -146,7 +159,9 @@ def axes_of_tensor(
     )
     found = [
         strategy.results[0]
-        for strategy in strategies_of_rule(rule, (shape,), frozenset(), choices)
+        for strategy in strategies_of_rule(
+            rule, (shape,), frozenset(), choices, frozenset(range(len(shape)) if is_even else ())
+        )
         if given is None or agrees_with(strategy.results[0], given)
     ]
     if not found and given is not None:
@@ -173,10 +188,32 @@ def _mapping_of(rank: int) -> TensorMapping:
     return TensorMapping(tuple(DimMapping((dim,)) for dim in range(rank)))
 
 
+def num_parts_of(sizes: Sequence[int], axes: Sequence[AxisTuple], mesh: Mesh) -> float:
+    """Return the quotient of the size of a whole and that of its padded part.
+
+    Example: 10 rows in 4 shards, of which the largest has 3, are 10 / 3 parts.
+
+    Args:
+        sizes: the sizes of the dimensions of a tensor, or of the factors of an operation.
+        axes: the axes of each.
+        mesh: the mesh.
+    """
+    counts = [mesh.axes_size(each) for each in axes]
+    if not all(sizes):
+        return float(math.prod(counts))
+    parts = (-(-size // count) for size, count in zip(sizes, counts, strict=True))
+    return math.prod(sizes) / math.prod(parts)
+
+
+def is_even(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> bool:
+    """Whether the axes of each dimension divide it."""
+    return all(size % mesh.axes_size(each) == 0 for size, each in zip(shape, axes, strict=True))
+
+
 def _factor_axes(
-    rule: OpShardingRule, blocked: frozenset[int], choices: AxisChoices
+    rule: OpShardingRule, blocked: frozenset[int], choices: AxisChoices, even: frozenset[int]
 ) -> Iterator[FactorAxes]:
-    """Yield the assignments of axes to factors that the axes divide."""
+    """Yield the assignments of axes to factors; they divide those that must be even."""
     mesh = choices.mesh
     sizes = rule.factor_sizes
     usable = [
@@ -189,7 +226,7 @@ def _factor_axes(
             if factor is not None:
                 per_factor.setdefault(factor, []).append(name)
         if any(
-            sizes[factor] % mesh.axes_size(tuple(map(AxisRef, axes)))
+            factor in even and sizes[factor] % mesh.axes_size(tuple(map(AxisRef, axes)))
             for factor, axes in per_factor.items()
         ):
             continue
@@ -210,9 +247,18 @@ def _is_expressible(
     return True
 
 
-def _divides(axes: AxesPerDim, shape: Shape, mesh: Mesh) -> bool:
-    """Whether the shards of each dimension are even."""
-    return all(size % mesh.axes_size(each) == 0 for size, each in zip(shape, axes, strict=True))
+def _divides(
+    axes: AxesPerDim, shape: Shape, mapping: TensorMapping, even: frozenset[int], mesh: Mesh
+) -> bool:
+    """Whether the shards of each dimension are even, but for those that may be padded.
+
+    Padding is at the end of a dimension, so that one of several factors is none of them.
+    """
+    return all(
+        size % mesh.axes_size(each) == 0
+        or (len(dim.factor_indices) == 1 and dim.factor_indices[0] not in even)
+        for size, each, dim in zip(shape, axes, mapping.dim_mappings, strict=True)
+    )
 
 
 def _axes_per_dim(mapping: TensorMapping, axes: FactorAxes) -> AxesPerDim:

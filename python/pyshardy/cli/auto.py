@@ -61,6 +61,11 @@ def parser() -> Parser:
         "--free", action="store_true", help="change the shardings of the program as well"
     )
     made.add_argument(
+        "--uneven",
+        action="store_true",
+        help="permit axes to shard dimensions that they don't divide; shards are padded",
+    )
+    made.add_argument(
         "--fix",
         action="append",
         default=[],
@@ -169,6 +174,7 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
             objective=arguments.objective,
             axes=arguments.axes.split(",") if arguments.axes else None,
             fixed=not arguments.free,
+            uneven=arguments.uneven,
             timeout=arguments.timeout,
             gap=arguments.gap,
             solver=arguments.solver,

@@ -21,19 +21,21 @@ def declare_meshes(
 ) -> None:
     """Declare `mesh` by the names under which shardings refer to it, unless the module has them.
 
-    A mesh without references is declared as `@mesh` if the module has no other mesh.
+    A mesh without references is declared as `@mesh` if the module has no other mesh with axes. JAX
+    declares one without axes for a callback, which a single device runs.
 
     Raises:
         UsageError: shardings refer to a mesh, and there is none.
     """
-    declared = meshes_of(module).keys()
+    declared = meshes_of(module)
+    has_axes = any(each.axes for each in declared.values())
     missing: dict[str, TensorSharding] = {}
     for sharding in shardings:
         name = sharding.mesh_or_ref
         if isinstance(name, str) and name not in declared:
             missing[name] = sharding
     if mesh is not None:
-        names = missing.keys() or (() if declared else (DEFAULT_NAME,))
+        names = missing.keys() or (() if has_axes or DEFAULT_NAME in declared else (DEFAULT_NAME,))
         place = ir.InsertionPoint.at_block_begin(module.body)
         with module.context, ir.Location.unknown():
             for name in names:

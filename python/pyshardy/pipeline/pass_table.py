@@ -948,6 +948,12 @@ PASSES: dict[str, PassDecl] = {
                 description="whether to keep the shardings in the program",
             ),
             OptionDecl(
+                name="uneven",
+                type="bool",
+                default=False,
+                description="whether axes may shard dimensions that they don't divide; shards are padded",
+            ),
+            OptionDecl(
                 name="timeout",
                 type="int",
                 default=60,

@@ -27,12 +27,16 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, mesh_of
 from mlir_sdy.model.axis_prefix import is_strict_prefix
 from mlir_sdy.values import get_sharding, look_through_barriers
-from pyshardy.cost.collectives import Traffic
+from pyshardy.cost.collectives import Traffic, collective_traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import Shape, shape_of
-from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_traffic
+from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_permutes
 from pyshardy.partition.padding.builder import PaddingBuilder
-from pyshardy.partition.resharding.cost import Reshard, reshard_traffic
+from pyshardy.partition.resharding.cost import (
+    PlannedCollective,
+    Reshard,
+    reshard_collectives,
+)
 
 
 def widen_reshard(
@@ -95,17 +99,25 @@ def _wide_size(size: int, before: AxisTuple, after: AxisTuple, mesh: Mesh) -> in
 
 def exchanging_reshard_traffic(reshard: Reshard, hardware: Hardware) -> Traffic:
     """Return the communication time of a reshard with halo exchange; see `reshard_traffic`."""
+    traffic = Traffic()
+    for each in exchanging_reshard_collectives(reshard):
+        traffic += collective_traffic(each.kind, each.group_size, each.sent, each.axes, hardware)
+    return traffic
+
+
+def exchanging_reshard_collectives(reshard: Reshard) -> tuple[PlannedCollective, ...]:
+    """Return the collectives of a reshard with halo exchange; see `reshard_collectives`."""
     shape, nbytes, mesh = reshard.shape, reshard.nbytes, reshard.mesh
     before, after = (
         TensorSharding.from_axes("mesh", axes) for axes in (reshard.source, reshard.target)
     )
     wide = wide_shape(shape, before, after, mesh)
     if wide == shape or not _is_profitable(shape, wide, before, after, mesh):
-        return reshard_traffic(reshard, hardware)
+        return reshard_collectives(reshard)
     return (
-        resizing_traffic(shape, wide, nbytes, before, mesh, hardware)
-        + reshard_traffic(replace(reshard, shape=wide), hardware)
-        + resizing_traffic(wide, shape, nbytes, after, mesh, hardware)
+        *resizing_permutes(shape, wide, nbytes, before, mesh),
+        *reshard_collectives(replace(reshard, shape=wide)),
+        *resizing_permutes(wide, shape, nbytes, after, mesh),
     )
 
 

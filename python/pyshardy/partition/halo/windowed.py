@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
@@ -20,6 +20,7 @@ from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.window import Window, WindowFootprint
 from pyshardy.partition.padding.trailing_resize import does_nothing
+from pyshardy.partition.resharding.cost import PlannedCollective
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,15 @@ def resizing_traffic(
         hardware: the devices and links.
     """
     traffic = Traffic()
+    for each in resizing_permutes(before, after, nbytes, sharding, mesh):
+        traffic += permute_traffic(1, each.sent, each.axes, hardware)
+    return traffic
+
+
+def resizing_permutes(
+    before: Shape, after: Shape, nbytes: int, sharding: TensorSharding, mesh: Mesh
+) -> Iterator[PlannedCollective]:
+    """Yield the permutes for padding or slicing the ends of dimensions; see `resizing_traffic`."""
     shards_per_dim = sharding.sharded_sizes(mesh)
     for dim, (size, wanted) in enumerate(zip(before, after, strict=True)):
         if size == wanted:
@@ -99,11 +109,11 @@ def resizing_traffic(
         plan = resizing_plan(size, wanted, shards_per_dim[dim])
         local = list(sharding.local_shape(after, mesh))
         del local[dim]
-        sent = plan.received * math.prod(local) * nbytes
-        permutes = sum(not permute.is_local for permute in plan.permutes)
-        names = [axis.name for axis in sharding.dim_axes[dim]]
-        traffic += permute_traffic(permutes, sent, names, hardware)
-    return traffic
+        names = tuple(dict.fromkeys(axis.name for axis in sharding.dim_axes[dim]))
+        for permute in plan.permutes:
+            if not permute.is_local:
+                sent = float(permute.length * math.prod(local) * nbytes)
+                yield PlannedCollective("collective_permute", mesh.total_size, names, sent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def mask_operands(
     def content_shape(value: ir.Value) -> Shape:
         return contents.get(value, shape_of(value.type))
 
-    masks = _masks_of_reduced_dims(operation, rule)
+    masks = masks_of_reduced_dims(operation, rule)
     find_masks = record_of(operation.name).padding_masks
     if find_masks is not None:
         masks += find_masks(operation, content_shape)
@@ -58,12 +58,17 @@ def neutral_values(operation: ir.Operation) -> dict[int, Neutral] | None:
     return None if find is None else find(operation)
 
 
-def _masks_of_reduced_dims(operation: ir.Operation, rule: OpShardingRule) -> list[PaddingMask]:
+def masks_of_reduced_dims(operation: ir.Operation, rule: OpShardingRule) -> list[PaddingMask]:
+    """Return the masks of operands whose reduced dimensions may be padded.
+
+    Args:
+        operation: the operation.
+        rule: its rule.
+    """
     reduced = {*rule.reduction_factors}
     if not reduced:
         return []
-    neutrals = neutral_values(operation)
-    assert neutrals is not None, "an operation without neutral values is not padded"
+    neutrals = neutral_values(operation) or {}  # without any, it isn't padded
     return [
         PaddingMask(index, _dims_with(reduced, rule.operand_mappings[index]), neutral)
         for index, neutral in neutrals.items()

@@ -75,20 +75,8 @@ def unpaddable_dims(
     if rule is None:
         return sharded if any(uneven) else uneven
     factors_of = [[dim.factor_indices for dim in tensor.dim_mappings] for tensor in rule.mappings]
-    parts = {
-        factor for dims in factors_of for factors in dims if len(factors) > 1 for factor in factors
-    }
     blocked = blocked_factors(operation, rule) - factors_in_place(operation, rule, meshes)
-    unpaddable = blocked | parts
-    if neutral_values(operation) is None:
-        unpaddable |= {*rule.reduction_factors}
-    if record.unpaddable_factors is not None:
-        unpaddable |= {*record.unpaddable_factors(operation, rule)}
-    unpaddable |= {
-        factor
-        for factor, size in enumerate(rule.factor_sizes)
-        if size == 1 and not is_everywhere(factor, rule)
-    }
+    unpaddable = blocked | unpaddable_factors(operation, rule)
     unsharded: DimsPerTensor = [
         {
             dim
@@ -105,6 +93,30 @@ def unpaddable_dims(
     _check_reductions(operation, factors & {*rule.reduction_factors})
     _check_padding(operation, values, factors_of, factors, meshes)
     return unsharded
+
+
+def unpaddable_factors(operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:
+    """Return the factors whose dimensions an operation can't have padded, without blocked ones.
+
+    See conditions 3 and 4 of `unpaddable_dims`.
+
+    Args:
+        operation: the operation.
+        rule: the rule by which it is partitioned.
+    """
+    record = record_of(operation.name)
+    mappings = [dim.factor_indices for tensor in rule.mappings for dim in tensor.dim_mappings]
+    found = {factor for factors in mappings if len(factors) > 1 for factor in factors}
+    if neutral_values(operation) is None:
+        found |= {*rule.reduction_factors}
+    if record.unpaddable_factors is not None:
+        found |= {*record.unpaddable_factors(operation, rule)}
+    found |= {
+        factor
+        for factor, size in enumerate(rule.factor_sizes)
+        if size == 1 and not is_everywhere(factor, rule)
+    }
+    return frozenset(found)
 
 
 def replicate_dims_around(

@@ -49,6 +49,24 @@ def local_elements(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> int:
     )
 
 
+def elements_padded_for(shape: Shape, axes: AxesPerDim, others: AxesPerDim, mesh: Mesh) -> int:
+    """Return the elements of a shard whose unsharded dimensions are padded for a step of a reshard.
+
+    Example: 5 unsharded elements that are to be sliced into 2 shards are padded to 6.
+
+    Args:
+        shape: the global shape.
+        axes: the axes of each dimension.
+        others: those at the other end of the step.
+        mesh: the mesh.
+    """
+    padded = tuple(
+        _padded(size, mesh.axes_size(other)) if other and not own else size
+        for size, own, other in zip(shape, axes, others, strict=True)
+    )
+    return local_elements(padded, axes, mesh)
+
+
 @hash_once
 @dataclass(frozen=True, slots=True)
 class Reshard(HashSlot):
@@ -96,7 +114,10 @@ def reshard_collectives(reshard: Reshard) -> tuple[PlannedCollective, ...]:
             group = mesh.axes_size(refs)
         share = share_sent(kind, group)
         if share:
-            sent = reshard.nbytes * local_elements(shape, axes, mesh) * float(share)
+            elements = local_elements(shape, axes, mesh)
+            if kind == "all_to_all":
+                elements = elements_padded_for(shape, axes, step.result, mesh)
+            sent = reshard.nbytes * elements * float(share)
             names = tuple(dict.fromkeys(ref.name for ref in refs))
             found.append(PlannedCollective(kind, group, names, sent))
         axes = step.result
@@ -147,9 +168,13 @@ def _moves_padding(shape: Shape, source: AxesPerDim, target: AxesPerDim, mesh: M
     for size, before, after in zip(shape, source, target, strict=True):
         if before and after and before != after:
             shards = [mesh.axes_size(axes) for axes in (before, after)]
-            if len({-(-size // count) * count for count in shards}) > 1:
+            if len({_padded(size, count) for count in shards}) > 1:
                 return True
     return False
+
+
+def _padded(size: int, num_shards: int) -> int:
+    return -(-size // num_shards) * num_shards
 
 
 def _kind_and_axes(step: ReshardStep, before: AxesPerDim) -> tuple[str, Sequence[AxisRef]]:

@@ -28,6 +28,7 @@ from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.shardings import result_kinds
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.partition.compatibility.planned_axes import has_planned_axes
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.resharding.cost import Reshard, reshard_cost
 from pyshardy.rules import ShardingRuleLookup
@@ -56,7 +57,7 @@ def unshard_uneven_regions(
        results. The uneven dimensions lose their axes.
     2. Operands from outside of the region, and the results of operations outside that use it, have
        none of these axes. Reshards and constraints, calls, and operations with regions are never
-       part of it: the user's shardings are kept.
+       part of it: the user's shardings are kept, and so are those of plans (`sdy-auto-shard`).
     3. Gathering the results that are used outside costs more than the additional computation on
        each device. See `cost`.
 
@@ -107,7 +108,7 @@ class _Region:
         }
         inside = set(self.operations)
         for operation in self.operations:
-            if not _may_be_inside(operation):
+            if not _may_be_inside(operation) or has_planned_axes(operation):
                 return False
             outside = [
                 operand

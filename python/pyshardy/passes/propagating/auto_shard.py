@@ -28,6 +28,7 @@ def auto_shard(
     objective: str = "time",
     axes: str = "",
     fixed: bool = True,
+    uneven: bool = False,
     timeout: int = 60,
     gap: str = "0.01",
     solver: str = "highs",
@@ -41,6 +42,7 @@ def auto_shard(
         objective: what is minimized: "time", or "bytes" sent.
         axes: the names of the axes that may be used, with commas between them; all if empty.
         fixed: whether shardings in the program are kept.
+        uneven: whether axes may shard dimensions that they don't divide.
         timeout: the seconds after which the search ends with the best plan so far.
         gap: the proven fraction of the optimum at which the search ends.
         solver: the name of the solver.
@@ -57,6 +59,7 @@ def auto_shard(
         memory=memory or None,
         axes=axes.split(",") if axes else None,
         fixed=fixed,
+        uneven=uneven,
         gap=fraction,
         timeout=float(timeout),
         solver=solver,
