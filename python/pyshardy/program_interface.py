@@ -72,12 +72,7 @@ class InterfaceRecorder(Instrumentation):
     def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:
         """Record the names, which are locations that other observers may change."""
         del steps
-        entry = main_of(module)
-        results = result_names(entry)
-        self.names = (
-            argument_names(entry),
-            [name or f"result {index}" for index, name in enumerate(results)],
-        )
+        self.names = port_names(main_of(module))
 
     def after_pass(self, step: Step, module: ir.Module) -> None:
         """Record meshes once they are symbols, and shardings once they divide their tensors."""
@@ -134,6 +129,12 @@ def signature_of(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorS
         [spec_of(argument, place) for argument in function_type.inputs],
         [spec_of(result, place) for result in function_type.results],
     )
+
+
+def port_names(function: ir.Operation) -> tuple[list[str], list[str]]:
+    """Return the names of the arguments and of the results, else `%arg0`, `result 0` and so on."""
+    results = enumerate(result_names(function))
+    return argument_names(function), [name or f"result {index}" for index, name in results]
 
 
 def argument_names(function: ir.Operation) -> list[str]:

@@ -22,7 +22,7 @@ import argparse
 import functools
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -35,8 +35,10 @@ from pyshardy.cli.tool import Parser, Tool, entry_point
 if TYPE_CHECKING:
     from mlir_sdy.diagnostics import Diagnostic
     from mlir_sdy.host import ir
+    from pyshardy.cli.explain_ahead import ReportAhead
     from pyshardy.explain.program import ExplainedProgram
     from pyshardy.explain.what_if import WhatIf
+    from pyshardy.propagation.explained_record import Propagation
     from pyshardy.schedules.plan import Plan
 
 
@@ -143,6 +145,13 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
 
 
 def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
+    from pyshardy.cli.explain_ahead import ReportAhead  # noqa: PLC0415 (loads the MLIR host)
+
+    with ReportAhead() as ahead:
+        return _explain_with(ahead, arguments, tool)
+
+
+def _explain_with(ahead: ReportAhead, arguments: argparse.Namespace, tool: Tool) -> int:
     # These load the MLIR host; --help and bad usage do without.
     from mlir_sdy.assembly import asm  # noqa: PLC0415
     from pyshardy.cli.explain_report import Report  # noqa: PLC0415
@@ -157,7 +166,12 @@ def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
     module = read_program(arguments.file, tool, arguments.mesh)
     annotated = asm(module) if arguments.against_xla else ""
     plan = _plan(module, arguments) if arguments.schedule else None
-    explained = _explained(module, title, arguments) if plan is None else plan[-1].explained
+    if plan is not None:
+        explained = plan[-1].explained
+    else:
+        starts_report = arguments.html and not arguments.diff
+        on_propagated = ahead.on_propagated if starts_report else None
+        explained = _explained(module, title, arguments, on_propagated)
     with activity("partitioning by XLA") if arguments.against_xla else nullcontext():
         xla = against_xla(annotated, explained.program) if arguments.against_xla else None
     explanations = {
@@ -174,10 +188,12 @@ def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
             other = _plan(other_module, arguments)[-1].explained
     if arguments.html:
         with activity("writing the report"):
-            if plan is not None and other is None:
+            if other is not None:
+                page = render_page(explained, title, other, xla)
+            elif plan is not None:
                 page = plan.html(title)
             else:
-                page = render_page(explained, title, other, xla)
+                page = ahead.page(explained, title, xla)
         _write(arguments.html, page)
     if arguments.trace:
         _write(arguments.trace, _trace(explained))
@@ -293,7 +309,12 @@ def _shown(file: str) -> str:
     return "<stdin>" if file == "-" else file
 
 
-def _explained(module: ir.Module, title: str, arguments: argparse.Namespace) -> ExplainedProgram:
+def _explained(
+    module: ir.Module,
+    title: str,
+    arguments: argparse.Namespace,
+    on_propagated: Callable[[ir.Module, Propagation], None] | None = None,
+) -> ExplainedProgram:
     """Return the explained program of a module, which is propagated in place."""
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
     from pyshardy.explain.contract_advice import explain_with_contracts  # noqa: PLC0415
@@ -304,6 +325,7 @@ def _explained(module: ir.Module, title: str, arguments: argparse.Namespace) -> 
             hardware=arguments.plan_hardware,
             cost_hardware=arguments.hardware,
             title=title,
+            on_propagated=on_propagated,
         )
 
 

@@ -7,7 +7,7 @@ the contract, too, so that the advice says which of them keep it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from pyshardy.explain.program import COST_HARDWARE, ExplainedProgram, explain_pr
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.explain.what_if import WhatIf, whatif
 from pyshardy.pipeline import PipelineError
+from pyshardy.propagation.explained_record import Propagation
 
 if TYPE_CHECKING:
     from pyshardy.pipelines.option_types import PropagationOptions
@@ -53,6 +54,7 @@ def explain_with_contracts(
     cost_hardware: Hardware | str = COST_HARDWARE,
     title: str = "program",
     options: PropagationOptions | None = None,
+    on_propagated: Callable[[ir.Module, Propagation], None] | None = None,
 ) -> ExplainedProgram:
     """Explain a program as `explain_program` does, with advice if it violates its own contracts.
 
@@ -63,7 +65,9 @@ def explain_with_contracts(
     annotated = copy_with_contracts(module)
     keywords: dict[str, Any] = {"hardware": hardware, "cost_hardware": cost_hardware}
     try:
-        return explain_program(module, title=title, options=options, **keywords)
+        return explain_program(
+            module, title=title, options=options, on_propagated=on_propagated, **keywords
+        )
     except PipelineError as failure:
         if annotated is not None and not options:
             add_advice(failure, annotated, **keywords)

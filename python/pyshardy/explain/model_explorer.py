@@ -7,10 +7,11 @@ be expanded, edges from its operands, and attributes.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pyshardy.explain.page.data import PageData, ValueData
+from pyshardy.explain.page.data import CollectiveData, PageData, ValueData
 from pyshardy.explain.page.groups import Group
 
 
@@ -20,20 +21,23 @@ def model_explorer(data: PageData) -> dict[str, Any]:
     Args:
         data: the data of the report.
     """
-    return {"graphs": [{"id": data.title, "nodes": list(_Graph(data).nodes())}]}
+    return {"graphs": [{"id": data.plan.title, "nodes": list(_Graph(data).nodes())}]}
 
 
 class _Graph:
     """Writes the nodes of a program, with constants among those of their block."""
 
     def __init__(self, data: PageData):
-        self._data = data
-        self._nodes = {node.number: node for node in data.nodes}
-        self._values = {value.number: value for value in data.values}
-        self._inputs = [value for value in data.values if value.kind == "input"]
+        self._data = data.program
+        self._collectives: defaultdict[int | None, list[CollectiveData]] = defaultdict(list)
+        for collective in data.plan.collectives:
+            self._collectives[collective.node].append(collective)
+        self._nodes = {node.number: node for node in self._data.nodes}
+        self._values = {value.number: value for value in self._data.values}
+        self._inputs = [value for value in self._data.values if value.kind == "input"]
         self._makers = {
             result: (str(node.number), str(position))
-            for node in data.nodes
+            for node in self._data.nodes
             for position, result in enumerate(node.results)
         } | {value.number: (f"input {value.number}", "0") for value in self._inputs}
 
@@ -68,7 +72,7 @@ class _Graph:
             for index, operand in enumerate(node.operands)
             if operand in self._makers
         ]
-        reasons = (self._data.collectives[each].reason for each in node.collectives)
+        reasons = (each.reason for each in self._collectives[number])
         told = {
             "location": str(node.place or ""),
             "refused": "; ".join(node.refused),

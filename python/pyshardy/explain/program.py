@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -67,14 +67,9 @@ class ExplainedProgram(Displayed):
             )
 
     @cached_property
-    def numbers(self) -> Sequence[int | None]:
-        """The number in the record of each operation of `module`, in the order of the text."""
-        return list(map(self.record.later_values.operation, self.recorder.operations))
-
-    @cached_property
     def origins(self) -> Sequence[int | None]:
         """For each operation of the partitioned program the number of its origin in the record."""
-        numbers = self.numbers
+        numbers = list(map(self.record.later_values.operation, self.recorder.operations))
         return [None if at is None else numbers[at] for at in self.recorder.origins]
 
     @cached_property
@@ -144,6 +139,7 @@ def explain_program(
     title: str = "program",
     options: PropagationOptions | None = None,
     partition_options: PartitionOptions | None = None,
+    on_propagated: Callable[[ir.Module, Propagation], None] | None = None,
 ) -> ExplainedProgram:
     """Propagate and partition a program, and explain both.
 
@@ -158,6 +154,7 @@ def explain_program(
         title: the name of the program.
         options: the options of `sdy-propagation-pipeline`.
         partition_options: the options of `sdy-partition-pipeline`.
+        on_propagated: called with the module and its record, before it is partitioned.
 
     Raises:
         PipelineError: propagation or partitioning fails.
@@ -166,6 +163,8 @@ def explain_program(
     """
     values = NamedValues.marked(module)
     record = propagate(module, **(options or {}))
+    if on_propagated is not None:
+        on_propagated(module, record)
     return explain_propagated(
         module,
         record,

@@ -9,6 +9,7 @@ import mmap
 import os
 import signal
 import sys
+import warnings
 from typing import IO, TYPE_CHECKING
 
 from mlir_sdy import stages
@@ -76,6 +77,14 @@ class SharedState:
         """Release the memory, in the parent."""
         self._stage.close()
         self._said.close()
+
+
+def forked() -> int:
+    """Fork, and return as `os.fork` does, without warnings."""
+    with warnings.catch_warnings():
+        # Python and JAX warn of locks that other threads hold. The child takes none of theirs.
+        warnings.simplefilter("ignore")
+        return os.fork()
 
 
 def memory_file(name: str) -> IO[bytes]:

@@ -6,12 +6,11 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import warnings
 from collections.abc import Callable
 from typing import NoReturn
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.guard.child import SharedState
+from pyshardy.guard.child import SharedState, forked
 from pyshardy.guard.crash import HostCrashError
 
 
@@ -31,7 +30,7 @@ def raise_if_crashing(work: Callable[[], object]) -> None:
         raise UsageError(error("a guard needs 'fork', which this system doesn't have"))
     shared = SharedState()
     try:
-        child = _forked()
+        child = forked()
         if child == 0:
             _work_in_child(work, shared)
         _, status = os.waitpid(child, 0)
@@ -40,13 +39,6 @@ def raise_if_crashing(work: Callable[[], object]) -> None:
         shared.close()
     if crash is not None:
         raise HostCrashError(error(crash.message))
-
-
-def _forked() -> int:
-    with warnings.catch_warnings():
-        # Python and JAX warn of locks that other threads hold. The child takes none of theirs.
-        warnings.simplefilter("ignore")
-        return os.fork()
 
 
 def _work_in_child(work: Callable[[], object], shared: SharedState) -> NoReturn:

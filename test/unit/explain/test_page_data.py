@@ -41,7 +41,7 @@ def loop():
 
 
 def shown_dims(data, value):
-    return data.shardings[value.sharding].dims
+    return data.program.shardings[value.sharding].dims
 
 
 def traced_gradient():
@@ -75,26 +75,26 @@ def traced_gradient():
 
 def test_data(explained):
     data = page_data(explained, "conflicting_products.mlir")
-    assert data.axes == (("data", 4), ("model", 2))
-    names = {node.name for node in data.nodes}
+    assert data.plan.axes == (("data", 4), ("model", 2))
+    names = {node.name for node in data.program.nodes}
     assert {"stablehlo.dot_general", "stablehlo.add"} <= names
-    kinds = [value.kind for value in data.values]
+    kinds = [value.kind for value in data.program.values]
     assert (kinds.count("input"), kinds.count("output")) == (3, 1)
-    assert [output.name for output in data.outputs] == ["result"]
-    assert len(data.collectives) == len(explained.program.collectives)
-    assert all(each.node is not None for each in data.collectives)
+    assert [output.name for output in data.program.outputs] == ["result"]
+    assert len(data.plan.collectives) == len(explained.program.collectives)
+    assert all(each.node is not None for each in data.plan.collectives)
 
 
 @pytest.mark.parametrize("name", ["conflicting_products", "transformer_train_adam_fsdp"])
 def test_steps_lead_to_the_final_shardings(name):
     data = page_data(explained_file(name), name)
-    current = {value.slot: value.given for value in data.values}
-    for step in data.steps:
-        for position, sharding in data.patterns[step.pattern].changes:
+    current = {value.slot: value.given for value in data.program.values}
+    for step in data.program.steps:
+        for position, sharding in data.program.patterns[step.pattern].changes:
             current[step.slots[position]] = sharding
-    for value in data.values:
-        assert data.shardings[current[value.slot]] == data.shardings[value.sharding]
-    assert len(data.patterns) <= len(data.steps)
+    for value in data.program.values:
+        assert data.program.shardings[current[value.slot]] == data.program.shardings[value.sharding]
+    assert len(data.program.patterns) <= len(data.program.steps)
 
 
 def test_collectives_at_operations_that_share_lines():
@@ -104,12 +104,12 @@ def test_collectives_at_operations_that_share_lines():
     explained = explain_program(module)
     data = page_data(explained, "traced")
     reparsed = page_data(explain_program(parse(text, Context(), "by_line.mlir")), "by_line.mlir")
-    by_line = {node.place: node.number for node in reparsed.nodes}
-    expected = [by_line[each.place] for each in reparsed.collectives]
+    by_line = {node.place: node.number for node in reparsed.program.nodes}
+    expected = [by_line[each.place] for each in reparsed.plan.collectives]
     assert len(set(expected)) == len(expected) == 7
-    assert [each.node for each in data.collectives] == expected
-    nodes = {node.number: node for node in data.nodes}
-    values = {value.number: value for value in data.values}
+    assert [each.node for each in data.plan.collectives] == expected
+    nodes = {node.number: node for node in data.program.nodes}
+    values = {value.number: value for value in data.program.values}
     assert len({nodes[number].place for number in expected}) < len(expected)
     for number, reason in zip(expected, explained.collectives, strict=True):
         result = values[nodes[number].results[0]]
@@ -180,11 +180,11 @@ def test_no_group_has_many_members():
 
 def test_scopes_of_a_gradient():
     data = page_data(explain_program(traced_gradient()), "traced")
-    (main,) = data.groups
+    (main,) = data.program.groups
     labels = [member.label for member in main.members if isinstance(member, Group)]
     assert labels == ["forward", "backward"]
     shown = set(main.operations())
-    constants = [node for node in data.nodes if node.name == "sdy.constant"]
+    constants = [node for node in data.program.nodes if node.name == "sdy.constant"]
     assert constants
     assert not shown & {node.number for node in constants}
 
@@ -240,18 +240,19 @@ def test_idle_axes_and_texts():
     data = page_data(explain_program(parse(IDLE, Context(), "idle.mlir")), "idle.mlir")
     (idle,) = data.costs.idle
     assert (idle.axis, idle.size, idle.share) == ("y", 4, 1.0)
-    (tanh,) = [node.number for node in data.nodes if node.name == "stablehlo.tanh"]
+    (tanh,) = [node.number for node in data.program.nodes if node.name == "stablehlo.tanh"]
     assert [each.node for each in idle.operations] == [tanh]
-    assert [text.name for text in data.texts] == ["Program", "Partitioned"]
-    for text in data.texts:
+    texts = (*data.program.texts, data.plan.partitioned)
+    assert [text.name for text in texts] == ["Program", "Partitioned"]
+    for text in texts:
         (line,) = [each.line for each in text.lines if each.node == tanh]
         assert "stablehlo.tanh" in text.text.splitlines()[line - 1]
 
 
 def test_lines_of_all_operations():
     data = page_data(explained_file("transformer_train_sgd"), "train")
-    names = {node.number: node.name for node in data.nodes}
-    program = data.texts[0]
+    names = {node.number: node.name for node in data.program.nodes}
+    program = data.program.texts[0]
     lines = program.text.splitlines()
     kept = [each for each in program.lines if names[each.node].startswith("stablehlo.")]
     assert len(kept) > 100
@@ -268,7 +269,7 @@ def test_texts_with_many_replica_groups():
       return %0 : tensor<32x8xf32>
     }"""
     data = page_data(explain_program(parse(text, Context())), "large mesh")
-    (partitioned,) = [text for text in data.texts if text.name == "Partitioned"]
+    partitioned = data.plan.partitioned
     lines = partitioned.text.splitlines()
     assert "__elided__" in partitioned.text
     assert any("stablehlo.tanh" in lines[each.line - 1] for each in partitioned.lines)
@@ -277,7 +278,7 @@ def test_texts_with_many_replica_groups():
 def test_another_plan():
     first = explain_program(parse(IDLE, Context()))
     other = explain_program(parse(IDLE.replace('[{"x"}, {}]', '[{"x"}, {"y"}]'), Context()))
-    plan = page_data(first, "first", other).other
+    plan = page_data(first, "first", other).plan.other
     assert plan.is_aligned
     assert [port.name for port in plan.ports] == ["%arg0", "result 0"]
     assert len(plan.shardings) == 2  # the argument and the result
@@ -304,9 +305,9 @@ def test_collectives_of_another_plan():
         for each in (replicated, contracted)
     )
     data = page_data(first, "first", other)
-    (dot,) = [node.number for node in data.nodes if node.name == "stablehlo.dot_general"]
-    assert data.collectives == ()
-    assert data.other.collectives_at == {dot: len(other.collectives)} == {dot: 1}
+    (dot,) = [node.number for node in data.program.nodes if node.name == "stablehlo.dot_general"]
+    assert data.plan.collectives == ()
+    assert data.plan.other.collectives_at == {dot: len(other.collectives)} == {dot: 1}
 
 
 def test_packed():
@@ -326,16 +327,16 @@ def test_packed():
         ]
 
     data = page_data(explained_file("transformer_forward"), "forward")
-    text = gzip.decompress(base64.b64decode(packed(data)))
+    text = gzip.decompress(base64.b64decode(packed(data.program)))
     found = unpacked(json.loads(text))
-    assert [node["name"] for node in found["nodes"]] == [node.name for node in data.nodes]
+    assert [node["name"] for node in found["nodes"]] == [node.name for node in data.program.nodes]
     assert [tuple(node["operands"]) for node in found["nodes"]] == [
-        node.operands for node in data.nodes
+        node.operands for node in data.program.nodes
     ]
     assert [value["place"] for value in found["values"]] == [
-        None if value.place is None else str(value.place) for value in data.values
+        None if value.place is None else str(value.place) for value in data.program.values
     ]
-    assert len(text) > 4 * len(packed(data))
+    assert len(text) > 4 * len(packed(data.program))
 
 
 def test_model_explorer(explained):

@@ -79,7 +79,6 @@ class NodeData:
         operands: the values that it uses.
         results: the values that it defines.
         refused: descriptions of the axes that its tensors refused.
-        collectives: the collectives of its lowering.
     """
 
     number: int
@@ -88,7 +87,6 @@ class NodeData:
     operands: tuple[int, ...]
     results: tuple[int, ...]
     refused: tuple[str, ...]
-    collectives: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,13 +208,10 @@ class ShardingData:
 
 
 @dataclass(frozen=True)
-class PageData:
-    """The data of the report.
+class ProgramData:
+    """The propagated program.
 
     Attributes:
-        title: the name of the program.
-        axes: the axes of the mesh, with their sizes.
-        num_devices: the devices of the mesh.
         types: by index.
         values: in the order of their numbers.
         outputs: the results of the program.
@@ -226,18 +221,10 @@ class PageData:
         shardings: by number; number 0 stands for no sharding.
         patterns: by index.
         steps: in order.
-        collectives: in the order of the partitioned program.
         pictures: drawings of the shards, as SVG, by the number of a sharding and a shape: `3:8x4`.
-        sent: the bytes that a device sends in a run.
-        costs: the estimated costs.
-        texts: the texts beside the graph.
-        other: the plan that this one is compared with.
-        xla: the kinds of collectives here and in XLA's partitioning; empty if not compared.
+        texts: the program, and its Python sources.
     """
 
-    title: str
-    axes: tuple[tuple[str, int], ...]
-    num_devices: int
     types: tuple[TypeData, ...]
     values: tuple[ValueData, ...]
     outputs: tuple[OutputData, ...]
@@ -247,10 +234,45 @@ class PageData:
     shardings: tuple[ShardingData, ...]
     patterns: tuple[PatternData, ...]
     steps: tuple[StepData, ...]
-    collectives: tuple[CollectiveData, ...]
     pictures: dict[str, str]
-    sent: int
-    costs: CostData
     texts: tuple[TextData, ...]
+
+
+@dataclass(frozen=True)
+class PlanData:
+    """The partitioned program, without its costs.
+
+    Attributes:
+        title: the name of the program.
+        axes: the axes of the mesh, with their sizes.
+        num_devices: the devices of the mesh.
+        collectives: in the order of the partitioned program.
+        sent: the bytes that a device sends in a run.
+        partitioned: the text of the partitioned program.
+        other: the plan that this one is compared with.
+        xla: the kinds of collectives here and in XLA's partitioning; empty if not compared.
+    """
+
+    title: str
+    axes: tuple[tuple[str, int], ...]
+    num_devices: int
+    collectives: tuple[CollectiveData, ...]
+    sent: int
+    partitioned: TextData
     other: OtherPlan | None
     xla: tuple[ComparedKind, ...]
+
+
+@dataclass(frozen=True)
+class PageData:
+    """The data of the report.
+
+    Attributes:
+        program: the propagated program.
+        plan: the partitioned program.
+        costs: its estimated costs.
+    """
+
+    program: ProgramData
+    plan: PlanData
+    costs: CostData

@@ -3,50 +3,20 @@
 
 from __future__ import annotations
 
-import functools
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from mlir_sdy.model import Mesh, TensorSharding
-from pyshardy.drawing import draw
+from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.collectives import CollectiveExplanation, Decision
 from pyshardy.explain.estimate import seconds_of
-from pyshardy.explain.page.collective_nodes import HIDDEN, NOT_DRAWN, is_drawn, node_of
+from pyshardy.explain.page.collective_nodes import is_drawn, node_of
 from pyshardy.explain.page.costs import costs_of
-from pyshardy.explain.page.data import (
-    CollectiveData,
-    DecisionData,
-    GainData,
-    NodeData,
-    OutputData,
-    PageData,
-    PatternData,
-    ShardingData,
-    StepData,
-    TypeData,
-    ValueData,
-)
-from pyshardy.explain.page.groups import Group, group_operations
-from pyshardy.explain.page.other_plan import OtherPlan, other_plan
-from pyshardy.explain.page.scopes import scopes_of
-from pyshardy.explain.page.texts import TextData, program_text, python_texts
+from pyshardy.explain.page.data import CollectiveData, DecisionData, PageData, PlanData
+from pyshardy.explain.page.other_plan import OtherPlan
+from pyshardy.explain.page.program_part import compared_program_data
+from pyshardy.explain.page.texts import TextData, program_text
 from pyshardy.explain.program import ExplainedProgram
-from pyshardy.local_program.tensor_spec import TensorSpec
-from pyshardy.propagation.engine import Change
-from pyshardy.propagation.explanation import dim_of, gain_of
-from pyshardy.propagation.flows import Flow
-from pyshardy.propagation.program import DATA_FLOW_EDGE
-from pyshardy.propagation.record import PropagationStep
-
-_CONSTANTS = frozenset({"stablehlo.constant", "sdy.constant", "stablehlo.iota"})
-_OF_CONSTANTS = frozenset({"stablehlo.broadcast_in_dim", "stablehlo.convert", "stablehlo.reshape"})
-"""Operations that are constants if their operands are."""
-
-_MOST_PICTURES = 200
-
-_FEW = 3
-"""The maximum number of nested operations without a group, as in a reduction body."""
+from pyshardy.propagation.program import Program
 
 
 def page_data(
@@ -66,282 +36,79 @@ def page_data(
     Raises:
         UsageError: the other plan is for another program.
     """
-    return _Gatherer(explained, title).gather(other, xla)
+    program, compared = compared_program_data(explained, other)
+    return PageData(program, plan_data(explained, title, compared, xla), costs_of(explained))
 
 
-class _Gatherer:
-    """Reads the tables of propagation, which hold the state of the program at its start."""
+def plan_data(
+    explained: ExplainedProgram,
+    title: str,
+    compared: OtherPlan | None = None,
+    xla: AgainstXla | None = None,
+) -> PlanData:
+    """Return the part of the report of the partitioned program, without the costs.
 
-    def __init__(self, explained: ExplainedProgram, title: str):
-        self._explained = explained
-        self._title = title
-        self._record = explained.record
-        self._engine = explained.record.engine
-        self._program = self._engine.program
-        self._mesh: Mesh = explained.program.mesh
-        self._shardings: dict[TensorSharding | None, int] = {None: 0}
-        self._told: list[ShardingData] = [ShardingData("no sharding", (), ())]
-        self._types: dict[int, int] = {}
-        self._type_data: list[TypeData] = []
-        self._refused: defaultdict[int, list[str]] = defaultdict(list)
-
-    def gather(self, other: ExplainedProgram | None, xla: AgainstXla | None) -> PageData:
-        values = tuple(self._values())
-        self._read_refusals()
-        collectives = tuple(map(self._collective, self._explained.collectives))
-        nodes = tuple(self._nodes(collectives))
-        folded = self._folded()
-        patterns, steps = self._steps()
-        groups = [
-            self._group(function, f"@{name}", folded)
-            for name, function in self._program.functions.items()
-        ]
-        compared = None if other is None else self._compared(other)
-        return PageData(
-            self._title,
-            tuple((axis.name, axis.size) for axis in self._mesh.axes),
-            self._mesh.total_size,
-            tuple(self._type_data),
-            values,
-            tuple(self._outputs()),
-            nodes,
-            tuple(sorted(folded)),
-            tuple(groups),
-            tuple(self._told),
-            patterns,
-            steps,
-            collectives,
-            self._pictures(values),
-            sum(each.nbytes for each in collectives),
-            costs_of(self._explained),
-            tuple(self._texts(nodes)),
-            compared,
-            () if xla is None else xla.kinds,
-        )
-
-    # --- Values and operations --------------------------------------------------------------
-
-    def _values(self) -> Iterator[ValueData]:
-        program = self._program
-        main = program.main
-        returned = frozenset[int]() if main is None else frozenset(program.returned(main))
-        inputs = range(0) if main is None else program.arguments.get(main, range(0))
-        names = [port.name for port in self._explained.program.inputs]
-        for number in range(1, program.num_values):
-            slot = program.slots[number]
-            tensor = self._record.tensor(number)
-            is_input = number in inputs
-            name = tensor.description.removesuffix(" of @main")
-            if is_input and inputs.index(number) < len(names):
-                name = names[inputs.index(number)]
-            yield ValueData(
-                number,
-                name,
-                slot,
-                "input" if is_input else "output" if number in returned else "value",
-                self._type(number),
-                self._sharding(self._engine.sharding(slot)),
-                self._sharding(self._record.given(slot)),
-                None if is_input else program.makers[number],
-                tensor.location if is_input else None,
-            )
-
-    def _outputs(self) -> Iterator[OutputData]:
-        main = self._program.main
-        returned: Sequence[int] = () if main is None else self._program.returned(main)
-        for port, value in zip(self._explained.program.outputs, returned, strict=False):
-            yield OutputData(port.name, self._shown(value))
-
-    def _nodes(self, collectives: Sequence[CollectiveData]) -> Iterator[NodeData]:
-        program = self._program
-        of_nodes: defaultdict[int, list[int]] = defaultdict(list)
-        for number, collective in enumerate(collectives):
-            if collective.node is not None:
-                of_nodes[collective.node].append(number)
-        for number, name in enumerate(program.names):
-            if name not in HIDDEN:
-                yield NodeData(
-                    number,
-                    name,
-                    self._record.operation(number)[1],
-                    tuple(self._shown(operand) for operand in program.operands[number]),
-                    tuple(program.results[number]),
-                    tuple(dict.fromkeys(self._refused[number])),
-                    tuple(of_nodes[number]),
-                )
-
-    def _type(self, number: int) -> int:
-        """Return the index of the type of a value."""
-        key = self._program.types[number]
-        known = self._types.get(key)
-        if known is None:
-            known = self._types[key] = len(self._type_data)
-            tensor = self._program.tensor_type(number)
-            shape, element = ((), "") if tensor is None else (tensor.shape, tensor.element_type)
-            nbytes = TensorSpec((1,), element).nbytes if element else 0
-            text = "x".join([*map(str, shape), element])
-            self._type_data.append(TypeData(text, shape, nbytes))
-        return known
-
-    def _shown(self, number: int) -> int:
-        """Return a value, or the input of the data-flow edges that it results from."""
-        program = self._program
-        while program.names[program.makers[number]] == DATA_FLOW_EDGE:
-            number = program.operands[program.makers[number]][0]
-        return number
-
-    def _sharding(self, sharding: TensorSharding | None) -> int:
-        known = self._shardings.get(sharding)
-        if known is None:
-            assert sharding is not None, "no sharding has a number"
-            known = self._shardings[sharding] = len(self._told)
-            dims = tuple(
-                tuple(str(a) if a.sub_axis_info else a.name for a in axes)
-                for axes in sharding.dim_axes
-            )
-            num_shards = tuple(self._mesh.axes_size(axes) for axes in sharding.dim_axes)
-            self._told.append(ShardingData(str(sharding), dims, num_shards))
-        return known
-
-    def _read_refusals(self) -> None:
-        """Record the axes that tensors refuse, by the operations that would propagate them."""
-        for slot in set(self._program.slots):
-            for operation, refusal, _ in self._record.still_refused(slot):
-                self._refused[operation].append(f"{refusal.axis}: {refusal.reason.value}")
-
-    # --- Steps ------------------------------------------------------------------------------
-
-    def _steps(self) -> tuple[tuple[PatternData, ...], tuple[StepData, ...]]:
-        """Return the steps; they have equal patterns if kind, state and run are equal."""
-        known: dict[object, int] = {}
-        patterns: list[PatternData] = []
-        steps: list[StepData] = []
-        for number, change in enumerate(self._record.changes):
-            key = change.kind, change.state, change.run, self._program.names[change.operation]
-            if key not in known:
-                known[key] = len(patterns)
-                patterns.append(self._pattern(change, self._record[number]))
-            steps.append(StepData(change.operation, known[key], tuple(change.relation.tensors)))
-        return tuple(patterns), tuple(steps)
-
-    def _pattern(self, change: Change, step: PropagationStep) -> PatternData:
-        table = self._engine.table
-        changes = [(position, self._sharding(table[number])) for position, number in change.updates]
-        gains = tuple(_gain(step, flow) for flow in step.flows)
-        num_operands = len(step.rule.operand_mappings)
-        return PatternData(step.name, num_operands, tuple(changes), gains)
-
-    # --- Collectives ------------------------------------------------------------------------
-
-    def _collective(self, explanation: CollectiveExplanation) -> CollectiveData:
-        one, made = explanation.collective, explanation.made
-        node = node_of(explanation, self._program)
-        times = 1 if one.repetitions is None else one.repetitions
-        decisions = [] if made is None else [self._decision("definition", made)]
-        decisions += [self._decision("use", each) for each in explanation.wanted]
-        return CollectiveData(
-            one.kind,
-            one.axes or (),
-            explanation.nbytes_total,
-            one.repetitions,
-            one.location,
-            explanation.reason,
-            tuple(decisions),
-            node,
-            None if made is None else made.value,
-            times * seconds_of(one, self._explained.hardware),
-        )
-
-    def _decision(self, title: str, decision: Decision) -> DecisionData:
-        reasons = [*map(str, decision.roots), *(f"refused: {each}" for each in decision.refused)]
-        return DecisionData(
-            title,
-            decision.what,
-            decision.location,
-            decision.operation if self._is_shown(decision.operation) else None,
-            str(decision.sharding or "replicated"),
-            tuple(reasons),
-        )
-
-    def _is_shown(self, operation: int | None) -> bool:
-        return is_drawn(operation, self._program)
-
-    def _pictures(self, values: Sequence[ValueData]) -> dict[str, str]:
-        """Return a drawing for each sharding and shape, up to a maximum number."""
-        by_number = {number: sharding for sharding, number in self._shardings.items()}
-        pictures: dict[str, str] = {}
-        for value in values:
-            shape = self._type_data[value.type].shape
-            key = f"{value.sharding}:{'x'.join(map(str, shape))}"
-            sharding = by_number[value.sharding]
-            is_drawn = key in pictures or len(pictures) == _MOST_PICTURES
-            if is_drawn or sharding is None or sharding.is_fully_replicated:
-                continue
-            if len(sharding.dim_shardings) == len(shape):
-                pictures[key] = draw(sharding, shape, self._mesh).svg
-        return pictures
-
-    # --- Groups -----------------------------------------------------------------------------
-
-    def _folded(self) -> frozenset[int]:
-        """Return the constants and their broadcasts."""
-        program = self._program
-        folded = set[int]()
-        for number, name in enumerate(program.names):
-            is_constant = name in _CONSTANTS or (
-                name in _OF_CONSTANTS
-                and all(program.makers[operand] in folded for operand in program.operands[number])
-            )
-            if is_constant and program.results[number]:
-                folded.add(number)
-        return frozenset(folded)
-
-    def _group(self, operation: int, label: str, folded: frozenset[int]) -> Group:
-        """Return the group of the operations inside an operation."""
-        program, record = self._program, self._record
-        members = [
-            number
-            for number in program.inside(operation)
-            if program.parents[number] == operation
-            and program.names[number] not in NOT_DRAWN
-            and number not in folded
-        ]
-        inside: dict[int, Group] = {}
-        for number in members:
-            if len(program.inside(number)) > _FEW:
-                label = program.names[number].partition(".")[2]
-                inside[number] = self._group(number, label, folded)
-                inside[number].operation = number
-        scopes = {number: scopes_of(record.location(number)) for number in members}
-        return group_operations(label, members, self._kinds, scopes, inside)
-
-    @functools.cached_property
-    def _kinds(self) -> dict[int, str]:
-        """The name of each operation, with its types."""
-        types = self._program.types
-        return {
-            number: " ".join([name, *(str(types[each]) for each in self._program.results[number])])
-            for number, name in enumerate(self._program.names)
-        }
-
-    # --- Texts and the other plan -----------------------------------------------------------
-
-    def _texts(self, nodes: Sequence[NodeData]) -> Iterator[TextData]:
-        explained = self._explained
-
-        def shown(numbers: Sequence[int | None]) -> list[int | None]:
-            return [number if self._is_shown(number) else None for number in numbers]
-
-        yield program_text("Program", explained.module, shown(explained.numbers))
-        yield program_text("Partitioned", explained.program.module, shown(explained.origins))
-        yield from python_texts({node.number: node.place for node in nodes})
-
-    def _compared(self, other: ExplainedProgram) -> OtherPlan:
-        return other_plan(self._explained, other, self._sharding)
+    Args:
+        explained: the program.
+        title: its name.
+        compared: the plan that it is compared with.
+        xla: the collectives beside XLA's.
+    """
+    mesh = explained.program.mesh
+    collectives = tuple(_collectives(explained))
+    return PlanData(
+        title,
+        tuple((axis.name, axis.size) for axis in mesh.axes),
+        mesh.total_size,
+        collectives,
+        sum(each.nbytes for each in collectives),
+        _partitioned_text(explained),
+        compared,
+        () if xla is None else xla.kinds,
+    )
 
 
-def _gain(step: PropagationStep, flow: Flow) -> GainData:
-    source_dim = 0 if flow.source is None else dim_of(step.rule, flow.source, flow.factor)
-    names = tuple(axis.name if axis.sub_axis_info is None else str(axis) for axis in flow.axes)
-    told = str(gain_of(step, flow)).partition(" got ")[2]
-    return GainData(flow.target, flow.dim, names, flow.source, source_dim, f"got {told}")
+def _partitioned_text(explained: ExplainedProgram) -> TextData:
+    program = explained.record.engine.program
+    origins = explained.origins
+    shown = [number if is_drawn(number, program) else None for number in origins]
+    return program_text("Partitioned", explained.program.module, shown)
+
+
+def _collectives(explained: ExplainedProgram) -> Iterator[CollectiveData]:
+    program = explained.record.engine.program
+    for explanation in explained.collectives:
+        yield _collective(explanation, program, explained.hardware)
+
+
+def _collective(
+    explanation: CollectiveExplanation, program: Program, hardware: Hardware
+) -> CollectiveData:
+    one, made = explanation.collective, explanation.made
+    times = 1 if one.repetitions is None else one.repetitions
+    decisions = [] if made is None else [_decision("definition", made, program)]
+    decisions += [_decision("use", each, program) for each in explanation.wanted]
+    return CollectiveData(
+        one.kind,
+        one.axes or (),
+        explanation.nbytes_total,
+        one.repetitions,
+        one.location,
+        explanation.reason,
+        tuple(decisions),
+        node_of(explanation, program),
+        None if made is None else made.value,
+        times * seconds_of(one, hardware),
+    )
+
+
+def _decision(title: str, decision: Decision, program: Program) -> DecisionData:
+    reasons = [*map(str, decision.roots), *(f"refused: {each}" for each in decision.refused)]
+    return DecisionData(
+        title,
+        decision.what,
+        decision.location,
+        decision.operation if is_drawn(decision.operation, program) else None,
+        str(decision.sharding or "replicated"),
+        tuple(reasons),
+    )

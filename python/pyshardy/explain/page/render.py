@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from importlib import resources
 
 import jinja2
 
 from pyshardy.explain.against_xla import AgainstXla
+from pyshardy.explain.page.data import PageData
 from pyshardy.explain.page.gather import page_data
+from pyshardy.explain.page.other_plan import OtherPlan
 from pyshardy.explain.page.pack import packed
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.pipeline.collection import collection_paused
@@ -37,6 +40,26 @@ _SCRIPTS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class PackedSections:
+    """The data of a report, each part compressed by itself; see `PageData` and `pack`.
+
+    Attributes:
+        program: the propagated program.
+        plan: the partitioned program.
+        costs: its estimated costs.
+    """
+
+    program: str
+    plan: str
+    costs: str
+
+    @staticmethod
+    def of(data: PageData) -> PackedSections:
+        """Return packed data."""
+        return PackedSections(packed(data.program), packed(data.plan), packed(data.costs))
+
+
 def render_page(
     explained: ExplainedProgram,
     title: str,
@@ -56,7 +79,17 @@ def render_page(
     """
     with collection_paused():
         data = page_data(explained, title, other, xla)
-        text = packed(data)
+        return render_sections(title, PackedSections.of(data), data.plan.other)
+
+
+def render_sections(title: str, sections: PackedSections, other: OtherPlan | None = None) -> str:
+    """Return the report with the given data as HTML.
+
+    Args:
+        title: the name of the program.
+        sections: the data.
+        other: the plan that it is compared with.
+    """
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -65,10 +98,10 @@ def render_page(
         style="\n".join(_asset(f"{name}.css") for name in _STYLES),
         dagre=_asset("dagre.min.js"),
         scripts="\n".join(_asset(f"{name}.js") for name in _SCRIPTS),
-        data=text,
-        has_other=data.other is not None,
-        side_by_side=data.other is not None and data.other.is_aligned,
-        other_title="" if data.other is None else data.other.title,
+        sections=asdict(sections),
+        has_other=other is not None,
+        side_by_side=other is not None and other.is_aligned,
+        other_title="" if other is None else other.title,
     )
 
 

@@ -21,7 +21,12 @@ function unpacked(value) {
   });
 }
 
-const data = await read(document.getElementById("data"));
+const data = await (async () => {
+  const names = ["program", "plan", "costs"];
+  const [program, plan, costs] = await Promise.all(names.map((name) => read(document.getElementById(`data-${name}`))));
+  const texts = [program.texts[0], plan.partitioned, ...program.texts.slice(1)];
+  return { ...program, ...plan, costs, texts };
+})();
 
 // Values and operations by number; numbers of hidden operations have none.
 data.valueList = data.values;
@@ -32,7 +37,10 @@ for (const value of data.valueList) {
   const { text, shape, element_bytes } = data.types[value.type];
   data.values[value.number] = Object.assign(value, { type: text, shape, elementBytes: element_bytes });
 }
-for (const node of data.nodeList) data.nodes[node.number] = node;
+for (const node of data.nodeList) data.nodes[node.number] = Object.assign(node, { collectives: [] });
+data.collectives.forEach((one, number) => {
+  if (one.node !== null) data.nodes[one.node].collectives.push(number);
+});
 const outputNames = new Map();
 for (const { name, value } of data.outputs) outputNames.set(value, [...(outputNames.get(value) ?? []), name]);
 for (const [value, names] of outputNames) data.values[value].outputs = names;

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The report of a large program, written by several processes.
+
+| this process                 | a forked process                                          |
+|------------------------------|-----------------------------------------------------------|
+| propagates                   |                                                           |
+| partitions                   | reads the propagated program, and packs it for the report |
+| finds reasons of collectives | estimates costs, and packs them for the report            |
+"""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+
+from mlir_sdy.host import ir
+from mlir_sdy.traversal import named_operations_in
+from pyshardy.explain.against_xla import AgainstXla
+from pyshardy.explain.page.costs import costs_of
+from pyshardy.explain.page.gather import plan_data
+from pyshardy.explain.page.pack import packed
+from pyshardy.explain.page.program_part import program_data
+from pyshardy.explain.page.render import PackedSections, render_page, render_sections
+from pyshardy.explain.program import ExplainedProgram
+from pyshardy.guard.forked import ForkedText
+from pyshardy.propagation.explained_record import Propagation
+
+_FEWEST_OPERATIONS = 2000
+"""The size from which forked processes save time."""
+
+
+class ReportAhead:
+    """Starts the parts of a report in other processes as soon as they can be known.
+
+        with ReportAhead() as ahead:
+            explained = explain_program(module, on_propagated=ahead.on_propagated)
+            page = ahead.page(explained, title)
+
+    The report is that of `render_page`, which writes those of small programs, and all reports on
+    systems without `fork` or a second processor.
+    """
+
+    def __init__(self) -> None:
+        self._program: ForkedText | None = None
+        self._costs: ForkedText | None = None
+
+    def __enter__(self) -> ReportAhead:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for each in (self._program, self._costs):
+            if each is not None:
+                each.cancel()
+
+    def on_propagated(self, module: ir.Module, record: Propagation) -> None:
+        """Start the part of the propagated program."""
+        if _num_processors() > 1 and len(named_operations_in(module)) >= _FEWEST_OPERATIONS:
+            self._program = ForkedText(lambda: packed(program_data(module, record)))
+
+    def page(self, explained: ExplainedProgram, title: str, xla: AgainstXla | None = None) -> str:
+        """Return the report of the program as HTML.
+
+        Args:
+            explained: the program.
+            title: its name.
+            xla: the collectives beside XLA's.
+        """
+        if self._program is None:
+            return render_page(explained, title, xla=xla)
+        self._costs = ForkedText(lambda: packed(costs_of(explained)))
+        plan = packed(plan_data(explained, title, xla=xla))
+        sections = PackedSections(self._program.result(), plan, self._costs.result())
+        return render_sections(title, sections)
+
+
+def _num_processors() -> int:
+    """Return the number of processors that this process may use, 1 if there is no `fork`."""
+    if not hasattr(os, "fork"):
+        return 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Texts that forked processes compute while this one goes on."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from pyshardy.guard.child import forked, memory_file
+
+
+class ForkedText:
+    """A text that a forked process computes from the state that this process has now.
+
+        text = ForkedText(lambda: asm(module))
+        try:
+            ...  # works on, beside the other process
+            print(text.result())
+        finally:
+            text.cancel()
+
+    Args:
+        compute: returns the text. It must not print, nor wait for threads, as a forked process has
+            none; MLIR contexts made from Python have none either. If that process fails, `result` calls the function, so that it must not depend on
+            state that changes in between.
+    """
+
+    def __init__(self, compute: Callable[[], str]):
+        self._compute = compute
+        self._file = memory_file("pyshardy-text")
+        self._child: int | None = forked()
+        if self._child == 0:
+            self._work()
+
+    def _work(self) -> NoReturn:
+        status = 1
+        try:
+            gc.disable()  # frees nothing that the parent needs, and costs copies of its pages
+            sys.stderr = None
+            with os.fdopen(os.dup(self._file.fileno()), "wb") as file:
+                file.write(self._compute().encode())
+            status = 0
+        finally:
+            os._exit(status)  # also after an exception
+
+    def result(self) -> str:
+        """Return the text, once the process has ended; call this once."""
+        assert self._child is not None, "the process has ended"
+        _, status = os.waitpid(self._child, 0)
+        self._child = None
+        with self._file:
+            if status:
+                return self._compute()
+            self._file.seek(0)
+            return self._file.read().decode()
+
+    def cancel(self) -> None:
+        """End the process if it still runs."""
+        if self._child is not None:
+            os.kill(self._child, signal.SIGKILL)
+            os.waitpid(self._child, 0)
+            self._child = None
+            self._file.close()

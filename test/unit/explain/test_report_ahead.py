@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reports that several processes write."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from mlir_sdy.assembly import parse
+from mlir_sdy.dialect import Context
+from pyshardy.cli import explain_ahead
+from pyshardy.cli.explain_ahead import ReportAhead
+from pyshardy.explain.page.render import render_page
+from pyshardy.explain.program import explain_program
+from pyshardy.guard.forked import ForkedText
+
+CORPUS = Path(__file__).parents[2] / "corpus" / "mlir"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_report_is_the_same(monkeypatch, fails):
+    """Also if the other processes fail."""
+    monkeypatch.setattr(explain_ahead, "_FEWEST_OPERATIONS", 0)
+    monkeypatch.setattr(explain_ahead, "_num_processors", lambda: 2)
+    here, pack, packed_here = os.getpid(), explain_ahead.packed, []
+
+    def packed(data):
+        packed_here.append(os.getpid() == here)
+        if fails and os.getpid() != here:
+            raise MemoryError
+        return pack(data)
+
+    monkeypatch.setattr(explain_ahead, "packed", packed)
+    path = CORPUS / "transformer_train_sgd.mlir"
+    module = parse(path.read_text(), Context(), path.name)
+    with ReportAhead() as ahead:
+        explained = explain_program(module, on_propagated=ahead.on_propagated)
+        page = ahead.page(explained, "train")
+    assert page == render_page(explained, "train")
+    assert packed_here == [True] * (3 if fails else 1)
+
+
+def test_an_unused_process_ends():
+    """Nobody waits for it when partitioning fails."""
+    read, write = os.pipe()
+    text = ForkedText(lambda: os.read(read, 1).decode())
+    child = text._child
+    text.cancel()
+    os.close(read)
+    os.close(write)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(child, 0)
