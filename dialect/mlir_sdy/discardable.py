@@ -23,10 +23,12 @@ def set_discardable(operation: ir.Operation, name: str, attribute: ir.Attribute)
     operation.attributes[name] = attribute
 
 
-def remove_discardable(operation: ir.Operation, name: str) -> None:
-    """Remove a discardable attribute of an operation, if it has it."""
-    if name in operation.attributes:
-        del operation.attributes[name]
+def remove_discardable(operation: ir.Operation, *names: str) -> None:
+    """Remove discardable attributes of an operation, if it has them."""
+    attributes = operation.attributes
+    for name in names:
+        if name in attributes:
+            del attributes[name]
 
 
 def text_of(operation: ir.Operation, name: str) -> str | None:

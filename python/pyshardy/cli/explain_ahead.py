@@ -25,9 +25,6 @@ from pyshardy.explain.program import ExplainedProgram
 from pyshardy.guard.forked import ForkedText
 from pyshardy.propagation.explained_record import Propagation
 
-_FEWEST_OPERATIONS = 2000
-"""The size from which forked processes save time."""
-
 
 class ReportAhead:
     """Starts the parts of a report in other processes as soon as they can be known.
@@ -38,9 +35,15 @@ class ReportAhead:
 
     The report is that of `render_page`, which writes those of small programs, and all reports on
     systems without `fork` or a second processor.
+
+    Args:
+        fewest_operations: the size from which forked processes save time.
+        num_processors: the number of processors that this process may use.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, fewest_operations: int = 2000, num_processors: int | None = None) -> None:
+        self._fewest_operations = fewest_operations
+        self._num_processors = num_processors or _usable_processors()
         self._program: ForkedText | None = None
         self._costs: ForkedText | None = None
 
@@ -59,7 +62,9 @@ class ReportAhead:
 
     def on_propagated(self, module: ir.Module, record: Propagation) -> None:
         """Start the part of the propagated program."""
-        if _num_processors() > 1 and len(named_operations_in(module)) >= _FEWEST_OPERATIONS:
+        if self._num_processors < 2 or not hasattr(os, "fork"):
+            return
+        if len(named_operations_in(module)) >= self._fewest_operations:
             self._program = ForkedText(lambda: packed(program_data(module, record)))
 
     def page(self, explained: ExplainedProgram, title: str, xla: AgainstXla | None = None) -> str:
@@ -78,10 +83,7 @@ class ReportAhead:
         return render_sections(title, sections)
 
 
-def _num_processors() -> int:
-    """Return the number of processors that this process may use, 1 if there is no `fork`."""
-    if not hasattr(os, "fork"):
-        return 1
+def _usable_processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -24,16 +24,19 @@ class ForkedText:
             text.cancel()
 
     Args:
-        compute: returns the text. It must not print, nor wait for threads, as a forked process has
-            none; MLIR contexts made from Python have none either. If that process fails, `result` calls the function, so that it must not depend on
-            state that changes in between.
+        compute: returns the text. It must not print, nor wait for threads: a forked process has
+            none, and MLIR contexts made from Python don't need any. If that process fails, `result`
+            calls the function, so that it must not depend on state that changes in between.
+
+    Attributes:
+        process: the identifier of the process; None when it has ended.
     """
 
     def __init__(self, compute: Callable[[], str]):
         self._compute = compute
         self._file = memory_file("pyshardy-text")
-        self._child: int | None = forked()
-        if self._child == 0:
+        self.process: int | None = forked()
+        if self.process == 0:
             self._work()
 
     def _work(self) -> NoReturn:
@@ -49,9 +52,9 @@ class ForkedText:
 
     def result(self) -> str:
         """Return the text, once the process has ended; call this once."""
-        assert self._child is not None, "the process has ended"
-        _, status = os.waitpid(self._child, 0)
-        self._child = None
+        assert self.process is not None, "the process has ended"
+        _, status = os.waitpid(self.process, 0)
+        self.process = None
         with self._file:
             if status:
                 return self._compute()
@@ -60,8 +63,8 @@ class ForkedText:
 
     def cancel(self) -> None:
         """End the process if it still runs."""
-        if self._child is not None:
-            os.kill(self._child, signal.SIGKILL)
-            os.waitpid(self._child, 0)
-            self._child = None
+        if self.process is not None:
+            os.kill(self.process, signal.SIGKILL)
+            os.waitpid(self.process, 0)
+            self.process = None
             self._file.close()

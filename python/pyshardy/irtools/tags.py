@@ -42,6 +42,8 @@ def read_tags(location: ir.Location, kind: str) -> tuple[list[int], ir.Location]
     """
     numbers: list[int] = []
     while True:
+        if type(location) is ir.FileLineColLoc:  # most inner ones
+            return numbers, location
         name, inner = inner_locations(location)
         mark = _mark_in(name)
         if mark is None:

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import enum
 import weakref
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -243,24 +244,30 @@ def explain(record: Record, slot: int, inserted: tuple[str, ...] = ()) -> Explan
 
 _Link: TypeAlias = "tuple[Gain | Root, tuple[int, int] | None, int]"
 
-_links: weakref.WeakKeyDictionary[Record, dict[tuple[int, int, AxisRef, int], _Link]] = (
+_Links: TypeAlias = "dict[tuple[int, int, int], _Link]"
+
+_links: weakref.WeakKeyDictionary[Record, defaultdict[AxisRef, _Links]] = (
     weakref.WeakKeyDictionary()
 )
-"""The links of each record: the chains of most values of a deep model end in the same ones."""
+"""The links of each axis in a record, by the tensor, the dimension and the step that they precede.
+
+The chains of most values of a deep model end in the same ones.
+"""
 
 
 def _explain_axis(record: Record, slot: int, dim: int, axis: AxisRef) -> AxisExplanation:
     chain: list[Gain | Root] = []
     place: tuple[int, int] | None = (slot, dim)
     before = len(record)
-    links = _links.setdefault(record, {})
+    links = _links.setdefault(record, defaultdict[AxisRef, _Links](dict))[axis]
     while place is not None:
         if len(chain) == _MAX_STEPS:
             return AxisExplanation(dim, axis, tuple(chain), is_cut=True)
-        key = (*place, axis, before)
-        if key not in links:
-            links[key] = _link(record, *key)
-        link, place, before = links[key]
+        slot, dim = place
+        found = links.get((slot, dim, before))
+        if found is None:
+            found = links[slot, dim, before] = _link(record, slot, dim, axis, before)
+        link, place, before = found
         chain.append(link)
     return AxisExplanation(dim, axis, tuple(chain))
 

@@ -20,8 +20,6 @@ CORPUS = Path(__file__).parents[2] / "corpus" / "mlir"
 @pytest.mark.parametrize("fails", [False, True])
 def test_the_report_is_the_same(monkeypatch, fails):
     """Also if the other processes fail."""
-    monkeypatch.setattr(explain_ahead, "_FEWEST_OPERATIONS", 0)
-    monkeypatch.setattr(explain_ahead, "_num_processors", lambda: 2)
     here, pack, packed_here = os.getpid(), explain_ahead.packed, []
 
     def packed(data):
@@ -33,7 +31,7 @@ def test_the_report_is_the_same(monkeypatch, fails):
     monkeypatch.setattr(explain_ahead, "packed", packed)
     path = CORPUS / "transformer_train_sgd.mlir"
     module = parse(path.read_text(), Context(), path.name)
-    with ReportAhead() as ahead:
+    with ReportAhead(fewest_operations=0, num_processors=2) as ahead:
         explained = explain_program(module, on_propagated=ahead.on_propagated)
         page = ahead.page(explained, "train")
     assert page == render_page(explained, "train")
@@ -44,9 +42,9 @@ def test_an_unused_process_ends():
     """Nobody waits for it when partitioning fails."""
     read, write = os.pipe()
     text = ForkedText(lambda: os.read(read, 1).decode())
-    child = text._child
+    process = text.process
     text.cancel()
     os.close(read)
     os.close(write)
     with pytest.raises(ChildProcessError):
-        os.waitpid(child, 0)
+        os.waitpid(process, 0)

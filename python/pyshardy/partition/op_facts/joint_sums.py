@@ -51,6 +51,8 @@ def added_to(value: ir.Value, is_addend: Callable[[ir.Operation], bool]) -> list
 
 def is_added(value: ir.Value) -> bool:
     """Whether the only use of a value is, through linear operations, an addend of a sum."""
+    if _sole_linear_use(value) is None:
+        return False  # most values: their axes need not be read
     axes = _axis_names(value)
     while (use := _linear_use(value, axes)) is not None:
         if use[0].name in _ADDING:
@@ -61,14 +63,18 @@ def is_added(value: ir.Value) -> bool:
 
 def _linear_use(value: ir.Value, axes: set[str]) -> tuple[ir.Operation, int] | None:
     """Return the user of a value and the index of its operand, if it can stay partial for it."""
+    use = _sole_linear_use(value)
+    return use if use is not None and _axis_names(use[0].results[0]) <= axes else None
+
+
+def _sole_linear_use(value: ir.Value) -> tuple[ir.Operation, int] | None:
+    """Return the user of a value and the index of its operand, if it is linear in it alone."""
     if not has_one_use(value):
         return None
     (use,) = value.uses
     user, index = use.owner.operation, use.operand_number
     is_linear = user.name in _ADDING or linear_operands(user) == (index,)
-    if not is_linear or user.block != value.owner.operation.block:
-        return None
-    return (user, index) if _axis_names(user.results[0]) <= axes else None
+    return (user, index) if is_linear and user.block == value.owner.operation.block else None
 
 
 def _addends(

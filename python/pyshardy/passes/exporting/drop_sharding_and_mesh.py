@@ -67,7 +67,6 @@ def drop_sharding_and_mesh(
             if present:
                 write(function, dict.fromkeys(present))
     for operation, _ in named_operations_in(module):
-        remove_discardable(operation, SHARDING)
-        remove_discardable(operation, FACTOR_AXES)
+        remove_discardable(operation, SHARDING, FACTOR_AXES)
     for mesh in operations_named({"sdy.mesh"}, module):
         mesh.erase()
