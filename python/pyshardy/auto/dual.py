@@ -11,10 +11,14 @@ visits the nodes in program order, forward and then backward:
 This is SRMP (Kolmogorov, "A new look at reweighted message passing", PAMI 2015), which is TRW-S for
 pairs. No pass lowers the bound. Messages are by class, not by strategy.
 
+A value with several users is split into pairs, and the cost of a reshard into shares of the users
+that may need it: at most the cost itself is counted, so the bound holds. Shares are equal at first.
+After each pass, what a share has above the minimum of its pair (its slack) is divided again among
+all users of the class. That lowers no minimum, and the users that decide it get more. It is a dual
+ascent as in facility location (Erlenkotter, 1978).
+
 Memory is priced (Lagrangian relaxation): with a price per byte at each point of time, the bytes of
-strategies are costs, and limit * price is subtracted from the bound. A value with several users is
-split into pairs, and the cost of a reshard into equal shares for the users that may need it: at
-most the cost itself is counted, so the bound holds.
+strategies are costs, and limit * price is subtracted from the bound.
 """
 
 from __future__ import annotations
@@ -67,11 +71,16 @@ class _Pair:
     second: _Side
 
     @property
+    def left(self) -> Floats:
+        """What messages leave in the pair."""
+        left: Floats = self.costs - self.first.message[:, None]
+        left -= self.second.message
+        return left
+
+    @property
     def least(self) -> float:
         """The minimum of what is left in the pair."""
-        left = self.costs - self.first.message[:, None]
-        left -= self.second.message
-        return float(left.min())
+        return float(self.left.min())
 
     def collect_second(self) -> Floats:
         """Return the least rest of the pair by the class of its later node."""
@@ -80,6 +89,58 @@ class _Pair:
     def collect_first(self) -> Floats:
         """Return the least rest of the pair by the class of its earlier node."""
         return (self.costs - self.second.message).min(axis=1) - self.first.message
+
+
+@dataclass(eq=False, slots=True)
+class _Share:
+    """The pair of a value and one of its several users.
+
+    Attributes:
+        pair: the pair.
+        used: the target classes of the user.
+        is_flipped: whether the user is the earlier node of the pair.
+    """
+
+    pair: _Pair
+    used: Ints
+    is_flipped: bool
+
+    def rows(self, table: Floats) -> Floats:
+        """Return a view of a table of the pair whose rows are source classes."""
+        return np.transpose(table) if self.is_flipped else table
+
+    def take_slack(self) -> Floats:
+        """Return what can be taken from the costs without a lower minimum, and take it."""
+        costs, left = self.rows(self.pair.costs), self.rows(self.pair.left)
+        slack: Floats = np.minimum(left - left.min(), costs)
+        slack[np.isinf(slack)] = 0.0
+        costs -= slack
+        return slack
+
+
+@dataclass(eq=False, slots=True)
+class _Shared:
+    """A value with several users.
+
+    Attributes:
+        shares: its pairs.
+        users: the number of users that may need each target class.
+        sources: the number of source classes.
+    """
+
+    shares: list[_Share]
+    users: Floats
+    sources: int
+
+    def divide(self) -> None:
+        """Divide the slack of all pairs among all users of its class."""
+        total = np.zeros((self.sources, len(self.users)))
+        for share in self.shares:
+            total[:, share.used] += share.take_slack()
+        total /= np.maximum(self.users, 1.0)
+        for share in self.shares:
+            costs = share.rows(share.pair.costs)
+            costs += total[:, share.used]
 
 
 class Dual:
@@ -97,33 +158,39 @@ class Dual:
         self._later: list[list[_Pair]] = [[] for _ in problem.nodes]
         self._earlier: list[list[_Pair]] = [[] for _ in problem.nodes]
         self._pairs: list[_Pair] = []
+        self._shared: list[_Shared] = []
         for value in problem.values:
-            shares = np.zeros(value.costs.shape[1])
+            users = np.zeros(value.costs.shape[1])
             for user in value.users:
-                shares[np.unique(user.target)] += 1
+                users[np.unique(user.target)] += 1
+            shares: list[_Share] = []
             for user in value.users:
                 used, target = np.unique(user.target, return_inverse=True)
-                costs: Floats = value.costs[:, used] / shares[used]
-                self._add_pair(value.producer, value.source, user.node, target, costs)
+                costs: Floats = value.costs[:, used] / users[used]
+                pair = self._add_pair(value.producer, value.source, user.node, target, costs)
+                shares.append(_Share(pair, used, value.producer > user.node))
+            if len(shares) > 1:
+                self._shared.append(_Shared(shares, users, len(value.costs)))
         buffers = problem.buffers
         self._starts = np.array([each.start for each in buffers], np.int64)
         self._ends = np.array([each.end for each in buffers], np.int64)
 
     def _add_pair(
         self, producer: int, source: Ints, user: int, target: Ints, costs: Floats
-    ) -> None:
+    ) -> _Pair:
         first = _Side(producer, source, _zeros(costs, 0))
         second = _Side(user, target, _zeros(costs, 1))
         if producer > user:
-            transposed: Floats = np.transpose(costs)
+            transposed: Floats = np.ascontiguousarray(np.transpose(costs))
             first, second, costs = second, first, transposed
         pair = _Pair(costs, first, second)
         self._pairs.append(pair)
         self._later[first.node].append(pair)
         self._earlier[second.node].append(pair)
+        return pair
 
     def run(self) -> None:
-        """Pass messages forward and backward."""
+        """Pass messages forward and backward, and divide the costs of shared reshards again."""
         for node in range(len(self._costs)):
             costs = self._costs[node]
             for pair in self._earlier[node]:
@@ -138,6 +205,8 @@ class Dual:
                 pair.first.message += change
                 costs = costs + change[pair.first.classes]
             self._costs[node] = self._distribute(node, costs, forward=False)
+        for shared in self._shared:
+            shared.divide()
 
     def _distribute(self, node: int, costs: Floats, *, forward: bool) -> Floats:
         """Move costs of a node to its pairs in one direction; return the rest."""

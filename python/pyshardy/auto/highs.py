@@ -40,8 +40,14 @@ from pyshardy.auto.solve import ProgressCallback
 from pyshardy.auto.solver_run import SolverRun, reduce_or_refuse
 from pyshardy.packages import require
 
-MESSAGE_PASSES = 10
-"""The passes of messages before the linear relaxation."""
+PASSES_AT_A_TIME = 10
+"""The passes of messages between two choices that are decoded from them."""
+
+MOST_PASSES = 100
+"""The most passes of messages before the linear relaxation."""
+
+LEAST_RISE = 0.05
+"""The rise of the bound between two choices, as a fraction of the gap, below which passes end."""
 
 CHEAP_ENTRIES = 100_000
 """The pairs of classes up to which the relaxation is solved even if messages prove the gap.
@@ -147,18 +153,27 @@ class _Search(SolverRun):
     def _pass_messages(self) -> Dual:
         """Pass messages; improve the choice that is decoded from them."""
         dual = Dual(self.problem)
-        for _ in range(MESSAGE_PASSES):
-            dual.run()
-            if self.left <= 0:
+        for _ in range(MOST_PASSES // PASSES_AT_A_TIME):
+            before = self.bound
+            for _ in range(PASSES_AT_A_TIME):
+                dual.run()
+                if self.left <= 0:
+                    break
+            self.bound = max(self.bound, dual.bound() * (1 - 1e-12))
+            self._descend_from(dual.decode())
+            self.report("message passing")
+            rise = self.bound - before
+            if self.is_proven or self.left <= 0 or rise < LEAST_RISE * self.gap * abs(self.bound):
                 break
-        self.bound = max(self.bound, dual.bound() * (1 - 1e-12))
+        return dual
+
+    def _descend_from(self, choice: Ints) -> None:
+        """Let a choice descend, repair it, and keep it if it is the best so far."""
         search = self.search
-        search.reset(dual.decode())
+        search.reset(choice)
         search.descend({}, self.deadline)
         if search.fits or search.repair(self._deadline_of_search()):
             self.offer(np.array(search.choice, np.int64))
-        self.report("message passing")
-        return dual
 
     def _remove_strategies(self, dual: Dual) -> None:
         """Remove the strategies without which the gap can still be proven."""
