@@ -17,6 +17,7 @@
 | `solve`            | the protocol of solvers, their registry, and the choice of one   |
 | `solver_run`       | the state that the runs of all solvers have                      |
 | `reduce`           | exact reductions of a problem                                    |
+| `tied_nodes`       | nodes that become part of a neighbor                             |
 | `reduction_tables` | tables of reshards while a problem is reduced                    |
 | `memory_points`    | the points of time at which the memory limit can bind            |
 | `flow_model`       | the flow form: a mixed-integer linear program                    |

@@ -72,7 +72,7 @@ class _Pair:
 
     @property
     def left(self) -> Floats:
-        """What messages leave in the pair."""
+        """The rest of the costs, without the messages."""
         left: Floats = self.costs - self.first.message[:, None]
         left -= self.second.message
         return left
