@@ -228,8 +228,12 @@ def invalidate_analyses(
     cache.inserted, cache.num_unchanged, cache.replaced = None, 0, set()
     if not verify:
         return []
-    return [
-        name
-        for name, each in cache.computed.items()
-        if not each.holds(each.result, each.analyze(each.module))
-    ]
+    token = _cache.set(None)  # so that analyses of analyses are recomputed as well
+    try:
+        return [
+            name
+            for name, each in cache.computed.items()
+            if not each.holds(each.result, each.analyze(each.module))
+        ]
+    finally:
+        _cache.reset(token)

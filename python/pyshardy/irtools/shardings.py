@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -12,7 +12,6 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import TensorSharding
-from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import (
     SHARDING,
     SHARDING_ENTRIES,
@@ -27,6 +26,8 @@ from pyshardy.irtools.walks import operations_named, values_of_attribute
 MODULE_SHARDING_METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")
 """The attributes of a local module that hold the shardings of the global `@main`."""
 
+_CALL = "func.call"
+
 
 class ResultKind(NamedTuple):
     """The common shardings and types of the results of several operations.
@@ -38,6 +39,10 @@ class ResultKind(NamedTuple):
 
     shardings: ir.Attribute
     types: tuple[ir.Type, ...]
+
+    def results(self) -> Iterator[tuple[ir.Type, TensorSharding]]:
+        """Return the type and the sharding of each result."""
+        return zip(self.types, _shardings_in(self.shardings), strict=False)
 
 
 class ShardingLists(tuple[ir.Attribute, ...]):
@@ -61,7 +66,7 @@ def result_kinds(module: ir.Operation) -> tuple[ResultKind, ...]:
     """
     found: dict[Hashable, ResultKind] = {}
     for operation, name, key in sharded_operations(module, leaving_out=()):
-        if key not in found and name != "func.call":
+        if key not in found and name != _CALL:
             types = tuple(result.type for result in operation.results)
             found[key] = ResultKind(get_discardable(operation, SHARDING), types)
     return tuple(found.values())
@@ -73,11 +78,12 @@ def sharding_lists(module: ir.Operation) -> ShardingLists:
 
     Passes that copy or erase operations preserve this analysis, so some may no longer occur.
     """
-    found: dict[int, ir.Attribute] = {}
-    for operation, _ in named_operations_in(module):
-        attribute = get_discardable(operation, SHARDING)
-        if attribute is not None:
-            found.setdefault(identity(attribute), attribute)
+    # Of calls, too. One walk gives both analyses, and passes soon ask for the other.
+    attributes = [kind.shardings for kind in result_kinds(module)]
+    calls = operations_named({_CALL}, module)
+    of_calls = (get_discardable(call, SHARDING) for call in calls)
+    attributes.extend(each for each in of_calls if each is not None)
+    found = {identity(each): each for each in attributes}
     return ShardingLists(found.values())
 
 
@@ -121,7 +127,7 @@ def any_sharding(
     return any(map(test, chain.from_iterable(map(_shardings_in, different.values()))))
 
 
-_WITH_OWN_SHARDINGS = {"func.func", "func.call", *SHARDING_ENTRIES}
+_WITH_OWN_SHARDINGS = {"func.func", _CALL, *SHARDING_ENTRIES}
 
 
 def _shardings_in(attribute: ir.Attribute) -> Sequence[TensorSharding]:

@@ -35,6 +35,7 @@ from mlir_sdy.values import (
     sharded_operations,
 )
 from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.shardings import result_kinds
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.tensor_types import (
     Shape,
@@ -98,6 +99,7 @@ class _FunctionPadder:
     def __init__(self, function: ir.Operation):
         self.function = function
         context = FunctionContext.of(function)
+        self._module = context.module
         self.meshes = context.meshes
         self.cache = context.cache
         self.rules = context.rules
@@ -107,7 +109,7 @@ class _FunctionPadder:
         self._known: dict[tuple[int, int], tuple[TensorSharding, bool]] = {}
 
     def run(self) -> None:
-        uneven = self._uneven_operations()
+        uneven = self._uneven_operations(reads_all=self._may_have_uneven_results())
         if not uneven:
             return
         plans = [(operation, self._whole_dims(operation)) for operation in uneven]
@@ -190,8 +192,12 @@ class _FunctionPadder:
             yield from operation.results
             yield from _block_arguments(operation)
 
-    def _uneven_operations(self) -> list[ir.Operation]:
-        """Return the operations with an operand or result that needs padding, in order."""
+    def _uneven_operations(self, *, reads_all: bool = True) -> list[ir.Operation]:
+        """Return the operations with an operand or result that needs padding, in order.
+
+        Args:
+            reads_all: whether an operation with `sdy.sharding` may have a result that needs it.
+        """
         uneven: set[ir.Value] = set()
 
         def note(values: Iterable[ir.Value]) -> bool:
@@ -206,7 +212,7 @@ class _FunctionPadder:
             return bool(found)
 
         are_uneven: dict[Hashable, bool] = {}
-        for operation, name, key in sharded_operations(self.function):
+        for operation, name, key in sharded_operations(self.function) if reads_all else ():
             if name not in READ_APART and are_uneven.get(key, True):
                 are_uneven[key] = note(operation.results)
         for operation in operations_named(READ_APART, self.function):
@@ -219,6 +225,14 @@ class _FunctionPadder:
             for operation, _ in self._operations()
             if not uneven.isdisjoint((*operation.operands, *operation.results))
         ]
+
+    def _may_have_uneven_results(self) -> bool:
+        """Whether an operation with `sdy.sharding` has a result that needs padding, at first."""
+        return self._module is None or any(
+            self._is_uneven(value_type, sharding)
+            for kind in result_kinds(self._module)
+            for value_type, sharding in kind.results()
+        )
 
     def _is_uneven(self, value_type: ir.Type, sharding: TensorSharding) -> bool:
         """Whether a value needs padding; computed once for each type and sharding."""

@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding, mesh_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions
@@ -75,9 +75,7 @@ def unshard_uneven_regions(
     if not any(
         _uneven_dims(value_type, sharding, meshes)
         for kind in kinds
-        for value_type, sharding in zip(
-            kind.types, value_of(kind.shardings).shardings, strict=False
-        )
+        for value_type, sharding in kind.results()
     ):
         mark_all_preserved()
         return
