@@ -24,7 +24,7 @@ def start_conversion() -> None:
     _process()
 
 
-def convert(bytecode: bytes) -> str:
+def convert(bytecode: bytes) -> bytes:
     """Convert a module to StableHLO; see `host.converted_from_torch`.
 
     Raises:

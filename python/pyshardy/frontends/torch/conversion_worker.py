@@ -10,7 +10,7 @@ from mlir_sdy.host import converted_from_torch, diagnostics_of, ir
 from pyshardy.backends.engines.worker import serve
 
 
-def convert(bytecode: bytes) -> str:
+def convert(bytecode: bytes) -> bytes:
     """Convert a module; an error has the message of its first diagnostic.
 
     Raises:

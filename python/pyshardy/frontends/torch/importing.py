@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir, location_of, stablehlo_of_torch
@@ -75,7 +74,7 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
             found = stablehlo_of_torch(graphs, _is_call, convert)
     except Exception as failure:  # the importer has no class for it
         raise PassError(failures.of_importer(graphs.values(), _is_call, failure)) from None
-    imported = parse(found.text, context or Context())
+    imported = ir.Module.parse(found.bytecode, context or Context())
     lower_calls(imported, found.calls)
     name_locations(imported)
     _replace_constants(imported)
