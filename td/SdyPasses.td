@@ -1482,6 +1482,35 @@ def Sdy_OptimizeCollectivesPass : Sdy_FuncPass<"sdy-optimize-collectives", Sdy_0
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
 }
 
+def Sdy_MoveReshardsPass : Sdy_FuncPass<"sdy-move-reshards", Sdy_Own> {
+  let summary = "Moves reshards across regions";
+  let description = [{
+    Changes the shardings of the operations before or after a reshard that moves axes from one
+    dimension to another, if that takes less time, so that the reshard isn't needed there. A region
+    consists of elementwise operations, reductions, broadcasts, reshapes, transposes, slices,
+    concatenations, paddings and reverses. The cost includes the reshards around it, all-reduces
+    and halo exchanges.
+
+    ```mlir
+    // %0 is sharded as <@mesh, [{}, {"x"}\]>
+    %1 = stablehlo.slice %0 [0:8, 0:4\] : (tensor<8x8xf32>) -> tensor<8x4xf32>
+    %2 = sdy.reshard %1 <@mesh, [{"x"}, {}\]> : tensor<8x4xf32>
+    %3 = stablehlo.slice %0 [0:8, 4:8\] : (tensor<8x8xf32>) -> tensor<8x4xf32>
+    %4 = sdy.reshard %3 <@mesh, [{"x"}, {}\]> : tensor<8x4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = sdy.reshard %0 <@mesh, [{"x"}, {}\]> : tensor<8x8xf32>
+    %2 = stablehlo.slice %1 [0:8, 0:4\] : (tensor<8x8xf32>) -> tensor<8x4xf32>
+    %3 = stablehlo.slice %1 [0:8, 4:8\] : (tensor<8x8xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+  let options = [Sdy_Hardware];
+}
+
 def Sdy_HoistReshardsPass : Sdy_FuncPass<"sdy-hoist-reshards", Sdy_Own> {
   let summary = "Hoists reshards of loop invariants";
   let description = [{

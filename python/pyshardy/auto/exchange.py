@@ -7,21 +7,23 @@ rows are then joined to the shard, which copies it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.model import Mesh
-from mlir_sdy.model.communication import share_sent
 from pyshardy.auto.costs import Collectives
 from pyshardy.auto.padding import MASK_BYTES
 from pyshardy.auto.strategies import Strategy
 from pyshardy.partition.compatibility.factor_axes import Shape
+from pyshardy.partition.halo.communication import (
+    bytes_beside,
+    exchange_collectives,
+    places_of,
+)
 from pyshardy.partition.halo.emit_exchange import joined_places
 from pyshardy.partition.halo.exchange_plan import ExchangePlan
 from pyshardy.partition.halo.form import ExchangeForm
-from pyshardy.partition.resharding.cost import PlannedCollective, local_elements
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.resharding.cost import local_elements
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,43 +55,21 @@ def exchange_of(
         nbytes: the bytes of an element of each.
         mesh: the mesh.
     """
-    found: list[PlannedCollective] = []
+    operands = strategy.operands
+    collectives = exchange_collectives(form, strategy.factors, operands, shapes, nbytes, mesh)
+    if collectives is None:
+        return None
     accessed = 0.0
     for factor in sorted(form.factors):
-        axes = strategy.factors[factor]
-        num_shards = mesh.axes_size(axes)
+        num_shards = mesh.axes_size(strategy.factors[factor])
         if num_shards == 1:
             continue
-        if not form.is_profitable(factor, num_shards):
-            return None
-        names = tuple(dict.fromkeys(axis.name for axis in axes))
-        places = [
-            (at, dim)
-            for at, mapping in enumerate(form.rule.operand_mappings)
-            for dim, factors in enumerate(mapping.dim_mappings)
-            if factor in factors.factor_indices
-        ]
-        rest = max(
-            (
-                nbytes[at] * _elements_beside(shapes[at], strategy.operands[at], dim, mesh)
-                for at, dim in places
-            ),
-            default=0,
-        )
+        places = places_of(form, factor)
+        rest = bytes_beside(form, factor, operands, shapes, nbytes, mesh)
         shard_size = max((-(-shapes[at][dim] // num_shards) for at, dim in places), default=0)
-        sent = float(form.gathered(factor) * rest * share_sent("all_gather", num_shards))
-        if sent:
-            found.append(PlannedCollective("all_gather", num_shards, names, sent))
         for plan in form.exchange_plans(factor, num_shards):
             accessed += _accessed(plan, shard_size, nbytes[0]) * rest / nbytes[0]
-            found += [
-                PlannedCollective(
-                    "collective_permute", mesh.total_size, names, float(permute.length * rest)
-                )
-                for permute in plan.permutes
-                if not permute.is_local
-            ]
-    return Exchange(tuple(found), accessed + _masked(form, strategy, shapes, nbytes, mesh))
+    return Exchange(collectives, accessed + _masked(form, strategy, shapes, nbytes, mesh))
 
 
 def _masked(
@@ -134,12 +114,3 @@ def _accessed(plan: ExchangePlan, shard_size: int, nbytes: int) -> float:
     moved = sum(permute.length + 3 * plan.length for permute in permutes)
     selected = (len(permutes) - 1) * plan.length
     return float(nbytes * (cut + moved) + (MASK_BYTES + 3 * nbytes) * selected)
-
-
-def _elements_beside(shape: Shape, axes: AxesPerDim, dim: int, mesh: Mesh) -> int:
-    """Return the elements of a shard for one position of a dimension."""
-    return math.prod(
-        -(-size // mesh.axes_size(each))
-        for at, (size, each) in enumerate(zip(shape, axes, strict=True))
-        if at != dim
-    )

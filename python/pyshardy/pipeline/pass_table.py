@@ -1958,6 +1958,45 @@ PASSES: dict[str, PassDecl] = {
             ),
         release="0.12",
     ),
+    "sdy-move-reshards": PassDecl(
+        argument="sdy-move-reshards",
+        class_name="MoveReshardsPass",
+        anchor="func.func",
+        summary="Moves reshards across regions",
+        description=(
+                "Changes the shardings of the operations before or after a reshard that moves axes from one\n"
+                "dimension to another, if that takes less time, so that the reshard isn't needed there. A region\n"
+                "consists of elementwise operations, reductions, broadcasts, reshapes, transposes, slices,\n"
+                "concatenations, paddings and reverses. The cost includes the reshards around it, all-reduces\n"
+                "and halo exchanges.\n"
+                "\n"
+                "```mlir\n"
+                "// %0 is sharded as <@mesh, [{}, {\"x\"}]>\n"
+                "%1 = stablehlo.slice %0 [0:8, 0:4\\] : (tensor<8x8xf32>) -> tensor<8x4xf32>\n"
+                "%2 = sdy.reshard %1 <@mesh, [{\"x\"}, {}]> : tensor<8x4xf32>\n"
+                "%3 = stablehlo.slice %0 [0:8, 4:8\\] : (tensor<8x8xf32>) -> tensor<8x4xf32>\n"
+                "%4 = sdy.reshard %3 <@mesh, [{\"x\"}, {}]> : tensor<8x4xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%1 = sdy.reshard %0 <@mesh, [{\"x\"}, {}]> : tensor<8x8xf32>\n"
+                "%2 = stablehlo.slice %1 [0:8, 0:4\\] : (tensor<8x8xf32>) -> tensor<8x4xf32>\n"
+                "%3 = stablehlo.slice %1 [0:8, 4:8\\] : (tensor<8x8xf32>) -> tensor<8x4xf32>\n"
+                "```"
+            ),
+        options=(
+            OptionDecl(
+                name="hardware",
+                type="string",
+                default="default",
+                description="devices and links whose cost counts: a preset, a TOML file, or an inline table of TOML",
+                release="pyshardy",
+            ),
+        ),
+        release="pyshardy",
+    ),
     "sdy-hoist-reshards": PassDecl(
         argument="sdy-hoist-reshards",
         class_name="HoistReshardsPass",

@@ -83,6 +83,7 @@ def partition_pipeline(
             **cost,
         ),
         *([on_functions(use("sdy-hoist-reshards", **cost))] if options.hoist_reshards else []),
+        on_functions(use("sdy-move-reshards", **cost)),
         use(
             "sdy-resolve-permutation-factors",
             enable_halo_exchange=options.enable_halo_exchange,

@@ -16,15 +16,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import Mesh, TensorSharding, are_equivalent, mesh_of
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.partition.resharding.region_boundary import (
+    RegionBoundary,
+    is_made_by_each_device,
+    is_plain,
+    maker_of,
+)
 from pyshardy.partition.resharding.share_reshards import Cost
-
-_RESHARD = "sdy.reshard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,6 @@ class ElementwiseRegions:
         cache: makes attributes.
         is_elementwise: whether each element of an operation's only result depends on those at the
             same position only.
-        is_made_by_each_device: whether devices can compute any shard of a value by themselves.
         cost: returns the cost of a reshard.
         work: returns the cost of an elementwise operation in a sharding.
     """
@@ -75,14 +77,13 @@ class ElementwiseRegions:
         meshes: Mapping[str, Mesh],
         cache: AttributeCache,
         is_elementwise: Callable[[ir.Operation], bool],
-        is_made_by_each_device: Callable[[ir.Value], bool],
         cost: Cost,
         work: Callable[[ir.Operation, TensorSharding, Mesh], float],
     ):
         self._meshes = meshes
         self._cache = cache
         self._is_elementwise = is_elementwise
-        self._is_made = is_made_by_each_device
+        self._boundary = RegionBoundary(meshes, cache)
         self._cost = cost
         self._work = work
         self._seen: set[int] = set()
@@ -155,14 +156,14 @@ class ElementwiseRegions:
         if not any(shape_of(operand.type) for operand in operation.operands):
             return None
         sharding = get_sharding(operation.results[0])
-        if sharding is None or not _is_plain(sharding):
+        if sharding is None or not is_plain(sharding):
             return None
         if any(size <= 0 for size in shape_of(operation.results[0].type)):
             return None
         for operand in operation.operands:
             if shape_of(operand.type):
                 other = get_sharding(operand)
-                if other is None or not _is_plain(other) or not are_equivalent(other, sharding):
+                if other is None or not is_plain(other) or not are_equivalent(other, sharding):
                     return None
         return sharding
 
@@ -181,16 +182,17 @@ class ElementwiseRegions:
             return
         self._shardings.clear()  # They change.
         for value in region.inputs:
-            self._bring(value, best, region)
+            uses = [use for use in value.uses if _key(use.owner.operation) in region.operations]
+            self._boundary.bring(value, best, uses)
         for operation in region.operations.values():
             set_result_shardings_of(operation, {0: best}, self._cache)
         for value, users in region.outputs:
-            self._take(value, users, best, region)
+            self._boundary.take(value, users, best, region.sharding)
 
     def _candidates(self, region: _Region) -> Iterator[TensorSharding]:
         """Yield the shardings that reshards bring inputs from, and outputs to."""
-        around = [get_sharding(self._origin(value)) for value in region.inputs]
-        around += [self._target(user) for _, users in region.outputs for user in users]
+        around = [get_sharding(self._boundary.origin(value)) for value in region.inputs]
+        around += [self._boundary.target(user) for _, users in region.outputs for user in users]
         seen = {region.sharding.dim_axes}
         least = _num_shards(region.sharding, region.mesh)
         for sharding in filter(None, around):
@@ -204,15 +206,15 @@ class ElementwiseRegions:
         is_present = sharding is present
         total = sum(self._work(each, sharding, mesh) for each in region.operations.values())
         for value in region.inputs:
-            origin = self._origin(value)
+            origin = self._boundary.origin(value)
             if is_present:
                 # A reshard that others use as well stays in any case.
                 if origin != value and self._is_used_inside(value, region):
                     total += self._reshard_cost(origin, present, mesh)
-            elif not self._is_made(origin):
+            elif not is_made_by_each_device(origin):
                 total += self._reshard_cost(origin, sharding, mesh)
         for value, users in region.outputs:
-            wanted = (self._target(user) or present for user in users)
+            wanted = (self._boundary.target(user) or present for user in users)
             total += sum(
                 self._cost(value, sharding, target, mesh)
                 for target in {target.dim_axes: target for target in wanted}.values()
@@ -227,71 +229,8 @@ class ElementwiseRegions:
             0.0 if are_equivalent(sharding, target) else self._cost(value, sharding, target, mesh)
         )
 
-    def _origin(self, value: ir.Value) -> ir.Value:
-        """Return the operand of the reshard that defines a value, if it only moves axes."""
-        maker = _maker(value)
-        if maker is None or self._target(maker) is None:
-            return value
-        return maker.operands[0]
-
-    def _target(self, operation: ir.Operation) -> TensorSharding | None:
-        """Return the sharding to which an operation brings its operand; None if it doesn't."""
-        if operation.name != _RESHARD:
-            return None
-        source, target = (
-            get_sharding(each) for each in (operation.operands[0], operation.results[0])
-        )
-        if source is None or target is None or source.rank != target.rank:
-            return None
-        if not (_is_plain(source) and _is_plain(target)):
-            return None
-        is_same_mesh = mesh_of(source, self._meshes) == mesh_of(target, self._meshes)
-        return target if is_same_mesh else None
-
     def _is_used_inside(self, value: ir.Value, region: _Region) -> bool:
         return all(_key(use.owner.operation) in region.operations for use in value.uses)
-
-    def _bring(self, value: ir.Value, sharding: TensorSharding, region: _Region) -> None:
-        """Let the operations of a region use a value in another sharding."""
-        origin = self._origin(value)
-        uses = [use for use in value.uses if _key(use.owner.operation) in region.operations]
-        first = _first([use.owner.operation for use in uses])
-        present = get_sharding(origin)
-        maker = _maker(origin)
-        if maker is not None and self._is_made(origin):
-            clone = maker.clone(ir.InsertionPoint(first)).operation
-            set_result_shardings_of(clone, {0: sharding}, self._cache)
-            origin = clone.results[0]
-        elif present is None or not are_equivalent(present, sharding):
-            place = ir.InsertionPoint(first)
-            origin = sdy.reshard(origin, self._cache[sharding], loc=first.location, ip=place)
-        for use in uses:
-            use.owner.operation.operands[use.operand_number] = origin
-
-    def _take(
-        self,
-        value: ir.Value,
-        users: Sequence[ir.Operation],
-        sharding: TensorSharding,
-        region: _Region,
-    ) -> None:
-        """Let the users outside of a region use a result that has another sharding now."""
-        direct: list[ir.Operation] = []
-        for user in dict.fromkeys(users):
-            target = self._target(user)
-            if target is None:
-                direct.append(user)
-            elif are_equivalent(target, sharding):
-                user.results[0].replace_all_uses_with(value)
-        if not direct:
-            return
-        maker = value.owner.operation
-        place = ir.InsertionPoint.after(maker)
-        brought = sdy.reshard(value, self._cache[region.sharding], loc=maker.location, ip=place)
-        for user in direct:
-            for index, operand in enumerate(user.operands):
-                if operand == value:
-                    user.operands[index] = brought
 
 
 def _num_shards(sharding: TensorSharding, mesh: Mesh) -> int:
@@ -303,29 +242,11 @@ def _key(operation: ir.Operation) -> int:
     return identity(operation.results[0]) if len(operation.results) else 0
 
 
-def _maker(value: ir.Value) -> ir.Operation | None:
-    return None if isinstance(value, ir.BlockArgument) else value.owner.operation
-
-
 def _neighbors(operation: ir.Operation) -> Iterator[ir.Operation]:
     """Yield the operations that define operands of an operation, or use its result."""
     for operand in operation.operands:
-        maker = _maker(operand)
+        maker = maker_of(operand)
         if maker is not None:
             yield maker
     for use in operation.results[0].uses:
         yield use.owner.operation
-
-
-def _is_plain(sharding: TensorSharding) -> bool:
-    """Whether a sharding has axes of dimensions only."""
-    return not (sharding.unreduced_axes or sharding.replicated_axes)
-
-
-def _first(operations: Sequence[ir.Operation]) -> ir.Operation:
-    """Return the first of several operations of a block in the order of the text."""
-    first = operations[0]
-    for operation in operations[1:]:
-        if operation.is_before_in_block(first):
-            first = operation
-    return first

@@ -10,6 +10,7 @@ from pyshardy.passes.partitioning.hoist_reshards import hoist_reshards as hoist_
 from pyshardy.passes.partitioning.inline_small_functions import inline_small_functions as inline_small_functions
 from pyshardy.passes.partitioning.insert_explicit_reshards import insert_explicit_reshards as insert_explicit_reshards
 from pyshardy.passes.partitioning.mark_contracts import mark_contracts as mark_contracts
+from pyshardy.passes.partitioning.move_reshards import move_reshards as move_reshards
 from pyshardy.passes.partitioning.optimize_collectives import optimize_collectives as optimize_collectives
 from pyshardy.passes.partitioning.optimize_reshards import optimize_reshards as optimize_reshards
 from pyshardy.passes.partitioning.pad_for_divisibility import pad_for_divisibility as pad_for_divisibility

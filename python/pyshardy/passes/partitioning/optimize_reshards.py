@@ -48,15 +48,14 @@ from pyshardy.partition.compatibility.planned_axes import has_planned_axes
 from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
-from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.resharding.cost import Reshard, local_elements, reshard_cost
+from pyshardy.partition.resharding.region_boundary import is_made_by_each_device
 from pyshardy.partition.resharding.regions import ElementwiseRegions
 from pyshardy.partition.resharding.scatter_all_reduces import scatter_all_reduces
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
 from pyshardy.rules.operation_view import OperationView
 
 _RESHARD = "sdy.reshard"
-_BROADCAST = "stablehlo.broadcast_in_dim"
 
 
 def optimize_reshards(function: ir.OpView, *, hardware: str = DEFAULT_HARDWARE) -> None:
@@ -150,7 +149,7 @@ class _Optimizer:
 
     def _make_where_wanted(self, reshard: ir.Operation) -> None:
         value: ir.Value = reshard.operands[0]
-        if not _is_made_by_each_device(value):
+        if not is_made_by_each_device(value):
             return
         if self._ends(reshard) is None:
             return
@@ -290,7 +289,6 @@ class _Optimizer:
             self.meshes,
             self.cache,
             self._is_elementwise,
-            _is_made_by_each_device,
             self._cost,
             self._work,
         )
@@ -304,15 +302,6 @@ class _Optimizer:
             ends = self._ends(reshard)
             if ends is not None:
                 sharing.add(reshard, *ends)
-
-
-def _is_made_by_each_device(value: ir.Value) -> bool:
-    if isinstance(value, ir.BlockArgument):
-        return False
-    maker = value.owner.operation
-    if maker.name == _BROADCAST:
-        return not shape_of(maker.operands[0].type)
-    return record_of(maker.name).creates_any_shard
 
 
 def _is_rule_of_elementwise(rule: OpShardingRule) -> bool:

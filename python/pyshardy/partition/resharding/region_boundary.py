@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The reshards between a region of operations and the operations around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh, TensorSharding, are_equivalent, mesh_of
+from mlir_sdy.values import get_sharding, set_result_shardings_of
+from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.partition.op_facts.record import record_of
+
+_RESHARD = "sdy.reshard"
+_BROADCAST = "stablehlo.broadcast_in_dim"
+
+
+class RegionBoundary:
+    """Reads and changes the reshards of values that a region uses from outside, or that it defines.
+
+    Args:
+        meshes: the meshes by their names.
+        cache: makes attributes.
+    """
+
+    def __init__(self, meshes: Mapping[str, Mesh], cache: AttributeCache):
+        self._meshes = meshes
+        self._cache = cache
+
+    def origin(self, value: ir.Value) -> ir.Value:
+        """Return the operand of the reshard that defines a value, if it only moves axes."""
+        maker = maker_of(value)
+        if maker is None or self.target(maker) is None:
+            return value
+        return maker.operands[0]
+
+    def target(self, operation: ir.Operation) -> TensorSharding | None:
+        """Return the sharding to which an operation brings its operand; None if it doesn't."""
+        if operation.name != _RESHARD:
+            return None
+        source, target = (
+            get_sharding(each) for each in (operation.operands[0], operation.results[0])
+        )
+        if source is None or target is None or source.rank != target.rank:
+            return None
+        if not (is_plain(source) and is_plain(target)):
+            return None
+        is_same_mesh = mesh_of(source, self._meshes) == mesh_of(target, self._meshes)
+        return target if is_same_mesh else None
+
+    def bring(
+        self, value: ir.Value, sharding: TensorSharding, uses: Sequence[ir.OpOperand]
+    ) -> None:
+        """Let some uses of a value, in one block, be those of the value in another sharding."""
+        origin = self.origin(value)
+        first = _first([use.owner.operation for use in uses])
+        present = get_sharding(origin)
+        maker = maker_of(origin)
+        if maker is not None and is_made_by_each_device(origin):
+            clone = maker.clone(ir.InsertionPoint(first)).operation
+            set_result_shardings_of(clone, {0: sharding}, self._cache)
+            origin = clone.results[0]
+        elif present is None or not are_equivalent(present, sharding):
+            place = ir.InsertionPoint(first)
+            origin = sdy.reshard(origin, self._cache[sharding], loc=first.location, ip=place)
+        for use in uses:
+            use.owner.operation.operands[use.operand_number] = origin
+
+    def take(
+        self,
+        value: ir.Value,
+        users: Sequence[ir.Operation],
+        sharding: TensorSharding,
+        before: TensorSharding,
+    ) -> None:
+        """Let the users outside of a region use a result that has another sharding now.
+
+        Args:
+            value: the result.
+            users: the users.
+            sharding: its sharding now.
+            before: its sharding before, in which users other than reshards use it.
+        """
+        direct: list[ir.Operation] = []
+        for user in dict.fromkeys(users):
+            target = self.target(user)
+            if target is None:
+                direct.append(user)
+            elif are_equivalent(target, sharding):
+                user.results[0].replace_all_uses_with(value)
+        if not direct:
+            return
+        maker = value.owner.operation
+        place = ir.InsertionPoint.after(maker)
+        brought = sdy.reshard(value, self._cache[before], loc=maker.location, ip=place)
+        for user in direct:
+            for index, operand in enumerate(user.operands):
+                if operand == value:
+                    user.operands[index] = brought
+
+
+def maker_of(value: ir.Value) -> ir.Operation | None:
+    """Return the operation that defines a value; None for an argument of a block."""
+    return None if isinstance(value, ir.BlockArgument) else value.owner.operation
+
+
+def is_made_by_each_device(value: ir.Value) -> bool:
+    """Whether devices can compute any shard of a value by themselves."""
+    maker = maker_of(value)
+    if maker is None:
+        return False
+    if maker.name == _BROADCAST:
+        return not shape_of(maker.operands[0].type)
+    return record_of(maker.name).creates_any_shard
+
+
+def is_plain(sharding: TensorSharding) -> bool:
+    """Whether a sharding has axes of dimensions only."""
+    return not (sharding.unreduced_axes or sharding.replicated_axes)
+
+
+def _first(operations: Sequence[ir.Operation]) -> ir.Operation:
+    """Return the first of several operations of a block in the order of the text."""
+    first = operations[0]
+    for operation in operations[1:]:
+        if operation.is_before_in_block(first):
+            first = operation
+    return first
