@@ -2,6 +2,7 @@
 """Modules of PyTorch come in, and compute sharded what they compute eagerly."""
 
 import inspect
+import sys
 
 import numpy as np
 import pytest
@@ -323,7 +324,42 @@ def test_refusals_name_the_operation_and_its_line(name):
     assert (place.filename, place.line) in {(__file__, each) for each in lines}
 
 
+def asserted(x):
+    assert (x > 0).all()
+    return x
+
+
+def looped(x):
+    while x.mean() < 9:
+        x = x * 2
+    return x
+
+
+IN_PYTHON = {
+    "an assertion": (asserted, "remove the assertion, or check the values outside of the module"),
+    "a loop": (looped, "'x.mean\\(\\) < 9' needs the values of tensors.*; use .*torch.while_loop"),
+    "a function": (lambda x: sorted([x[0, 0], x[0, 1]])[0], "use torch.sort of a tensor"),
+}
+
+
+@pytest.mark.parametrize("name", IN_PYTHON)
+def test_refusals_of_code_in_submodules(name):
+    function, message = IN_PYTHON[name]
+    if sys.version_info < (3, 11):  # which doesn't know the expression
+        message = "depends on the values of tensors.*; use torch.where, torch.cond"
+    model = nn.Sequential(nn.Linear(3, 3), nn.Sequential(Refused(function)))
+    with pytest.raises(UsageError, match=message) as caught:
+        sdy.torch.trace(model, torch.ones(3, 3))
+    first = function.__code__.co_firstlineno
+    place = caught.value.diagnostics[0].location
+    assert place.filename == __file__
+    assert first <= place.line <= first + 1
+
+
 def test_wrong_requests():
+    with pytest.raises(UsageError, match="the module returns a value of the type 'object'") as one:
+        sdy.torch.trace(Refused(lambda x: (x, object())), torch.ones(3))
+    assert one.value.diagnostics[0].location is None
     linear, x = nn.Linear(4, 4), torch.ones(2, 4)
     with pytest.raises(UsageError, match=r"expected a torch.nn.Module, got: function"):
         sdy.torch.trace(torch.nn.functional.relu, x)

@@ -71,25 +71,41 @@ def advice_for(operation: object) -> str | None:
 IN_ALL_CASES = "use torch.where, torch.cond or torch.while_loop"
 """The alternative to code that depends on the values of tensors."""
 
-_CONVERSIONS = {
+_FUNCTIONS = {
     "float": "keep the number in a tensor without dimensions, converted by Tensor.double",
     "int": "keep the number in a tensor without dimensions, converted by Tensor.long",
     "complex": "keep the number in a tensor without dimensions",
+    "max": "use torch.maximum, or torch.amax of a tensor",
+    "min": "use torch.minimum, or torch.amin of a tensor",
+    "any": "use torch.any of a tensor",
+    "all": "use torch.all of a tensor",
+    "sorted": "use torch.sort of a tensor",
+    "range": "use torch.while_loop, or a number of iterations that is known",
 }
-"""Alternatives to conversions of tensors to numbers of Python."""
+"""Alternatives to functions of Python that need the values of tensors."""
+
+_STATEMENTS: dict[type[ast.stmt], str] = {
+    ast.Assert: "remove the assertion, or check the values outside of the module",
+    ast.For: "use torch.while_loop, or a number of iterations that is known",
+    ast.While: "use torch.while_loop",
+}
+"""Alternatives to statements that need the values of tensors."""
 
 
 def advice_for_expression(expression: str) -> str:
-    """Return the alternative to an expression of Python that needs the value of a tensor."""
+    """Return the alternative to Python code that needs the value of a tensor."""
     import torch  # noqa: PLC0415
 
     try:
-        node = ast.parse(expression, mode="eval").body
-    except SyntaxError:  # a part of a statement
+        (statement,) = ast.parse(expression).body
+    except (SyntaxError, ValueError):  # a part of a statement, or several
         return IN_ALL_CASES
+    if type(statement) in _STATEMENTS:
+        return _STATEMENTS[type(statement)]
+    node = statement.value if isinstance(statement, ast.Expr) else None
     function = node.func if isinstance(node, ast.Call) else None
     if isinstance(function, ast.Name):
-        return _CONVERSIONS.get(function.id, IN_ALL_CASES)
+        return _FUNCTIONS.get(function.id, IN_ALL_CASES)
     if not isinstance(function, ast.Attribute) or ast.unparse(function.value) != "math":
         return IN_ALL_CASES
     has_counterpart = hasattr(torch, function.attr)

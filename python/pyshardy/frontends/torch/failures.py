@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from torch.fx import Graph, GraphModule, Node
 
 _REFUSED = re.compile(r"failed to legalize operation '(?P<operation>torch\.[\w.]+)'")
+_RETURNED = re.compile(r"Found <class '(?P<type>[^']+)'> in output")
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 
 
@@ -137,6 +138,12 @@ def of_export(failure: Exception, frame: Frame | None) -> Diagnostic:
         return error(_data_dependence(operation), place)
     if is_data_dependence(failure):
         return error(_dependence_of_code(frame and frame.expression), place)
+    if returned := _RETURNED.match(str(failure)):
+        message = (
+            f"the module returns a value of the type '{returned['type']}'; return tensors, numbers "
+            "and strings, in tuples, lists or dictionaries"
+        )
+        return error(message, place)
     lines = [line.strip() for line in str(failure).splitlines() if line.strip()]
     reason = lines[0] if lines else kind
     subject = f"'{frame.expression}' of the module" if frame and frame.expression else "the module"

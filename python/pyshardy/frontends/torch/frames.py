@@ -80,9 +80,14 @@ class Frame:
 
 
 def frame_of(failure: BaseException, folders: tuple[str, ...]) -> Frame | None:
-    """Return the innermost frame of an exception outside of some folders."""
+    """Return the innermost frame of an exception outside of some folders.
+
+    Code that PyTorch has generated is left out: it has no source.
+    """
     for frame in reversed(traceback.extract_tb(failure.__traceback__)):
-        if not frame.filename.startswith(folders) and frame.lineno is not None:
+        if frame.filename.startswith(folders) or frame.lineno is None:
+            continue
+        if not frame.filename.startswith("<") or frame.line:
             return Frame(SourceLocation(frame.filename, frame.lineno, 0), _expression(frame))
     return None
 
