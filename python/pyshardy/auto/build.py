@@ -10,8 +10,8 @@ import numpy as np
 
 from pyshardy.auto.costs import Collectives, ReshardCosts
 from pyshardy.auto.fold import fold
-from pyshardy.auto.graph import Flow, Graph
 from pyshardy.auto.problem import Floats, Ints, Node, Problem, User, Value, evaluate
+from pyshardy.auto.sites import Flow, Graph
 from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.resharding.steps import AxesPerDim
 

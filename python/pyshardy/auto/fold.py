@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from pyshardy.auto.graph import Graph
+from pyshardy.auto.sites import Graph
 
 MOST_UNFOLDED_SITES = 300
 """The number of sites up to which a program is not folded."""

@@ -25,8 +25,7 @@ outside of a branch is resharded in each branch that uses it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from mlir_sdy.discardable import as_integer
 from mlir_sdy.host import ir, location_of
@@ -34,8 +33,10 @@ from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
-from pyshardy.auto.alternatives import Alternatives, AlternativesOf
+from pyshardy.auto.alternatives import AlternativesOf
+from pyshardy.auto.chains import Chains
 from pyshardy.auto.computations import Computations
+from pyshardy.auto.sites import Flow, Graph, Site
 from pyshardy.backends.donations import ALIAS, DONOR
 from pyshardy.cost.op_work import Work
 from pyshardy.irtools.functions import entry_block, functions_of
@@ -48,7 +49,6 @@ from pyshardy.irtools.stablehlo_views import (
 )
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.local_program.trip_counts import Repetitions
-from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.compatibility.single_device import single_device_sharding
 from pyshardy.partition.op_facts.fusion import is_fused, is_used_once
 from pyshardy.partition.op_facts.record import record_of
@@ -62,91 +62,6 @@ _BRANCHES = frozenset({"stablehlo.case", "stablehlo.if"})
 _EFFECTS = frozenset({"stablehlo.custom_call", "stablehlo.outfeed", "stablehlo.send"})
 _SAME_MEMORY = frozenset({"stablehlo.bitcast_convert", "stablehlo.reshape"})
 _OF_CONSTANTS = ELEMENTWISE_OPERATIONS | {_BROADCAST, "stablehlo.reshape", "stablehlo.slice"}
-
-
-@dataclass(slots=True)
-class Site:
-    """A place where one of several strategies is chosen.
-
-    Attributes:
-        name: its name in messages: an operation with its location, or a value.
-        alternatives: the strategies.
-        repetitions: how often it is executed.
-        kind: what distinguishes it from other sites with the same alternatives.
-    """
-
-    name: str
-    alternatives: Alternatives
-    repetitions: int
-    kind: str
-
-
-@dataclass(slots=True)
-class Flow:
-    """A value that sites use.
-
-    Attributes:
-        producer: the number of the site that defines it.
-        result: the number of the result.
-        shape: the shape of the unsharded value.
-        nbytes: its bytes.
-        repetitions: how often it is resharded.
-        users: the numbers of the sites that use it, with those of the operands.
-        is_tied: whether all users need it as its producer gives it.
-        start: the time of its definition.
-        uses: the times of its first and last use; the time of its definition if it has none.
-        is_fused: whether it takes no memory, since it is computed as a part of its user.
-        memory_of: the value whose memory it has; None if it has its own.
-        sources: the operands of a fused operation, which are live until its last use.
-    """
-
-    producer: int
-    result: int
-    shape: Shape
-    nbytes: int
-    repetitions: int
-    users: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    is_tied: bool = False
-    start: int = 0
-    uses: tuple[int, int] = (0, 0)
-    is_fused: bool = False
-    memory_of: Flow | None = None
-    sources: list[Flow] = field(default_factory=list["Flow"])
-
-    def add_use(self, time: int) -> None:
-        """Note a use at a time, also of the values whose memory is live for it."""
-        waiting, seen = [self], set[int]()
-        while waiting:
-            flow = waiting.pop()
-            if id(flow) in seen:
-                continue
-            seen.add(id(flow))
-            first, last = flow.uses
-            flow.uses = (time if first == flow.start else min(first, time)), max(last, time)
-            waiting += flow.sources
-            if flow.memory_of is not None:
-                waiting.append(flow.memory_of)
-
-
-@dataclass(slots=True)
-class Graph:
-    """The choices of a program.
-
-    Attributes:
-        sites: the places of choices.
-        flows: the values between them.
-        placed: for each value the number of the site that defines it, and that of the result.
-        results: for each annotated result of `@main` the number of its site.
-        replicated: the operations that can't be computed on shards, with their locations.
-        times: the operations by their times, which are the points of the program in its order.
-    """
-
-    sites: list[Site] = field(default_factory=list[Site])
-    flows: list[Flow] = field(default_factory=list[Flow])
-    placed: dict[ir.Value, tuple[int, int]] = field(default_factory=dict[ir.Value, tuple[int, int]])
-    results: dict[int, int] = field(default_factory=dict[int, int])
-    replicated: list[str] = field(default_factory=list[str])
-    times: list[str] = field(default_factory=list[str])
 
 
 def graph_of(module: ir.Module, alternatives: AlternativesOf, *, keep_given: bool = True) -> Graph:
@@ -177,7 +92,7 @@ class _Builder:
         self.num_branches = 0
         self.branch_of: dict[ir.Value, int] = {}
         self.in_branch: dict[tuple[ir.Value, int], Flow] = {}
-        self.chains = _Chains()
+        self.chains = Chains()
         self.computations = Computations(module, alternatives.choices.mesh)
 
     def run(self) -> Graph:
@@ -461,74 +376,6 @@ class _Builder:
                 flow = self.flow_of[block.arguments[argument]]
                 tie = Flow(flow.producer, 0, flow.shape, flow.nbytes, 1, [(site, 1)], is_tied=True)
                 self.flows.append(tie)
-
-
-class _Chains:
-    """Elementwise operations that share one sharding.
-
-    An operation joins those that define its operands, if these have no other use and elements of
-    the same size: a reshard between them can as well be made before the first or after the last.
-    """
-
-    def __init__(self) -> None:
-        self._works: dict[int, list[tuple[str, Work]]] = {}
-        self._operations: dict[int, ir.Operation] = {}
-        self._parents: dict[int, int] = {}
-
-    def add(
-        self,
-        site: int,
-        operation: ir.Operation,
-        works: list[tuple[str, Work]],
-        placed: Mapping[ir.Value, tuple[int, int]],
-    ) -> None:
-        """Add an elementwise operation without a given sharding."""
-        self._works[site] = works
-        self._operations[site] = operation
-        nbytes = element_bytes(operation.results[0].type)
-        for operand in operation.operands:
-            made = placed.get(operand)
-            if made is None or made[0] not in self._operations or not _has_one_use(operand):
-                continue
-            is_result = self._operations[made[0]].results[0] == operand  # not that of a barrier
-            if is_result and element_bytes(operand.type) == nbytes:
-                self._parents[self._root(made[0])] = site
-
-    def _root(self, site: int) -> int:
-        while site in self._parents:
-            site = self._parents[site]
-        return site
-
-    def merge(self, graph: Graph, of: AlternativesOf) -> None:
-        """Merge the sites of a graph."""
-        works: dict[int, list[tuple[str, Work]]] = {}
-        for site, own in self._works.items():
-            works.setdefault(self._root(site), []).extend(own)
-        numbers: dict[int, int] = {}
-        sites: list[Site] = []
-        for old, site in enumerate(graph.sites):
-            if old in self._parents:
-                continue
-            numbers[old] = len(sites)
-            sites.append(site)
-            if old in works:
-                shape = shape_of(self._operations[old].results[0].type)
-                site.alternatives = of.of_value(shape, None, 1, works[old])
-        new = [numbers[self._root(old)] for old in range(len(graph.sites))]
-        flows: list[Flow] = []
-        for flow in graph.flows:
-            flow.producer = new[flow.producer]
-            flow.users = list(dict.fromkeys((new[site], operand) for site, operand in flow.users))
-            flow.users = [user for user in flow.users if user[0] != flow.producer]
-            flows.append(flow)
-        graph.sites, graph.flows = sites, flows
-        graph.placed = {value: (new[at], number) for value, (at, number) in graph.placed.items()}
-        graph.results = {number: new[site] for number, site in graph.results.items()}
-
-
-def _has_one_use(value: ir.Value) -> bool:
-    uses = iter(value.uses)
-    return next(uses, None) is not None and next(uses, None) is None
 
 
 def _terminator(block: ir.Block) -> ir.Operation:

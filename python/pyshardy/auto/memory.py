@@ -24,9 +24,9 @@ import numpy as np
 from mlir_sdy.model import Mesh
 from pyshardy.auto.alternatives import Alternatives
 from pyshardy.auto.build import Built, FlowGroup
-from pyshardy.auto.graph import Flow
 from pyshardy.auto.padding import padded_bytes
 from pyshardy.auto.problem import Buffer, Copy, Floats, Problem
+from pyshardy.auto.sites import Flow
 from pyshardy.auto.strategies import is_even, num_parts_of
 from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.resharding.cost import Reshard
