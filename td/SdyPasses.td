@@ -1125,7 +1125,7 @@ def Sdy_InlineSmallFunctionsPass : Sdy_ModulePass<"sdy-inline-small-functions", 
     Functions with the attribute `no_inline` are not inlined, nor calls with `no_inline`,
     `inlineable = "false"` or `_xla_compute_type` (as attributes or in `mhlo.frontend_attributes`).
     `symbol-dce` erases functions that are no longer called. Reshards of arguments at an inlined
-    call get the attribute `sdy.at_call`.
+    call get the attribute `sdy.at_call`, and move into the branch of the call.
 
     ```mlir
     %0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>

@@ -1495,7 +1495,7 @@ PASSES: dict[str, PassDecl] = {
                 "Functions with the attribute `no_inline` are not inlined, nor calls with `no_inline`,\n"
                 "`inlineable = \"false\"` or `_xla_compute_type` (as attributes or in `mhlo.frontend_attributes`).\n"
                 "`symbol-dce` erases functions that are no longer called. Reshards of arguments at an inlined\n"
-                "call get the attribute `sdy.at_call`.\n"
+                "call get the attribute `sdy.at_call`, and move into the branch of the call.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>\n"

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from itertools import islice
 
 from mlir_sdy.discardable import as_text, has_discardable, set_discardable
+from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
@@ -32,6 +33,7 @@ from pyshardy.partition.compatibility.unreduced import origin_of
 AT_CALL = "sdy.at_call"
 """The attribute of reshards to the sharding of an argument of an inlined function."""
 
+_BRANCHING = frozenset({"stablehlo.case", "stablehlo.if"})
 _FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
 _COMPUTE_TYPE = "_xla_compute_type"
 _INLINEABLE = "inlineable"
@@ -50,7 +52,8 @@ def inline_small_functions(module: ir.Module, *, max_operations: int = 40) -> No
        the attributes of JAX and XLA for that (`_must_stay`).
     3. Values keep their shardings: those of the signature and of the call are dropped.
     4. A reshard to the sharding of an argument gets the attribute `AT_CALL`, so that
-       `sdy-propagate-past-calls` may remove it.
+       `sdy-propagate-past-calls` may remove it. It is moved into the branch of its only call, which
+       may not be taken.
     5. Functions without remaining calls are not erased, since they may have other references:
        `symbol-dce` erases them.
 
@@ -156,6 +159,19 @@ def _mark_reshards(call: ir.Operation) -> None:
         is_for_calls = all(use.owner.operation.name == "func.call" for use in operand.uses)
         if is_for_calls and reshard.location == origin_of(reshard.operands[0]):
             set_discardable(reshard, AT_CALL, ir.UnitAttr.get(call.context))
+            if has_one_use(operand) and _is_in_branch_of(call, reshard.block):
+                reshard.move_before(call)
+
+
+def _is_in_branch_of(operation: ir.Operation, block: ir.Block) -> bool:
+    """Whether an operation is in a branch of a block, or in a branch of that, but in no loop."""
+    inner = operation
+    while inner.block != block:
+        parent = inner.parent
+        if parent is None or parent.name not in _BRANCHING:
+            return False
+        inner = parent.operation
+    return inner != operation
 
 
 def _inline(call: ir.Operation, function: ir.Operation) -> None:

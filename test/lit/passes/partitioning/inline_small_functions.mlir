@@ -47,3 +47,28 @@ func.func private @once(%arg0: tensor<7xf32>) -> tensor<7xf32> {
 func.func private @kept(%arg0: tensor<7xf32>) -> tensor<7xf32> attributes {no_inline} {
   return %arg0 : tensor<7xf32>
 }
+
+// The reshard of an argument moves into the branch of the only call.
+// CHECK-LABEL: func.func @branches
+// CHECK-NEXT: "stablehlo.if"(%arg0)
+// CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg1 <@mesh, [{}]> {sdy.at_call}
+// CHECK-NEXT: %[[DOUBLE:.*]] = stablehlo.add %[[RESHARD]], %[[RESHARD]]
+// CHECK-NEXT: stablehlo.return %[[DOUBLE]]
+func.func @branches(%arg0: tensor<i1>,
+    %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>} loc("value"))
+    -> tensor<8xf32> {
+  %0 = sdy.reshard %arg1 <@mesh, [{}]> : tensor<8xf32> loc("value")
+  %1 = "stablehlo.if"(%arg0) ({
+    %2 = call @double(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    stablehlo.return %2 : tensor<8xf32>
+  }, {
+    stablehlo.return %arg1 : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+func.func private @double(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>})
+    -> tensor<8xf32> {
+  %0 = stablehlo.add %arg0, %arg0 : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
