@@ -40,6 +40,21 @@ from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.rules import ShardingRuleLookup
 
 
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """A partial result, and its completion.
+
+    Attributes:
+        computed: the axes of each dimension before the completion.
+        reduced: the axes along which it is partial.
+        result: the axes of each dimension afterwards.
+    """
+
+    computed: AxesPerDim
+    reduced: AxisTuple
+    result: AxesPerDim
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Alternatives:
     """The strategies of a site, in the order of preference: the least sharded first.
@@ -52,6 +67,11 @@ class Alternatives:
         computed: for each result the axes of its dimensions before completion.
         factors: the axes of each factor of the rule in each strategy; none for values, and for
             elementwise operations.
+        reduced: the axes along which computed results are partial in each strategy; none for
+            values, and for elementwise operations.
+        left: for each strategy the partial result that a sum completes later, or None; see
+            `partial_sums`.
+        completes: for each strategy the partial operands that it adds up and completes, or None.
         is_replicated: whether the operation can't be computed on shards.
         inside: the collectives in the body of a computation, with their numbers of executions.
     """
@@ -62,6 +82,9 @@ class Alternatives:
     collectives: tuple[Collectives, ...]
     computed: tuple[tuple[AxesPerDim, ...], ...] = ()
     factors: tuple[FactorAxes, ...] = ()
+    reduced: tuple[AxisTuple, ...] = ()
+    left: tuple[Partial | None, ...] = ()
+    completes: tuple[Partial | None, ...] = ()
     is_replicated: bool = False
     inside: tuple[tuple[PlannedCollective, int], ...] = ()
 
@@ -213,7 +236,8 @@ class AlternativesOf:
                 for at in range(len(operation.results))
             ),
             () if is_replicated else tuple(strategy.factors for strategy in strategies),
-            is_replicated,
+            tuple(strategy.reduced for strategy in strategies),
+            is_replicated=is_replicated,
         )
         self._known[key] = found
         return found

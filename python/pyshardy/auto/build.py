@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from pyshardy.auto.alternatives import Partial
 from pyshardy.auto.costs import Collectives, ReshardCosts
 from pyshardy.auto.fold import fold
 from pyshardy.auto.problem import Floats, Ints, Node, Problem, User, Value, evaluate
@@ -105,9 +107,13 @@ def build(graph: Graph, reshards: ReshardCosts) -> Built:
     values: list[Value] = []
     matrices = _Matrices(reshards)
     for flow, members in _grouped(graph, colors):
-        given = sites[flow.producer].alternatives.results[flow.result]
+        made = sites[flow.producer].alternatives
+        given = _marked(made.results[flow.result], made.left)
         source, sources = _classes(given)
-        wanted = [sites[node].alternatives.operands[operand] for node, operand in flow.users]
+        wanted = [
+            _marked(sites[node].alternatives.operands[operand], sites[node].alternatives.completes)
+            for node, operand in flow.users
+        ]
         together, targets = _classes([axes for each in wanted for axes in each])
         ends = np.cumsum([0, *map(len, wanted)])
         users = [
@@ -117,7 +123,8 @@ def build(graph: Graph, reshards: ReshardCosts) -> Built:
         costs = matrices.of(flow, sources, targets)
         if len(sources) == len(targets) == 1 and not costs.any():
             continue
-        groups.append(FlowGroup(flow, tuple(members), sources, targets))
+        classes = (tuple(each.axes for each in end) for end in (sources, targets))
+        groups.append(FlowGroup(flow, tuple(members), *classes))
         values.append(Value(flow.producer, source, users, costs))
     problem = Problem(nodes, values)
     return Built(graph, colors, problem, tuple(groups), reshards)
@@ -153,10 +160,29 @@ def _grouped(graph: Graph, colors: list[int]) -> list[tuple[Flow, list[Flow]]]:
     ]
 
 
-def _classes(axes: Sequence[AxesPerDim]) -> tuple[Ints, tuple[AxesPerDim, ...]]:
+class _Class(NamedTuple):
+    """A sharding of a value in a flow.
+
+    Attributes:
+        axes: the axes of each dimension.
+        partial: the partial result in its place; None if it is complete.
+    """
+
+    axes: AxesPerDim
+    partial: Partial | None = None
+
+
+def _marked(axes: Sequence[AxesPerDim], partials: Sequence[Partial | None]) -> list[_Class]:
+    """Return the classes of strategies, some of which leave or complete partial results."""
+    if not partials:
+        return [*map(_Class, axes)]
+    return [*map(_Class, axes, partials)]
+
+
+def _classes(entries: Sequence[_Class]) -> tuple[Ints, tuple[_Class, ...]]:
     """Return the number of the class of each entry, and the classes."""
-    numbers: dict[AxesPerDim, int] = {}
-    classes = [numbers.setdefault(each, len(numbers)) for each in axes]
+    numbers: dict[_Class, int] = {}
+    classes = [numbers.setdefault(each, len(numbers)) for each in entries]
     return np.array(classes, np.int64), tuple(numbers)
 
 
@@ -167,12 +193,21 @@ class _Matrices:
         self._reshards = reshards
         self._known: dict[tuple[object, ...], Floats] = {}
 
-    def of(
+    def of(self, flow: Flow, given: tuple[_Class, ...], wanted: tuple[_Class, ...]) -> Floats:
+        if flow.is_tied:
+            same = np.array([[a == b for b in wanted] for a in given])
+            return np.where(same, 0.0, np.inf)
+        sources, targets = (tuple(each.axes for each in end) for end in (given, wanted))
+        costs = self._between(flow, sources, targets)
+        if all(each.partial is None for each in (*given, *wanted)):
+            return costs
+        fits = np.array([[a.partial == b.partial for b in wanted] for a in given])
+        return np.where(fits, costs, np.inf)
+
+    def _between(
         self, flow: Flow, sources: tuple[AxesPerDim, ...], targets: tuple[AxesPerDim, ...]
     ) -> Floats:
-        if flow.is_tied:
-            same = np.array([[a == b for b in targets] for a in sources])
-            return np.where(same, 0.0, np.inf)
+        """Return the costs of reshards between axes."""
         key = flow.nbytes, flow.shape, sources, targets
         known = self._known.get(key)
         if known is None:

@@ -92,7 +92,7 @@ class _Builder:
         self.num_branches = 0
         self.branch_of: dict[ir.Value, int] = {}
         self.in_branch: dict[tuple[ir.Value, int], Flow] = {}
-        self.chains = Chains()
+        self.chains = Chains(self.graph.sites)
         self.computations = Computations(module, alternatives.choices.mesh)
 
     def run(self) -> Graph:
