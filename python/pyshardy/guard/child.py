@@ -35,7 +35,7 @@ class SharedState:
 
     def enter_child(self) -> None:
         """Start sharing; called in the child, after the fork."""
-        _die_with_parent()
+        die_with_parent()
         stages.listen(self._note)
         if sys.stderr is not None:
             with contextlib.suppress(OSError, ValueError):
@@ -96,7 +96,7 @@ def memory_file(name: str) -> IO[bytes]:
     return tempfile.TemporaryFile(buffering=0)
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Let the system kill this process when its parent is killed, on Linux."""
     if sys.platform != "linux":
         return

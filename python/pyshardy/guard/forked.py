@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from pyshardy.guard.child import forked, memory_file
+from pyshardy.guard.child import die_with_parent, forked, memory_file
 
 
 class ForkedText:
@@ -25,23 +25,28 @@ class ForkedText:
 
     Args:
         compute: returns the text. It must not print, nor wait for threads: a forked process has
-            none, and MLIR contexts made from Python don't need any. If that process fails, `result`
-            calls the function, so that it must not depend on state that changes in between.
+            none, and MLIR contexts made from Python don't need any. `result` calls the function if
+            that process fails or can't be started, so that it must not depend on state that changes
+            in between.
 
     Attributes:
-        process: the identifier of the process; None when it has ended.
+        process: the identifier of the process; None if it has ended, or there is none.
     """
 
     def __init__(self, compute: Callable[[], str]):
         self._compute = compute
         self._file = memory_file("pyshardy-text")
-        self.process: int | None = forked()
+        try:
+            self.process: int | None = forked()
+        except OSError:  # too many processes, or too little memory for another one
+            self.process = None
         if self.process == 0:
             self._work()
 
     def _work(self) -> NoReturn:
         status = 1
         try:
+            die_with_parent()
             gc.disable()  # frees nothing that the parent needs, and costs copies of its pages
             sys.stderr = None
             with os.fdopen(os.dup(self._file.fileno()), "wb") as file:
@@ -52,7 +57,8 @@ class ForkedText:
 
     def result(self) -> str:
         """Return the text, once the process has ended; call this once."""
-        assert self.process is not None, "the process has ended"
+        if self.process is None:
+            return self._compute()
         _, status = os.waitpid(self.process, 0)
         self.process = None
         with self._file:

@@ -48,3 +48,14 @@ def test_an_unused_process_ends():
     os.close(write)
     with pytest.raises(ChildProcessError):
         os.waitpid(process, 0)
+
+
+def test_without_another_process(monkeypatch):
+    def fork():
+        raise BlockingIOError
+
+    monkeypatch.setattr(os, "fork", fork)
+    text = ForkedText(lambda: "text")
+    assert text.process is None
+    assert text.result() == "text"
+    text.cancel()
