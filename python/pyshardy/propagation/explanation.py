@@ -54,6 +54,7 @@ class Origin(enum.Enum):
     """Origin of an axis that no step propagated. The value is a participle about the tensor."""
 
     PROGRAM = "given in the program"
+    TACTICS = "given in the program or by a tactic so far"
     PART = "given in part in the program"
     GROUP = "given by its sharding group"
     MANUAL = "given by the enclosing manual computation"
@@ -123,7 +124,7 @@ class Root:
     given: TensorSharding | None
 
     def __str__(self) -> str:
-        written = self.origin in (Origin.PROGRAM, Origin.PART)
+        written = self.origin in (Origin.PROGRAM, Origin.TACTICS, Origin.PART)
         return f"{self.tensor}, {self.origin.value}" + (f": {self.given}" if written else "")
 
 
@@ -240,6 +241,11 @@ def explain(record: Record, slot: int, inserted: tuple[str, ...] = ()) -> Explan
     )
 
 
+def origin_of_given(record: Record) -> Origin:
+    """Return the origin of shardings from before a propagation."""
+    return Origin.TACTICS if record.follows_tactics else Origin.PROGRAM
+
+
 # --- Propagated axes ------------------------------------------------------------------------------
 
 _Link: TypeAlias = "tuple[Gain | Root, tuple[int, int] | None, int]"
@@ -278,7 +284,7 @@ def _link(record: Record, slot: int, dim: int, axis: AxisRef, before: int) -> _L
     axes = () if given is None else given.dim_shardings[dim].axes
     tensor = record.tensor(slot)
     if any(known.contains(axis) for known in axes):
-        return Root(tensor, Origin.PROGRAM, given), None, before
+        return Root(tensor, origin_of_given(record), given), None, before
     found = _last_gain(record, slot, dim, axis, before)
     if found is None:
         member = _gained_before(record, slot, dim, axis, before)

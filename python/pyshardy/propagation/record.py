@@ -106,9 +106,13 @@ class Record:
     """Observer that records the steps of a propagation in order.
 
     Only the changes are recorded; the details of a step are computed on demand.
+
+    Attributes:
+        follows_tactics: whether the shardings at the start include those of a schedule's tactics.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, follows_tactics: bool = False) -> None:
+        self.follows_tactics = follows_tactics
         self._engine: Engine | None = None
         self._changes: list[Change] = []
         self._steps: dict[int, PropagationStep] = {}

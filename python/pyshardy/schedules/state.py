@@ -102,6 +102,7 @@ class ProgramState:
         self._mesh_name = mesh
         self._inner: dict[str, list[ir.Value]] = {}
         self._separate: dict[str, None] = {}
+        self._has_tactics = False
 
     @property
     def mesh(self) -> Mesh:
@@ -155,6 +156,7 @@ class ProgramState:
         Raises:
             UsageError: there is no such value.
         """
+        self._has_tactics = True
         made: list[Assignment] = []
         skipped: list[Skipped] = []
         for assignment in effects:
@@ -170,7 +172,7 @@ class ProgramState:
 
     def propagate(self) -> Propagated:
         """Propagate the shardings, and return an exported copy for which the record is valid."""
-        record = Propagation()
+        record = Propagation(follows_tactics=self._has_tactics)
         with observed_by(record):
             _run(self._module, propagation_itself(self._options))
         exported, values, self._inner = self._module, self._values, {}

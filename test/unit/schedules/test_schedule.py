@@ -49,6 +49,8 @@ def test_tactics_add_to_each_other():
     assert [step.num_sharded for step in plan] == [0, 4, 4, 2]
     assert len(plan[3].conflicts) >= 2
     assert "uses the axis along another dimension" in str(plan[3].conflicts)
+    (kept,) = plan[3].explained.value("p['up']").explanation.axes[1:]
+    assert "given in the program or by a tactic so far" in str(kept)
 
 
 def test_the_program_equals_one_that_is_annotated_by_hand():

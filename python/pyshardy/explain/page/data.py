@@ -223,6 +223,7 @@ class ProgramData:
         steps: in order.
         pictures: drawings of the shards, as SVG, by the number of a sharding and a shape: `3:8x4`.
         texts: the program, and its Python sources.
+        origin_of_given: the origin of shardings from before propagation, as a participle.
     """
 
     types: tuple[TypeData, ...]
@@ -236,6 +237,7 @@ class ProgramData:
     steps: tuple[StepData, ...]
     pictures: dict[str, str]
     texts: tuple[TextData, ...]
+    origin_of_given: str
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.program_interface import port_names
 from pyshardy.propagation.engine import Change
 from pyshardy.propagation.explained_record import Propagation
-from pyshardy.propagation.explanation import dim_of, gain_of
+from pyshardy.propagation.explanation import dim_of, gain_of, origin_of_given
 from pyshardy.propagation.flows import Flow
 from pyshardy.propagation.program import DATA_FLOW_EDGE
 from pyshardy.propagation.record import PropagationStep
@@ -116,6 +116,7 @@ class _ProgramReader:
             steps,
             self._pictures(values),
             tuple(self._texts(nodes)),
+            origin_of_given(self._record).value,
         )
 
     def number_of(self, sharding: TensorSharding | None) -> int:

@@ -115,7 +115,7 @@ function chainOf(slot, dim, axis) {
     const annotated = holder ? data.shardings[holder.given].dims[dim] ?? [] : [];
     if (annotated.some((each) => nameOfAxis(each) === axis)) {
       const place = placeOf(holder.number);
-      said.push(`${shownName(holder.number)}${place ? ` (${shownPlace(place)})` : ""}, given in the program: ${data.shardings[holder.given].text}`);
+      said.push(`${shownName(holder.number)}${place ? ` (${shownPlace(place)})` : ""}, ${data.origin_of_given}: ${data.shardings[holder.given].text}`);
       return said;
     }
     const found = gainBefore(slot, dim, axis, before);
