@@ -22,7 +22,7 @@
 | `memory_points`    | the points of time at which the memory limit can bind            |
 | `flow_model`       | the flow form: a mixed-integer linear program                    |
 | `highs`            | the solver by HiGHS                                              |
-| `kept_relaxation`  | the relaxation of problems that differ in permitted strategies   |
+| `kept_messages`    | the solution of problems that differ in permitted strategies     |
 | `local_search`     | moves of nodes within the memory limit                           |
 | `linear_program`   | linear programs in HiGHS                                         |
 | `least_memory`     | the choice of the lowest peak of memory                          |

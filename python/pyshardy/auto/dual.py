@@ -222,6 +222,14 @@ class Dual:
             left = left - moved[side.classes]
         return left
 
+    def go_on_from(self, other: Dual) -> None:
+        """Take the messages of a problem that differs in the costs of its nodes only."""
+        for own, known in zip(self._pairs, other._pairs, strict=True):
+            own.costs = np.copy(known.costs)
+            for side, sent in (own.first, known.first), (own.second, known.second):
+                side.message += sent.message
+                self._costs[side.node] = self._costs[side.node] + sent.message[side.classes]
+
     def bound(self) -> float:
         """Return the lower bound of the cost of all choices within the memory limit."""
         total = sum(float(costs.min()) for costs in self._costs)

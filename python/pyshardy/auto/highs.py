@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -90,12 +91,37 @@ class HighsSolver:
         reduction = reduce_or_refuse(problem, started)
         if isinstance(reduction, Solution):
             return reduction
-        gap = max(gap, TOLERANCE)
-        return _Search(problem, reduction, gap, started, timeout, progress).run(start)
+        return HighsSearch(problem, reduction, gap, started, timeout, progress).run(start)
 
 
-class _Search(SolverRun):
-    """One search for a choice of a reduced problem."""
+def pass_messages(dual: Dual, gap: float, deadline: float) -> Iterator[float]:
+    """Pass messages, and yield the bound now and then, until it hardly rises.
+
+    Args:
+        dual: the messages.
+        gap: the gap that is to be proven.
+        deadline: the time to stop at.
+    """
+    bound = -math.inf
+    for _ in range(MOST_PASSES // PASSES_AT_A_TIME):
+        before = bound
+        for _ in range(PASSES_AT_A_TIME):
+            dual.run()
+            if time.perf_counter() > deadline:
+                break
+        bound = dual.bound() * (1 - 1e-12)
+        yield bound
+        if time.perf_counter() > deadline or bound - before < LEAST_RISE * gap * abs(bound):
+            return
+
+
+class HighsSearch(SolverRun):
+    """One search for a choice of a reduced problem.
+
+    Attributes:
+        dual: messages that are known for it; None if there are none. Then the gap suffices if they
+            prove it.
+    """
 
     def __init__(
         self,
@@ -105,8 +131,10 @@ class _Search(SolverRun):
         started: float,
         timeout: float,
         progress: ProgressCallback | None,
+        dual: Dual | None = None,
     ) -> None:
-        super().__init__(problem, reduction, gap, started, timeout, progress)
+        super().__init__(problem, reduction, max(gap, TOLERANCE), started, timeout, progress)
+        self.dual = dual
         self.bound = sum(float(node.costs.min()) for node in self.problem.nodes)
         self.points: list[int] = []
         self.least: LeastMemory | None = None
@@ -130,14 +158,14 @@ class _Search(SolverRun):
         dual = self._pass_messages()
         if limit is not None and self.choice is None and not self._begin_with_least(limit):
             return self._finish()
-        if self.is_proven and entries(self.problem) > CHEAP_ENTRIES:
+        if self.suffices:
             return self._finish()
         self._remove_strategies(dual)
         if not self.problem.nodes:
             return self._finish()
         if self.choice is not None and not has_start:
             self._improve(self.choice)
-        if self.is_proven and entries(self.problem) > CHEAP_ENTRIES:
+        if self.suffices:
             return self._finish()
         self.model = FlowModel(self.problem)
         self.scale = SCALE / (abs(self.cost) if 0 < abs(self.cost) < math.inf else 1.0)
@@ -148,22 +176,22 @@ class _Search(SolverRun):
             self._branch_and_bound()
         return self._finish()
 
+    @property
+    def suffices(self) -> bool:
+        """Whether the search ends before the linear relaxation."""
+        is_large = self.dual is not None or entries(self.problem) > CHEAP_ENTRIES
+        return is_large and self.is_proven
+
     # --- Messages --------------------------------------------------------------------------------
 
     def _pass_messages(self) -> Dual:
         """Pass messages; improve the choice that is decoded from them."""
-        dual = Dual(self.problem)
-        for _ in range(MOST_PASSES // PASSES_AT_A_TIME):
-            before = self.bound
-            for _ in range(PASSES_AT_A_TIME):
-                dual.run()
-                if self.left <= 0:
-                    break
-            self.bound = max(self.bound, dual.bound() * (1 - 1e-12))
+        dual = Dual(self.problem) if self.dual is None else self.dual
+        for bound in pass_messages(dual, self.gap, self.deadline):
+            self.bound = max(self.bound, bound)
             self._descend_from(dual.decode())
             self.report("message passing")
-            rise = self.bound - before
-            if self.is_proven or self.left <= 0 or rise < LEAST_RISE * self.gap * abs(self.bound):
+            if self.is_proven:
                 break
         return dual
 

@@ -26,6 +26,10 @@ SWEEPS = 20
 CHAIN = 64
 """The most moves of a chain."""
 
+CANDIDATES = 32
+"""The strategies of a node that are tried. More make searches on large meshes slower, not better.
+"""
+
 
 class LocalSearch:
     """A choice that is changed node by node.
@@ -66,6 +70,7 @@ class LocalSearch:
         """Start from another choice."""
         self.choice: list[int] = choice.tolist()
         self.memory = evaluate(self.problem, choice).memory
+        self._shared_terms: dict[tuple[int, int], Floats] = {}  # of each value and each end
         self.marginals = [self._marginal(node) for node in range(len(self.choice))]
         self.cost = self._total()
 
@@ -109,12 +114,13 @@ class LocalSearch:
             for other in dict.fromkeys(self._ends(index))
             if other != node
         ]
-        old = [self._terms(index, other) for index, other in ends]
         self._add_copies(shared, -1.0)
         self.choice[node] = strategy
         self._add_copies(shared, 1.0)
-        for (index, other), terms in zip(ends, old, strict=True):
-            self.marginals[other] += self._terms(index, other) - terms
+        for index, other in ends:
+            terms = self._terms(index, other)
+            self.marginals[other] += terms - self._shared_terms[index, other]
+            self._shared_terms[index, other] = terms
 
     def neighbors(self, node: int) -> list[int]:
         """Return the nodes that share a value with a node, without it."""
@@ -221,8 +227,8 @@ class LocalSearch:
                     self.memory = memory
 
     def _candidates(self, node: int) -> list[int]:
-        """Return the strategies of a node by their cost beside the neighbors' choices."""
-        return np.argsort(self.marginals[node], kind="stable").tolist()
+        """Return the cheapest strategies of a node beside the neighbors' choices, in order."""
+        return np.argsort(self.marginals[node], kind="stable")[:CANDIDATES].tolist()
 
     def _relieve(self, point: int) -> bool:
         """Reduce the memory at a point to the limit; return whether it became less."""
@@ -280,7 +286,10 @@ class LocalSearch:
     def _marginal(self, node: int) -> Floats:
         total = self._bounded(self.problem.nodes[node].costs)
         for index in self._incident[node]:
-            total = total + self._terms(index, node)
+            terms = self._terms(index, node)
+            if self._tables[index] is None:
+                self._shared_terms[index, node] = terms
+            total = total + terms
         return total
 
     def _terms(self, index: int, node: int) -> Floats:

@@ -32,7 +32,7 @@ from pyshardy.auto.apply import annotate, closed, values_of
 from pyshardy.auto.build import Built, build
 from pyshardy.auto.costs import CostModel
 from pyshardy.auto.graph import graph_of
-from pyshardy.auto.kept_relaxation import KeptRelaxation
+from pyshardy.auto.kept_messages import KeptMessages
 from pyshardy.auto.local_search import LocalSearch
 from pyshardy.auto.memory import with_memory
 from pyshardy.auto.options import SearchOptions
@@ -116,11 +116,12 @@ class Search:
         limit = self.options.memory if memory is None else memory
         if start is not None and math.isfinite(bound):
             nearby = self._nearby(permitted or {}, start, limit, bound)
-            if nearby is None or nearby.gap > self.options.gap:
-                nearby = self._relaxed(permitted or {}, limit, nearby) or nearby
             if nearby is not None and nearby.gap <= self.options.gap:
                 return nearby
-            start = start if nearby is None else nearby.choice
+            if nearby is not None and nearby.choice is not None:
+                start = nearby.choice
+            if self.options.solver == "highs":
+                return self._solved_again(permitted or {}, start, limit, bound, progress)
         begun = time.perf_counter()
 
         def run(problem: Problem, start: Ints | None) -> Solution:
@@ -184,45 +185,50 @@ class Search:
             return None
         return solution_of(restricted, choice, bound, self.options.gap, begun)
 
-    def _relaxed(
-        self, permitted: Permitted, limit: float | None, nearby: Solution | None
-    ) -> Solution | None:
-        """Return a choice with the bound of the kept relaxation; None if there is none in time.
+    def _solved_again(
+        self,
+        permitted: Permitted,
+        start: Ints,
+        limit: float | None,
+        bound: float,
+        progress: ProgressCallback | None,
+    ) -> Solution:
+        """Return the best choice that is found from the messages that are kept.
 
         Args:
             permitted: the strategies that sites may choose.
+            start: the choice to start from.
             limit: the bytes of a device; None for any number.
-            nearby: a choice that is known.
+            bound: a lower bound of the cost.
+            progress: called with the state of the search now and then.
         """
-        if self.options.solver != "highs":
-            return None
         begun = time.perf_counter()
-        if limit not in self._relaxations:
-            problem = self.built.problem
-            if limit is not None:
-                problem = with_memory(self.built, limit, len(self.arguments))
+        problem = self.built.problem
+        if limit is not None:
+            problem = with_memory(self.built, limit, len(self.arguments))
+        timeout, gap = self.options.timeout, self.options.gap
+        if limit not in self._messages:
             keep = {self.built.colors[site] for site, _ in self.named_values.values()}
-            cost = 1.0 if nearby is None else nearby.cost
-            self._relaxations[limit] = KeptRelaxation(problem, keep, cost)
+            self._messages[limit] = KeptMessages(problem, keep, gap=gap, timeout=timeout / 4)
         by_node: dict[int, frozenset[int]] = {}
         for site, kept in permitted.items():
             node = self.built.colors[site]
             by_node[node] = by_node.get(node, kept) & kept
-        relaxed = self._relaxations[limit].solve(by_node, self.options.timeout / 2)
-        if relaxed is None or relaxed.choice is None:
-            return None
-        found = [self._nearby(permitted, relaxed.choice, limit, relaxed.bound)]
-        if nearby is not None and nearby.choice is not None:
-            found.append(replace(nearby, bound=max(nearby.bound, relaxed.bound)))
-        best = min(filter(None, found), key=lambda each: each.cost, default=None)
-        if best is None:
-            return None
-        seconds = time.perf_counter() - begun + (0.0 if nearby is None else nearby.seconds)
-        return replace(best, bound=min(best.bound, best.cost), seconds=seconds)
+        left = max(0.0, timeout - (time.perf_counter() - begun))
+        found = self._messages[limit].solve(
+            by_node, timeout=left, cost=bound, start=start, progress=progress
+        )
+        seconds = time.perf_counter() - begun
+        if found.choice is None:
+            return replace(found, seconds=seconds)
+        restricted = self.restricted(problem, permitted)
+        choice = break_ties(restricted, self._precedence, found.choice)
+        cost = evaluate(problem, choice).cost
+        return replace(found, choice=choice, cost=cost, seconds=seconds)
 
     @cached_property
-    def _relaxations(self) -> dict[float | None, KeptRelaxation]:
-        """The relaxations that are kept, by the memory limit."""
+    def _messages(self) -> dict[float | None, KeptMessages]:
+        """The messages that are kept, by the memory limit."""
         return {}
 
     @cached_property

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from random_sharding_problems import random_problem
 
 from pyshardy.auto.dual import Dual
-from pyshardy.auto.kept_relaxation import KeptRelaxation
+from pyshardy.auto.kept_messages import KeptMessages
 from pyshardy.auto.least_memory import GAP, least_memory, smallest_peak
 from pyshardy.auto.local_search import LocalSearch
 from pyshardy.auto.neighborhoods import Neighborhoods
@@ -124,13 +124,13 @@ def test_the_least_memory_is_found_and_bounded(seed):
 
 @given(SEEDS)
 @settings(max_examples=40, deadline=None)
-def test_a_kept_relaxation_bounds_each_restriction(seed):
+def test_kept_messages_solve_each_restriction(seed):
     problem = random_problem(seed)
     if brute_force(problem).choice is None:
         return
     draw = np.random.default_rng(seed)
     kept = draw.choice(len(problem.nodes), 2, replace=False).tolist()
-    relaxation = KeptRelaxation(problem, kept, 1.0)
+    messages = KeptMessages(problem, kept, gap=0, timeout=10)
     for _ in range(4):
         permitted = {
             node: frozenset(np.flatnonzero(draw.random(problem.sizes[node]) < 0.7).tolist())
@@ -141,9 +141,13 @@ def test_a_kept_relaxation_bounds_each_restriction(seed):
             costs[node][[at for at in range(len(costs[node])) if at not in strategies]] = np.inf
         nodes = [Node(node.name, own) for node, own in zip(problem.nodes, costs, strict=True)]
         restricted = Problem(nodes, problem.values, problem.buffers, problem.copies, problem.limit)
-        best, found = brute_force(restricted), relaxation.solve(permitted, seconds=10)
-        assert found.bound <= best.cost + 1e-4 * max(1.0, abs(best.cost))
-        if found.choice is not None:
+        best = brute_force(restricted)
+        start = np.zeros(len(nodes), np.int64)
+        found = messages.solve(permitted, timeout=10, cost=10.0, start=start)
+        assert found.status == best.status
+        if best.choice is not None:
+            assert found.cost == pytest.approx(best.cost)
+            assert found.bound <= best.cost + 1e-4 * max(1.0, abs(best.cost))
             assert all(found.choice[node] in each for node, each in permitted.items())
 
 

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Messages that are kept, for problems that differ in the permitted strategies.
+
+Some nodes keep all their strategies when the problem is reduced, and messages are passed once. Each
+solution permits some of these strategies: others get a penalty, so that a few more passes give its
+bound. The search of `highs` goes on from them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from pyshardy.auto.dual import Dual
+from pyshardy.auto.highs import HighsSearch, pass_messages
+from pyshardy.auto.problem import Floats, Ints, Node, Problem
+from pyshardy.auto.reduce import reduce
+from pyshardy.auto.solution import Solution
+from pyshardy.auto.solve import ProgressCallback
+
+_PENALTY = 2.0
+"""The penalty of a strategy that isn't permitted, as a multiple of the cost of a known choice."""
+
+
+class KeptMessages:
+    """The messages of a problem.
+
+    Args:
+        problem: the problem, of which a choice is known.
+        keep: the nodes whose strategies may be permitted or not.
+        gap: the gap that suffices.
+        timeout: the seconds for messages.
+    """
+
+    def __init__(
+        self, problem: Problem, keep: Iterable[int], *, gap: float, timeout: float
+    ) -> None:
+        self._given, self._gap = problem, gap
+        self._reduction = reduce(problem, frozenset(keep))
+        reduced = self._reduction.problem
+        assert reduced is not None, "a choice of the problem is known"
+        self._problem = reduced
+        self._dual = Dual(reduced)
+        deadline = time.perf_counter() + timeout
+        for _ in pass_messages(self._dual, gap, deadline):
+            pass
+
+    def solve(
+        self,
+        permitted: Mapping[int, frozenset[int]],
+        *,
+        timeout: float,
+        cost: float,
+        start: Ints,
+        progress: ProgressCallback | None = None,
+    ) -> Solution:
+        """Return the best choice with some strategies of kept nodes that is found in time.
+
+        Args:
+            permitted: the strategies by node; all for other nodes.
+            timeout: the seconds that may be spent.
+            cost: the cost of a choice, by which penalties are scaled.
+            start: a choice to start from. It need not be permitted.
+            progress: called with the state of the search now and then.
+        """
+        started = time.perf_counter()
+        positions = {node: self._reduction.position(node) for node in permitted}
+        kept = {
+            at: frozenset(
+                np.flatnonzero(np.isin(self._reduction.strategies(node), [*permitted[node]]))
+            )
+            for node, at in positions.items()
+        }
+        reduction = replace(self._reduction, problem=_with_penalty(self._problem, kept, np.inf))
+        dual = Dual(_with_penalty(self._problem, kept, _PENALTY * abs(cost) + 1e-300))
+        dual.go_on_from(self._dual)
+        problem = _with_penalty(self._given, permitted, np.inf)
+        search = HighsSearch(problem, reduction, self._gap, started, timeout, progress, dual)
+        return search.run(start)
+
+
+def _with_penalty(
+    problem: Problem, permitted: Mapping[int, frozenset[int]], penalty: float
+) -> Problem:
+    """Return a problem in which strategies that aren't permitted cost more."""
+    nodes = list(problem.nodes)
+    for node, kept in permitted.items():
+        costs: Floats = np.array(nodes[node].costs)
+        costs[[at for at in range(len(costs)) if at not in kept]] += penalty
+        nodes[node] = Node(nodes[node].name, costs)
+    return Problem(nodes, problem.values, problem.buffers, problem.copies, problem.limit)
