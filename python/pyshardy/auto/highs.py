@@ -158,14 +158,12 @@ class HighsSearch(SolverRun):
         dual = self._pass_messages()
         if limit is not None and self.choice is None and not self._begin_with_least(limit):
             return self._finish()
-        if self.suffices:
-            return self._finish()
-        self._remove_strategies(dual)
-        if not self.problem.nodes:
-            return self._finish()
         if self.choice is not None and not has_start:
             self._improve(self.choice)
         if self.suffices:
+            return self._finish()
+        self._remove_strategies(dual)
+        if self.suffices or not self.problem.nodes:
             return self._finish()
         self.model = FlowModel(self.problem)
         self.scale = SCALE / (abs(self.cost) if 0 < abs(self.cost) < math.inf else 1.0)

@@ -67,13 +67,11 @@ class KeptMessages:
             progress: called with the state of the search now and then.
         """
         started = time.perf_counter()
-        positions = {node: self._reduction.position(node) for node in permitted}
-        kept = {
-            at: frozenset(
-                np.flatnonzero(np.isin(self._reduction.strategies(node), [*permitted[node]]))
-            )
-            for node, at in positions.items()
-        }
+        kept: dict[int, frozenset[int]] = {}
+        for node, own in permitted.items():
+            left: list[int] = self._reduction.strategies(node).tolist()
+            at = self._reduction.position(node)
+            kept[at] = frozenset(number for number, one in enumerate(left) if one in own)
         reduction = replace(self._reduction, problem=_with_penalty(self._problem, kept, np.inf))
         dual = Dual(_with_penalty(self._problem, kept, _PENALTY * abs(cost) + 1e-300))
         dual.go_on_from(self._dual)
