@@ -39,6 +39,7 @@ from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import PartitionedProgram
 
 DEVICES = 8
+RUNS_IN_TURN = 5
 HEADINGS = (
     *(f"{what} {plan}" for what in ("time", "bytes", "run") for plan in "ads"),
     "gap",
@@ -69,13 +70,26 @@ def data_parallel(module: ir.Module) -> dict[str, TensorSharding]:
     return found
 
 
-def seconds_of(program: PartitionedProgram, repeat: int) -> float:
-    """Return the time of the fastest of several runs; NaN for another number of devices."""
-    if program.mesh.total_size != DEVICES:
-        return math.nan
-    layout = Layout(1, program.mesh.total_size)
-    inputs = random_inputs([port.spec for port in program.inputs], seed=0)
-    return local_xla_program(program.module, layout).seconds(program.scatter(inputs), repeat)
+def seconds_of(programs: Sequence[PartitionedProgram], repeat: int) -> list[float]:
+    """Return the time of the fastest run of each program; NaN for another number of devices.
+
+    The programs take turns, so that the load of the machine is the same for all.
+    """
+    if any(program.mesh.total_size != DEVICES for program in programs):
+        return [math.nan] * len(programs)
+    layout = Layout(1, DEVICES)
+    compiled = [
+        (
+            local_xla_program(program.module, layout),
+            program.scatter(random_inputs([port.spec for port in program.inputs], seed=0)),
+        )
+        for program in programs
+    ]
+    rounds = [
+        [program.seconds(inputs, RUNS_IN_TURN) for program, inputs in compiled]
+        for _ in range(max(1, repeat // RUNS_IN_TURN))
+    ]
+    return [min(times) for times in zip(*rounds, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,25 +135,28 @@ class Row:
         )
 
 
-def measured(program: PartitionedProgram, hardware: Hardware, repeat: int) -> Measured:
+def measured(program: PartitionedProgram, hardware: Hardware, run: float) -> Measured:
     """Return the estimate, the bytes and the run time of a program."""
     estimated = estimate(program, hardware)
-    return Measured(estimated.seconds, estimated.nbytes_sent, seconds_of(program, repeat))
+    return Measured(estimated.seconds, estimated.nbytes_sent, run)
 
 
 def compare(path: Path, hardware: Hardware, repeat: int) -> Row:
     """Return the plans of one program."""
     given = sdy.parse(path)
     sdy.propagate(given)
-    author = measured(sdy.partition(given, hardware=hardware), hardware, repeat)
+    author = sdy.partition(given, hardware=hardware)
     source = sdy.parse(path)
     found = sdy.auto_shard(source, hardware=hardware, fixed=False)
     constraints = found.constraints
     for argument, own in data_parallel(source).items():
         constraints = constraints.fix(argument.replace("*", "?"), own)
-    batch = measured(constraints.solve().program, hardware, repeat)
-    own = measured(found.program, hardware, repeat)
-    return Row(path.stem, (author, batch, own), found.gap, found.seconds)
+    programs = author, constraints.solve().program, found.program
+    first, second, third = (
+        measured(program, hardware, run)
+        for program, run in zip(programs, seconds_of(programs, repeat), strict=True)
+    )
+    return Row(path.stem, (first, second, third), found.gap, found.seconds)
 
 
 def page(rows: Sequence[Row], hardware: Hardware) -> str:
@@ -154,7 +171,8 @@ author's shardings, *d* for data parallelism, *s* for automatic sharding:
 - *time*: microseconds, estimated for {hardware.name} ([hardware](../guide/cost.md#hardware));
 - *bytes*: the bytes that a device sends;
 - *run*: milliseconds of a run by XLA on virtual devices that share the processors of one machine,
-  the fastest of several: small programs take the time of their launch;
+  the fastest of several in turns: small programs take the time of their launch, which differs by
+  a fifth between equal programs;
 - *gap* and *search*: the proven distance from the optimum, and the seconds of the search.
 
 {_markdown(rows)}

@@ -71,6 +71,41 @@ def test_the_batch_decides_between_tensor_parallelism_and_fsdp(batch, is_fsdp):
     assert (gathered > 2**28) is is_fsdp
 
 
+def decoder_step(weights, x, y):
+    """Return the loss and the new weights of a decoder layer."""
+
+    def norm(x):
+        square = jnp.mean(x.astype(jnp.float32) ** 2, axis=-1, keepdims=True)
+        return x * jax.lax.rsqrt(square + 1e-6).astype(x.dtype)
+
+    def loss(weights):
+        hidden = x + attention(weights, norm(x))
+        hidden += jax.nn.gelu(norm(hidden) @ weights["up"]) @ weights["down"]
+        return jnp.mean(((hidden - y).astype(jnp.float32)) ** 2)
+
+    value, gradients = jax.value_and_grad(loss)(weights)
+    return value, jax.tree.map(lambda old, new: old - 1e-3 * new, weights, gradients)
+
+
+@pytest.mark.parametrize("batch", [1, 512])
+def test_a_decoder_is_sharded_as_in_megatron_or_by_fsdp(batch):
+    """By heads and features for a small batch; a large one gathers sharded weights."""
+    weights = {name: struct(4096, 32, 128) for name in "qkv"} | {"o": struct(32, 128, 4096)}
+    weights |= {"up": struct(4096, 16384), "down": struct(16384, 4096)}
+    x = struct(batch, 512, 4096)
+    step = jax.jit(decoder_step, donate_argnums=0)
+    plan = plan_of(step, weights, x, x, mesh={"model": 8}, memory="20GB")
+    found = {name: specs(plan)[f"weights['{name}']"] for name in weights}
+    if batch == 1:
+        columns, rows = 'P(None, "model")', 'P("model")'
+        assert found == dict.fromkeys(("q", "k", "v", "up"), columns) | {"o": rows, "down": rows}
+    else:
+        assert specs(plan)["x"] == 'P("model")'
+        assert all("model" in each for each in found.values())
+        nbytes = 2 * (4 * 4096**2 + 2 * 4096 * 16384)
+        assert plan.prediction.bytes_by_kind["all_gather", "model"] == nbytes * 7 / 8
+
+
 def test_a_callback_runs_on_one_device():
     """JAX declares a mesh of one device for it, beside the mesh of the program."""
 
