@@ -131,15 +131,24 @@ class CheapestCompatibility:
     def _memoized(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
         depends_on_place = (
             self._has_manual_computations
-            or self._addends(view.operation) > 1
-            or self._is_added(view.operation)
+            or self._num_addends(view.operation) > 1
             or has_planned_axes(view.operation)
         )
         if depends_on_place or not self._full:
             return self._resolve(view.operation, shardings)
-        return self._by_signature.of(view, shardings, self._resolve)
+        alone = self._by_signature.of(view, shardings, self._resolve_alone)
+        # A sum can't improve what needs no communication, and looking for one takes time.
+        if alone is None or alone.is_kept or not self._is_added(view.operation):
+            return alone
+        return self._resolve(view.operation, shardings)
 
     def _resolve(self, operation: ir.Operation, shardings: Shardings) -> CompatibleShardings | None:
+        completed = self._completed_sum(operation) if self._is_added(operation) else ()
+        return self._resolve_alone(operation, shardings, completed)
+
+    def _resolve_alone(
+        self, operation: ir.Operation, shardings: Shardings, completed: AxisTuple = ()
+    ) -> CompatibleShardings | None:
         rule = self._context.rules.rule(operation)
         if rule is None:
             is_left = not self._full or record_of(operation.name).creates_any_shard
@@ -148,7 +157,6 @@ class CheapestCompatibility:
             return replicated_shardings(shardings)
         if not (self._full or needs_full_version(operation)):
             return resolve_partially(operation, rule, shardings, self._context.meshes)
-        completed = self._completed_sum(operation) if self._is_added(operation) else ()
         return self._resolve_fully(operation, rule_on_shards(operation, rule), shardings, completed)
 
     def _resolve_fully(
@@ -165,7 +173,7 @@ class CheapestCompatibility:
             tuple(element_bytes(each.type) for each in values),
             self._manual_axes(operation),
             operation.name == _RESHAPE,
-            self._addends(operation),
+            self._num_addends(operation),
             completed,
         )
         blocked = blocked_factors(operation, rule)
@@ -237,7 +245,7 @@ class CheapestCompatibility:
 
         return compatible_by(rule, question.shardings, self._context.meshes, choose)
 
-    def _addends(self, operation: ir.Operation) -> int:
+    def _num_addends(self, operation: ir.Operation) -> int:
         """Return the number of results that a loop accumulates, if they can stay partial."""
         if not self._has_loops or operation.name not in _SUMMING:
             return 1
