@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from mlir_sdy.host import ir, stablehlo
@@ -103,17 +104,28 @@ def _rank(value: ir.Value) -> int:
 
 
 def _same_dims(operation: ir.Operation, leaving_out: Collection[int] = ()) -> Iterable[Link]:
-    """Yield the dimensions of an operation whose tensors have the same ones, except for scalars."""
-    rank = _rank(operation.results[0])
-    operands = [index for index, operand in enumerate(operation.operands) if _rank(operand)]
-    if any(_rank(operation.operands[index]) != rank for index in operands):
-        return
-    results = range(len(operation.results))
-    for dim in range(rank):
-        if dim not in leaving_out:
-            yield Link(
-                tuple((index, dim) for index in operands), tuple((index, dim) for index in results)
-            )
+    """Return the dimensions of an operation whose tensors all have them, except for scalars."""
+    links = _links_of_ranks(
+        tuple(map(_rank, operation.operands)),
+        _rank(operation.results[0]),
+        len(operation.results),
+    )
+    return [link for dim, link in enumerate(links) if dim not in leaving_out]
+
+
+@lru_cache(maxsize=1024)
+def _links_of_ranks(operands: tuple[int, ...], rank: int, num_results: int) -> tuple[Link, ...]:
+    """Return the dimensions of the results, if all operands but scalars have the same rank."""
+    with_dims = [index for index, each in enumerate(operands) if each]
+    if any(operands[index] != rank for index in with_dims):
+        return ()
+    return tuple(
+        Link(
+            tuple((index, dim) for index in with_dims),
+            tuple((index, dim) for index in range(num_results)),
+        )
+        for dim in range(rank)
+    )
 
 
 def _changing(dims: Callable[[ir.Operation], Collection[int]]) -> LinksOf:

@@ -78,7 +78,7 @@ def plan_splits(shapes: Sequence[Shape | None], steps: Sequence[Step]) -> SplitP
             _want_through_reshape(step, shapes, wanted)
         chosen = tuple(_of_link(link, step, available, wanted) for link in step.links)
         for link, splits in zip(step.links, chosen, strict=True):
-            for index, dim in link.operands:
+            for index, dim in link.operands if splits else ():
                 wanted[step.operands[index]][dim] |= splits
             for index, dim in link.results:
                 wanted[step.results[index]][dim] = splits
@@ -167,9 +167,12 @@ def _of_operands(
     link: Link, step: Step, available: Sequence[Sequence[Splits | None]]
 ) -> Splits | None:
     """Return the splits that are available in all operands with a dimension."""
-    of_operands = (available[step.operands[index]][dim] for index, dim in link.operands)
-    known = [splits for splits in of_operands if splits is not None]
-    return known[0].intersection(*known[1:]) if known else ALL_SPLITS
+    found: Splits | None = ALL_SPLITS
+    for index, dim in link.operands:
+        splits = available[step.operands[index]][dim]
+        if splits is not None:
+            found = splits if found is None else found & splits
+    return found
 
 
 def _of_link(
@@ -182,8 +185,10 @@ def _of_link(
     have = _of_operands(link, step, available)
     if not link.results:
         return have or NO_SPLITS
-    places = (wanted[step.results[index]][dim] for index, dim in link.results)
-    return _chosen(have, NO_SPLITS.union(*places))
+    want = NO_SPLITS
+    for index, dim in link.results:
+        want |= wanted[step.results[index]][dim]
+    return _chosen(have, want) if want else NO_SPLITS
 
 
 def _chosen(available: Splits | None, wanted: Splits) -> Splits:
