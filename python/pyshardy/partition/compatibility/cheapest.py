@@ -165,6 +165,7 @@ class CheapestCompatibility:
         rule: OpShardingRule,
         shardings: Shardings,
         completed: AxisTuple = (),
+        addends: int = 1,
     ) -> CompatibleShardings | None:
         values = (*operation.operands, *operation.results)
         question = _Question(
@@ -173,7 +174,7 @@ class CheapestCompatibility:
             tuple(element_bytes(each.type) for each in values),
             self._manual_axes(operation),
             operation.name == _RESHAPE,
-            self._num_addends(operation),
+            self._num_addends(operation) * addends,
             completed,
         )
         blocked = blocked_factors(operation, rule)
@@ -258,30 +259,44 @@ class CheapestCompatibility:
     def _completed_sum(self, operation: ir.Operation) -> AxisTuple:
         """Return axes along which the sum that a result is added to is completed in any case.
 
-        One of the other addends is partial along them in its cheapest shardings, or an all-reduce
-        completes it already. There are none if not all addends can stay partial.
+        1. An all-reduce completes one of the other addends already.
+        2. One of the other addends is partial along them in its cheapest shardings.
+        3. All addends, with this result, are partial along them in their cheapest shardings if each
+           of them has an equal part of the cost of one completion.
+
+        There are none if not all addends can stay partial.
         """
-        for other in added_to(operation.results[0], self._can_be_partial):
+        others = added_to(operation.results[0], self._can_be_partial)
+        for other in others:
             if other.name == _ALL_REDUCE:
                 return reduced_axes(other, self._context.meshes)
-            compatible = self._alone(other)
-            if compatible is not None and compatible.reduced_axes:
-                return compatible.reduced_axes
-        return ()
+        for other in others:
+            if axes := self._reduced_alone(other):
+                return axes
+        found = {self._reduced_alone(each, len(others) + 1) for each in (operation, *others)}
+        return found.pop() if others and len(found) == 1 else ()
 
     def _can_be_partial(self, operation: ir.Operation) -> bool:
         if operation.name == _ALL_REDUCE:
             return reduction_kind(operation) is ReductionOp.SUM
         return operation.name in _SUMMING
 
-    def _alone(self, operation: ir.Operation) -> CompatibleShardings | None:
-        """Return the cheapest shardings of an operation, if its result is not added to others."""
+    def _reduced_alone(self, operation: ir.Operation, addends: int = 1) -> AxisTuple:
+        """Return the axes along which an operation contracts in its cheapest shardings.
+
+        Args:
+            operation: the operation, whose result may be added to others.
+            addends: the number of results that share the cost of a completion.
+        """
         rule = self._context.rules.rule(operation)
         if rule is None:
-            return None
+            return ()
         known = self._context.shardings
         shardings = tuple(known[value] for value in (*operation.operands, *operation.results))
-        return self._resolve_fully(operation, rule_on_shards(operation, rule), shardings)
+        compatible = self._resolve_fully(
+            operation, rule_on_shards(operation, rule), shardings, addends=addends
+        )
+        return () if compatible is None else compatible.reduced_axes
 
     def _manual_axes(self, operation: ir.Operation) -> frozenset[str]:
         """Return the axes of the enclosing manual computations of an operation."""
@@ -361,7 +376,8 @@ class _Question:
         nbytes: the bytes of an element of each.
         manual_axes: the axes of the enclosing manual computations.
         is_reshape: whether it is a `stablehlo.reshape`.
-        addends: the number of its results that a loop accumulates (see `trips_of_accumulation`).
+        addends: the number of its results that share the cost of a completion, such as those that
+            a loop accumulates (see `trips_of_accumulation`).
         completed: axes along which the sum that the result is added to is completed in any case.
     """
 
