@@ -8,6 +8,7 @@ bound. The search of `highs` goes on from them.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -16,7 +17,8 @@ import numpy as np
 
 from pyshardy.auto.dual import Dual
 from pyshardy.auto.highs import HighsSearch, pass_messages
-from pyshardy.auto.problem import Floats, Ints, Node, Problem
+from pyshardy.auto.local_search import LocalSearch
+from pyshardy.auto.problem import Floats, Ints, Node, Problem, evaluate
 from pyshardy.auto.reduce import reduce
 from pyshardy.auto.solution import Solution
 from pyshardy.auto.solve import ProgressCallback
@@ -56,14 +58,17 @@ class KeptMessages:
         cost: float,
         start: Ints,
         progress: ProgressCallback | None = None,
-    ) -> Solution:
+    ) -> Solution | None:
         """Return the best choice with some strategies of kept nodes that is found in time.
+
+        The start has to be permitted. If its counterpart in the reduced problem isn't, because a
+        strategy was removed, the result is None.
 
         Args:
             permitted: the strategies by node; all for other nodes.
             timeout: the seconds that may be spent.
             cost: the cost of a choice, by which penalties are scaled.
-            start: a choice to start from. It need not be permitted.
+            start: a permitted choice to start from.
             progress: called with the state of the search now and then.
         """
         started = time.perf_counter()
@@ -72,12 +77,24 @@ class KeptMessages:
             left: list[int] = self._reduction.strategies(node).tolist()
             at = self._reduction.position(node)
             kept[at] = frozenset(number for number, one in enumerate(left) if one in own)
-        reduction = replace(self._reduction, problem=_with_penalty(self._problem, kept, np.inf))
+        reduced = _with_penalty(self._problem, kept, np.inf)
+        own = self._reduced_start(reduced, start, started + timeout)
+        if own is None:
+            return None
+        reduction = replace(self._reduction, problem=reduced)
         dual = Dual(_with_penalty(self._problem, kept, _PENALTY * abs(cost) + 1e-300))
         dual.go_on_from(self._dual)
         problem = _with_penalty(self._given, permitted, np.inf)
         search = HighsSearch(problem, reduction, self._gap, started, timeout, progress, dual)
-        return search.run(start)
+        return search.run(reduction.restore(own))
+
+    def _reduced_start(self, reduced: Problem, start: Ints, deadline: float) -> Ints | None:
+        """Return a permitted choice of the reduced problem near a start, or None."""
+        search = LocalSearch(reduced, self._reduction.restrict(start))
+        search.descend({}, deadline)
+        choice = np.array(search.choice, np.int64)
+        found = evaluate(reduced, choice)
+        return choice if math.isfinite(found.cost) and found.fits(reduced.limit) else None
 
 
 def _with_penalty(

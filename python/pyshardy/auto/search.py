@@ -120,8 +120,9 @@ class Search:
                 return nearby
             if nearby is not None and nearby.choice is not None:
                 start = nearby.choice
-            if self.options.solver == "highs":
-                return self._solved_again(permitted or {}, start, limit, bound, progress)
+                again = self._solved_again(permitted or {}, start, limit, bound, progress)
+                if again is not None:
+                    return again
         begun = time.perf_counter()
 
         def run(problem: Problem, start: Ints | None) -> Solution:
@@ -192,16 +193,20 @@ class Search:
         limit: float | None,
         bound: float,
         progress: ProgressCallback | None,
-    ) -> Solution:
+    ) -> Solution | None:
         """Return the best choice that is found from the messages that are kept.
+
+        The result is None if the solver doesn't keep them, or can't start from the choice.
 
         Args:
             permitted: the strategies that sites may choose.
-            start: the choice to start from.
+            start: a permitted choice to start from.
             limit: the bytes of a device; None for any number.
             bound: a lower bound of the cost.
             progress: called with the state of the search now and then.
         """
+        if self.options.solver != "highs":
+            return None
         begun = time.perf_counter()
         problem = self.built.problem
         if limit is not None:
@@ -218,12 +223,11 @@ class Search:
         found = self._messages[limit].solve(
             by_node, timeout=left, cost=bound, start=start, progress=progress
         )
-        seconds = time.perf_counter() - begun
-        if found.choice is None:
-            return replace(found, seconds=seconds)
+        if found is None or found.choice is None:
+            return None
         restricted = self.restricted(problem, permitted)
         choice = break_ties(restricted, self._precedence, found.choice)
-        cost = evaluate(problem, choice).cost
+        cost, seconds = evaluate(problem, choice).cost, time.perf_counter() - begun
         return replace(found, choice=choice, cost=cost, seconds=seconds)
 
     @cached_property
