@@ -15,8 +15,6 @@ TOLERANCE = 1.01
 """The most that may be sent, in terms of the predicted bytes."""
 
 UNPREDICTED = {
-    "op_convolution_with_stride": "two permutes of a strided window send a row too many",
-    "op_product_of_shards": "products have no reduce-scatter",
     "while_until_converged": "an operation of the loop gathers by itself what its user gathers",
 }
 """Programs that send more than predicted, with the reasons."""

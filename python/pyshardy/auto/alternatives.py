@@ -32,6 +32,7 @@ from pyshardy.partition.halo.form import ExchangeForm
 from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.record import record_of
+from pyshardy.partition.op_facts.reductions import completion_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.partition.op_facts.work import work_of
 from pyshardy.partition.padding.replicated import unpaddable_factors
@@ -173,7 +174,9 @@ class AlternativesOf:
             if self.choices.uneven:
                 even = _even_factors(operation, rule, form)
         key: tuple[Hashable, ...]
-        key = name, shapes, nbytes, rule, blocked, even, tuple(given), tuple(free)
+        completion = completion_of(operation)
+        scatters = completion is None or not completion.is_local
+        key = name, shapes, nbytes, rule, blocked, even, scatters, tuple(given), tuple(free)
         if self.choices.uneven:
             key = *key, tuple(map(is_program_argument, operation.operands))
         if form is not None and form.factors:
@@ -186,7 +189,9 @@ class AlternativesOf:
         if is_replicated or rule is None:
             strategies = [replicated_strategy(shapes, num_operands)]
         else:
-            strategies = strategies_of_rule(rule, shapes, blocked, self.choices, even)
+            strategies = strategies_of_rule(
+                rule, shapes, blocked, self.choices, even, scatters=scatters
+            )
             strategies = _agreeing(strategies, given) or _only_given(strategies, given)
         exchanges: dict[Strategy, Exchange] = {}
         for strategy in strategies:

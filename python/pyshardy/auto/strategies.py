@@ -10,7 +10,8 @@
 3. A dimension of several factors is sharded along a minor factor only if its major factors are
    sharded fully, since shardings can't express strides.
 4. Where reduced factors are sharded, the results are partial. A strategy completes them by an
-   all-reduce, or by a reduce-scatter along dimensions that the axes divide.
+   all-reduce, or by a reduce-scatter along dimensions that the axes divide. Operations that
+   complete their results themselves, as a product of elements, have no reduce-scatter.
 
 Example: a product `[i, k], [k, j] -> [i, j]` on a mesh `<["x"=2]>` has the strategies: no axes; `x`
 along `i`, or `j`; `x` along `k` and an all-reduce; `x` along `k` and a reduce-scatter along the
@@ -100,6 +101,8 @@ def strategies_of_rule(
     blocked: frozenset[int],
     choices: AxisChoices,
     even: frozenset[int] = frozenset(),
+    *,
+    scatters: bool = True,
 ) -> list[Strategy]:
     """Return the strategies of an operation.
 
@@ -109,6 +112,7 @@ def strategies_of_rule(
         blocked: the factors that must not be sharded.
         choices: the axes.
         even: the factors whose shards must be even, even if the choices permit uneven ones.
+        scatters: whether a reduce-scatter can complete results.
     """
     mesh = choices.mesh
     even = even if choices.uneven else frozenset(range(rule.num_factors))
@@ -125,7 +129,10 @@ def strategies_of_rule(
             (axis for factor in rule.reduction_factors for axis in axes[factor]), mesh
         )
         num_parts = num_parts_of(rule.factor_sizes, axes, mesh)
-        for results in _completed(computed, shapes[num_operands:], reduced, choices):
+        completed = _completed(
+            computed, shapes[num_operands:], reduced if scatters else (), choices
+        )
+        for results in completed:
             one = Strategy(tensors[:num_operands], computed, results, reduced, num_parts, axes)
             found[one] = None
     return list(found)
