@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: sdy-opt %s -sdy-move-reshards | FileCheck %s
 // RUN: sdy-opt %s --pass-pipeline="builtin.module(sdy-partition-pipeline)" | FileCheck %s --check-prefix=LOCAL
+// RUN: sdy-run %s | FileCheck %s --check-prefix=EXECUTED
 
 sdy.mesh @mesh = <["x"=4]>
 
 // The parts of a product are needed by rows: its value is resharded once, instead of a halo exchange
 // and a reshard for each part. The bias stays sharded along columns.
-// CHECK-LABEL: func.func @chunks
+// CHECK-LABEL: func.func @main
 // CHECK: %[[SUM:.*]] = stablehlo.add {{.*}}<@mesh, [{}, {"x"}]>
 // CHECK-NEXT: %[[ROWS:.*]] = sdy.reshard %[[SUM]] <@mesh, [{"x"}, {}]> : tensor<8x24xf32>
 // CHECK-NEXT: %[[A:.*]] = stablehlo.slice %[[ROWS]] [0:8, 0:8] {{.*}}<@mesh, [{"x"}, {}]>
 // CHECK-NEXT: %[[B:.*]] = stablehlo.slice %[[ROWS]] [0:8, 8:16] {{.*}}<@mesh, [{"x"}, {}]>
 // CHECK-NEXT: %[[C:.*]] = stablehlo.slice %[[ROWS]] [0:8, 16:24] {{.*}}<@mesh, [{"x"}, {}]>
 // CHECK-NEXT: return %[[A]], %[[B]], %[[C]]
-// LOCAL-LABEL: func.func @chunks
+// LOCAL-LABEL: func.func @main
 // LOCAL-COUNT-1: stablehlo.all_to_all
 // LOCAL-NOT: stablehlo.collective_permute
 // LOCAL: return
-func.func @chunks(%arg0: tensor<8x24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+// EXECUTED: all_to_all x 4 1 1 192 144
+// EXECUTED: OK: the results match
+func.func @main(%arg0: tensor<8x24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
                   %arg1: tensor<24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
     -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
         tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
