@@ -27,7 +27,9 @@ class _LateNumpy(types.ModuleType):
             raise AttributeError(name)
         if sys.modules.get(_NAME) is self:  # Another thread uses it before the block ends.
             del sys.modules[_NAME]
-        return getattr(importlib.import_module(_NAME), name)
+        found = getattr(importlib.import_module(_NAME), name)
+        self.__dict__[name] = found  # the next look-up finds it without this function
+        return found
 
 
 @contextmanager
