@@ -325,6 +325,7 @@ def _explained(
             hardware=arguments.plan_hardware,
             cost_hardware=arguments.hardware,
             title=title,
+            marks_operations=bool(arguments.value),  # which takes time
             on_propagated=on_propagated,
         )
 

@@ -54,6 +54,7 @@ def explain_with_contracts(
     cost_hardware: Hardware | str = COST_HARDWARE,
     title: str = "program",
     options: PropagationOptions | None = None,
+    marks_operations: bool = True,
     on_propagated: Callable[[ir.Module, Propagation], None] | None = None,
 ) -> ExplainedProgram:
     """Explain a program as `explain_program` does, with advice if it violates its own contracts.
@@ -66,7 +67,12 @@ def explain_with_contracts(
     keywords: dict[str, Any] = {"hardware": hardware, "cost_hardware": cost_hardware}
     try:
         return explain_program(
-            module, title=title, options=options, on_propagated=on_propagated, **keywords
+            module,
+            title=title,
+            options=options,
+            marks_operations=marks_operations,
+            on_propagated=on_propagated,
+            **keywords,
         )
     except PipelineError as failure:
         if annotated is not None and not options:

@@ -139,6 +139,7 @@ def explain_program(
     title: str = "program",
     options: PropagationOptions | None = None,
     partition_options: PartitionOptions | None = None,
+    marks_operations: bool = True,
     on_propagated: Callable[[ir.Module, Propagation], None] | None = None,
 ) -> ExplainedProgram:
     """Propagate and partition a program, and explain both.
@@ -147,13 +148,13 @@ def explain_program(
         print(explained.collectives[0])
 
     Args:
-        module: the annotated program, which is propagated in place. Its operations are marked, so
-            that `values` finds them.
+        module: the annotated program, which is propagated in place.
         hardware: the hardware that the program is partitioned for; see `partition`.
         cost_hardware: the hardware of the cost estimate.
         title: the name of the program.
         options: the options of `sdy-propagation-pipeline`.
         partition_options: the options of `sdy-partition-pipeline`.
+        marks_operations: mark the operations of the module, so that `values` finds their results.
         on_propagated: called with the module and its record, before it is partitioned.
 
     Raises:
@@ -161,7 +162,7 @@ def explain_program(
         UsageError: the program has no mesh or no entry; there is no such option or
             hardware.
     """
-    values = NamedValues.marked(module)
+    values = NamedValues.marked(module) if marks_operations else NamedValues(module)
     record = propagate(module, **(options or {}))
     if on_propagated is not None:
         on_propagated(module, record)
