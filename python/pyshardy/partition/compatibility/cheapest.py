@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -119,6 +121,9 @@ class CheapestCompatibility:
         self._has_loops = bool(operations_named({_WHILE}, function))
         self._has_several_meshes = has_several_meshes(context.meshes)
         self._by_signature = SignatureMemo[CompatibleShardings | None](context.rules)
+        self._by_addends = defaultdict[int, SignatureMemo[CompatibleShardings | None]](
+            lambda: SignatureMemo(context.rules)
+        )
         self._resolved: dict[object, CompatibleShardings | None] = {}
 
     def resolve(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
@@ -129,18 +134,21 @@ class CheapestCompatibility:
         return resolved
 
     def _memoized(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
-        depends_on_place = (
-            self._has_manual_computations
-            or self._num_addends(view.operation) > 1
-            or has_planned_axes(view.operation)
-        )
-        if depends_on_place or not self._full:
+        if self._depends_on_place(view.operation) or not self._full:
             return self._resolve(view.operation, shardings)
         alone = self._by_signature.of(view, shardings, self._resolve_alone)
         # A sum can't improve what needs no communication, and looking for one takes time.
         if alone is None or alone.is_kept or not self._is_added(view.operation):
             return alone
         return self._resolve(view.operation, shardings)
+
+    def _depends_on_place(self, operation: ir.Operation) -> bool:
+        """Whether operations of the same form may have other compatible shardings."""
+        return (
+            self._has_manual_computations
+            or self._num_addends(operation) > 1
+            or has_planned_axes(operation)
+        )
 
     def _resolve(self, operation: ir.Operation, shardings: Shardings) -> CompatibleShardings | None:
         completed = self._completed_sum(operation) if self._is_added(operation) else ()
@@ -273,8 +281,10 @@ class CheapestCompatibility:
         for other in others:
             if axes := self._reduced_alone(other):
                 return axes
-        found = {self._reduced_alone(each, len(others) + 1) for each in (operation, *others)}
-        return found.pop() if others and len(found) == 1 else ()
+        addends = len(others) + 1
+        axes = self._reduced_alone(operation, addends) if others else ()
+        are_equal = axes and all(self._reduced_alone(each, addends) == axes for each in others)
+        return axes if are_equal else ()
 
     def _can_be_partial(self, operation: ir.Operation) -> bool:
         if operation.name == _ALL_REDUCE:
@@ -288,15 +298,25 @@ class CheapestCompatibility:
             operation: the operation, whose result may be added to others.
             addends: the number of results that share the cost of a completion.
         """
+        known = self._context.shardings
+        view = OperationView.of(operation, operation.name)
+        shardings = tuple([known[value] for value in view.values])
+        find = functools.partial(self._resolve_sharing, addends=addends)
+        if self._depends_on_place(operation):
+            compatible = find(operation, shardings)
+        else:
+            compatible = self._by_addends[addends].of(view, shardings, find)
+        return () if compatible is None else compatible.reduced_axes
+
+    def _resolve_sharing(
+        self, operation: ir.Operation, shardings: Shardings, addends: int
+    ) -> CompatibleShardings | None:
+        """Return the cheapest shardings if several results share the cost of a completion."""
         rule = self._context.rules.rule(operation)
         if rule is None:
-            return ()
-        known = self._context.shardings
-        shardings = tuple(known[value] for value in (*operation.operands, *operation.results))
-        compatible = self._resolve_fully(
-            operation, rule_on_shards(operation, rule), shardings, addends=addends
-        )
-        return () if compatible is None else compatible.reduced_axes
+            return None
+        on_shards = rule_on_shards(operation, rule)
+        return self._resolve_fully(operation, on_shards, shardings, addends=addends)
 
     def _manual_axes(self, operation: ir.Operation) -> frozenset[str]:
         """Return the axes of the enclosing manual computations of an operation."""

@@ -100,4 +100,6 @@ def _addends(
 
 def _axis_names(value: ir.Value) -> set[str]:
     sharding = get_sharding(value)
-    return set() if sharding is None else {ref.name for refs in sharding.dim_axes for ref in refs}
+    if sharding is None:
+        return set()
+    return {ref.name for dim in sharding.dim_shardings for ref in dim.axes}
