@@ -111,7 +111,7 @@ def test_loops(seed):
     ("name", "share"),
     [
         ("scan_lstm_gradient", 0.6),
-        ("transformer_scan_remat", 0.63),
+        ("transformer_scan_remat", 0.82),
         ("transformer_scan_train", 0.97),
     ],
 )
