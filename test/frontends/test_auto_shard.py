@@ -2,6 +2,7 @@
 """Automatic sharding of functions of JAX recovers the plans that experts write."""
 
 import jax
+import numpy as np
 import pytest
 from jax import numpy as jnp
 from jax.sharding import PartitionSpec as P
@@ -173,3 +174,20 @@ def test_shardings_for_jit():
     assert (shardings["up"].spec, shardings["down"].spec) == (P(None, "model"), P("model", None))
     assert x.spec == P("data", None)
     assert found.out_shardings.mesh.axis_names == ("data", "model")
+
+
+def test_uneven_shards_run_by_xla():
+    """No size is a multiple of 2."""
+
+    def mlp(x, up, down):
+        return jnp.tanh(x @ up) @ down
+
+    shapes = (301, 401), (401, 2001), (2001, 401)
+    arguments = [struct(*shape, dtype=jnp.float32) for shape in shapes]
+    module = sdy.jax.trace(mlp, *arguments, mesh=sdy.Mesh({"data": 4, "model": 2}))
+    even, uneven = (sdy.auto_shard(module, hardware="cpu", uneven=each) for each in (False, True))
+    assert uneven.cost < even.cost
+    numbers = np.random.default_rng(0)
+    inputs = [numbers.standard_normal(shape).astype("f4") / 16 for shape in shapes]
+    (found,) = uneven.program.run(inputs, backend="xla")
+    np.testing.assert_allclose(found, mlp(*inputs), rtol=1e-4, atol=1e-5)

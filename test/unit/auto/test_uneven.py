@@ -36,14 +36,14 @@ def assert_predicted(plan, tolerance=0.02):
         assert all(size % local == 0 for size, local in sizes), "even at the boundary"
 
 
-def assert_correct(plan, backend="interpreter"):
+def assert_correct(plan):
     generator = np.random.default_rng(0)
     inputs = [
         generator.standard_normal(port.spec.shape).astype(port.spec.dtype)
         for port in plan.program.inputs
     ]
     expected = run_unpartitioned(plan.module, inputs)
-    for found, wanted in zip(plan.program.run(inputs, backend=backend), expected, strict=True):
+    for found, wanted in zip(plan.program.run(inputs), expected, strict=True):
         scale = max(1.0, float(np.abs(wanted).max()))
         np.testing.assert_allclose(found / scale, wanted / scale, rtol=1e-4, atol=1e-5)
 
@@ -72,13 +72,12 @@ func.func @main(%x: tensor<30x40xf32>, %up: tensor<40x501xf32>, %down: tensor<50
 }"""
 
 
-@pytest.mark.parametrize("backend", ["interpreter", "xla"])
-def test_a_batch_and_features_that_axes_dont_divide(backend):
+def test_a_batch_and_features_that_axes_dont_divide():
     """30 rows on 4 devices are at most 8 on each, and 501 columns on 2 devices 251."""
     even, uneven = plans_of(MLP)
     assert uneven.cost < even.cost
     assert_predicted(uneven)
-    assert_correct(uneven, backend)
+    assert_correct(uneven)
 
 
 def test_the_work_of_a_shard_includes_padding():
