@@ -57,11 +57,11 @@ class ForkedText:
 
     def result(self) -> str:
         """Return the text, once the process has ended; call this once."""
-        if self.process is None:
-            return self._compute()
-        _, status = os.waitpid(self.process, 0)
-        self.process = None
         with self._file:
+            if self.process is None:
+                return self._compute()
+            _, status = os.waitpid(self.process, 0)
+            self.process = None
             if status:
                 return self._compute()
             self._file.seek(0)
@@ -73,4 +73,4 @@ class ForkedText:
             os.kill(self.process, signal.SIGKILL)
             os.waitpid(self.process, 0)
             self.process = None
-            self._file.close()
+        self._file.close()
