@@ -5,7 +5,8 @@ import pytest
 
 import pyshardy as sdy
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.op_facts.joint_sums import added_to, is_added
+from pyshardy.partition.op_facts.joint_sums import JointSums
+from pyshardy.partition.op_facts.sharding_cache import ShardingCache
 
 TEXT = """
 func.func @main(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
@@ -20,12 +21,17 @@ func.func @main(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
 PRODUCTS = ("stablehlo.tanh", "stablehlo.sine", "stablehlo.cosine")
 
 
+def products_added_up():
+    return JointSums(lambda each: each.name in PRODUCTS, ShardingCache())
+
+
 def others(lines):
     named = [f"%{line}" if "->" in line else f"%{line} : tensor<4x4xf32>" for line in lines]
     module = sdy.parse(TEXT.replace("SUM", "\n".join(named)), sdy.Context())
     (made,) = operations_named({"stablehlo.tanh"}, module)
-    found = added_to(made.results[0], lambda each: each.name in PRODUCTS)
-    assert is_added(made.results[0]) == any("%x" in line or "%1" in line for line in lines)
+    sums = products_added_up()
+    found = sums.added_to(made.results[0])
+    assert sums.is_added(made.results[0]) == any("%x" in line or "%1" in line for line in lines)
     return [each.name.removeprefix("stablehlo.") for each in found]
 
 
@@ -50,3 +56,34 @@ def others(lines):
 )
 def test_addends(lines, expected):
     assert others(lines) == expected
+
+
+def sum_of(count):
+    """Return a module that adds up a number of products, %x last, and its products."""
+    products = [f"%{i} = stablehlo.sine %a : tensor<4x4xf32>" for i in range(1, count)]
+    sums = [
+        f"%s{i} = stablehlo.add {f'%s{i - 1}' if i > 2 else '%1'}, %{i} : tensor<4x4xf32>"
+        for i in range(2, count)
+    ]
+    last = f"%sum = stablehlo.add %s{count - 1}, %x : tensor<4x4xf32>"
+    module = sdy.parse(TEXT.replace("SUM", "\n".join([*products, *sums, last])), sdy.Context())
+    x, _, *others = operations_named({"stablehlo.tanh", "stablehlo.sine"}, module)
+    return module, x.results[0], others
+
+
+@pytest.mark.parametrize(("count", "expected"), [(33, 32), (34, 0), (1500, 0)])
+def test_the_number_of_addends_is_limited_and_not_the_depth_of_a_sum(count, expected):
+    module, x, _ = sum_of(count)
+    assert len(products_added_up().added_to(x)) == expected
+    del module
+
+
+def test_a_changed_operation_is_read_again():
+    module, x, others = sum_of(4)
+    sums = products_added_up()
+    assert sums.added_to(x) == others
+    (use,) = others[0].results[0].uses
+    addition = use.owner.operation
+    sums.forget((*addition.operands, *addition.results))
+    addition.operands[0] = module.body.operations[0].regions[0].blocks[0].arguments[0]
+    assert sums.added_to(x) == []

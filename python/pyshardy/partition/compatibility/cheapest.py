@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import are_remarks_wanted
@@ -58,7 +58,7 @@ from pyshardy.partition.halo.profitability import rule_for_exchange
 from pyshardy.partition.op_facts.accumulations import trips_of_accumulation
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
-from pyshardy.partition.op_facts.joint_sums import added_to, is_added
+from pyshardy.partition.op_facts.joint_sums import JointSums
 from pyshardy.partition.op_facts.record import operations_where, record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.propagation.projection import ShardingProjection
@@ -120,10 +120,10 @@ class CheapestCompatibility:
         self._has_manual_computations = bool(operations_named({_MANUAL}, function))
         self._has_loops = bool(operations_named({_WHILE}, function))
         self._has_several_meshes = has_several_meshes(context.meshes)
-        self._by_signature = SignatureMemo[CompatibleShardings | None](context.rules)
         self._by_addends = defaultdict[int, SignatureMemo[CompatibleShardings | None]](
             lambda: SignatureMemo(context.rules)
         )
+        self._sums = JointSums(_can_be_partial, context.shardings)
         self._resolved: dict[object, CompatibleShardings | None] = {}
 
     def resolve(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
@@ -136,7 +136,7 @@ class CheapestCompatibility:
     def _memoized(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
         if self._depends_on_place(view.operation) or not self._full:
             return self._resolve(view.operation, shardings)
-        alone = self._by_signature.of(view, shardings, self._resolve_alone)
+        alone = self._by_addends[1].of(view, shardings, self._resolve_alone)
         # A sum can't improve what needs no communication, and looking for one takes time.
         if alone is None or alone.is_kept or not self._is_added(view.operation):
             return alone
@@ -155,7 +155,11 @@ class CheapestCompatibility:
         return self._resolve_alone(operation, shardings, completed)
 
     def _resolve_alone(
-        self, operation: ir.Operation, shardings: Shardings, completed: AxisTuple = ()
+        self,
+        operation: ir.Operation,
+        shardings: Shardings,
+        completed: AxisTuple = (),
+        addends: int = 1,
     ) -> CompatibleShardings | None:
         rule = self._context.rules.rule(operation)
         if rule is None:
@@ -165,15 +169,16 @@ class CheapestCompatibility:
             return replicated_shardings(shardings)
         if not (self._full or needs_full_version(operation)):
             return resolve_partially(operation, rule, shardings, self._context.meshes)
-        return self._resolve_fully(operation, rule_on_shards(operation, rule), shardings, completed)
+        on_shards = rule_on_shards(operation, rule)
+        return self._resolve_fully(operation, on_shards, shardings, completed, addends)
 
     def _resolve_fully(
         self,
         operation: ir.Operation,
         rule: OpShardingRule,
         shardings: Shardings,
-        completed: AxisTuple = (),
-        addends: int = 1,
+        completed: AxisTuple,
+        addends: int,
     ) -> CompatibleShardings | None:
         values = (*operation.operands, *operation.results)
         question = _Question(
@@ -262,7 +267,7 @@ class CheapestCompatibility:
 
     def _is_added(self, operation: ir.Operation) -> bool:
         """Whether a result may stay partial, and is added to others."""
-        return operation.name in _SUMMING and is_added(operation.results[0])
+        return operation.name in _SUMMING and self._sums.is_added(operation.results[0])
 
     def _completed_sum(self, operation: ir.Operation) -> AxisTuple:
         """Return axes along which the sum that a result is added to is completed in any case.
@@ -274,7 +279,7 @@ class CheapestCompatibility:
 
         There are none if not all addends can stay partial.
         """
-        others = added_to(operation.results[0], self._can_be_partial)
+        others = self._sums.added_to(operation.results[0])
         for other in others:
             if other.name == _ALL_REDUCE:
                 return reduced_axes(other, self._context.meshes)
@@ -286,11 +291,6 @@ class CheapestCompatibility:
         are_equal = axes and all(self._reduced_alone(each, addends) == axes for each in others)
         return axes if are_equal else ()
 
-    def _can_be_partial(self, operation: ir.Operation) -> bool:
-        if operation.name == _ALL_REDUCE:
-            return reduction_kind(operation) is ReductionOp.SUM
-        return operation.name in _SUMMING
-
     def _reduced_alone(self, operation: ir.Operation, addends: int = 1) -> AxisTuple:
         """Return the axes along which an operation contracts in its cheapest shardings.
 
@@ -301,28 +301,22 @@ class CheapestCompatibility:
         known = self._context.shardings
         view = OperationView.of(operation, operation.name)
         shardings = tuple([known[value] for value in view.values])
-        find = functools.partial(self._resolve_sharing, addends=addends)
+        find = functools.partial(self._resolve_alone, addends=addends)
         if self._depends_on_place(operation):
             compatible = find(operation, shardings)
         else:
             compatible = self._by_addends[addends].of(view, shardings, find)
         return () if compatible is None else compatible.reduced_axes
 
-    def _resolve_sharing(
-        self, operation: ir.Operation, shardings: Shardings, addends: int
-    ) -> CompatibleShardings | None:
-        """Return the cheapest shardings if several results share the cost of a completion."""
-        rule = self._context.rules.rule(operation)
-        if rule is None:
-            return None
-        on_shards = rule_on_shards(operation, rule)
-        return self._resolve_fully(operation, on_shards, shardings, addends=addends)
-
     def _manual_axes(self, operation: ir.Operation) -> frozenset[str]:
         """Return the axes of the enclosing manual computations of an operation."""
         if not self._has_manual_computations:
             return frozenset()
         return frozenset(bound_manual_axes(operation))
+
+    def forget(self, values: Iterable[ir.Value]) -> None:
+        """Read the sums of values again, whose uses, shardings or definitions change."""
+        self._sums.forget(values)
 
     def shardings_on_one_mesh(
         self, shardings: Shardings, num_operands: int
@@ -384,6 +378,13 @@ class CheapestCompatibility:
         rule = None if rule is None else rule_on_shards(operation, rule)
         meshes = self._context.meshes
         remark_on_unsharded_dimensions(operation, rule, shardings, compatible, meshes)
+
+
+def _can_be_partial(operation: ir.Operation) -> bool:
+    """Whether partial results of an operation add up to the results, or are completed by it."""
+    if operation.name == _ALL_REDUCE:
+        return reduction_kind(operation) is ReductionOp.SUM
+    return operation.name in _SUMMING
 
 
 @dataclass(frozen=True, slots=True)

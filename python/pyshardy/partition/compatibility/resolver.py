@@ -13,7 +13,7 @@ or if an operand is partial along them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from mlir_sdy.diagnostics import PassError, error
@@ -50,6 +50,10 @@ class CompatibilityResolver(Protocol):
         Raises:
             PassError: its result can't stay unreduced.
         """
+        ...
+
+    def forget(self, values: Iterable[ir.Value]) -> None:
+        """Drop what is known of values whose uses, shardings or definitions are about to change."""
         ...
 
     def shardings_on_one_mesh(

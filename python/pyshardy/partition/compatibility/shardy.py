@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, TensorSharding
@@ -66,6 +66,9 @@ class ShardyCompatibility:
                 rule, shardings, shapes, blocked, self._context.meshes, is_reshape=is_reshape
             )
         return self._resolved[key]
+
+    def forget(self, values: Iterable[ir.Value]) -> None:
+        """Drop nothing: operations are resolved one by one."""
 
     def shardings_on_one_mesh(
         self, shardings: Shardings, num_operands: int

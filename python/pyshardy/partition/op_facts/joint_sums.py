@@ -7,12 +7,14 @@ Partial results of the products need not be completed before the sum:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import chain
 
 from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
-from mlir_sdy.values import get_sharding
+from mlir_sdy.model import TensorSharding
 from pyshardy.partition.op_facts.linear_operations import linear_operands
 
 _ADDING = frozenset({"stablehlo.add", "stablehlo.subtract"})
@@ -21,85 +23,170 @@ _MOST_ADDENDS = 32
 """The limit on the number of addends that are looked at."""
 
 
-def added_to(value: ir.Value, is_addend: Callable[[ir.Operation], bool]) -> list[ir.Operation]:
-    """Return the other operations whose results a sum adds to a value.
+@dataclass(frozen=True, slots=True)
+class _LinearUse:
+    """The only use of a value, by an operation that is linear in it alone.
 
-    1. The only use of each result is, through operations that are linear in it alone, the sum: a
-       tree of additions and subtractions in one block.
-    2. No value on the way is sharded along other axes than the value: a reshard would come first.
-    3. The sum is the largest one with addends from `is_addend` operations only.
+    Attributes:
+        user: the operation.
+        operand: the index of the value among its operands.
+        result: its result.
+        is_sum: whether it is an addition or a subtraction.
+        axes: the names of the axes along which its result is sharded.
+    """
 
-    Example: the products of `%y` and of `%z` for `%x . %u` in
-    `tanh(%x . %u + (transpose(%y . %v) - %z . %w))`.
+    user: ir.Operation
+    operand: int
+    result: ir.Value
+    is_sum: bool
+    axes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Addends:
+    """The operations whose results add up to a value.
+
+    Attributes:
+        operations: the operations.
+        axes: the names of the axes along which any value from their results to the sum is sharded.
+    """
+
+    operations: tuple[ir.Operation, ...]
+    axes: frozenset[str]
+
+
+class JointSums:
+    """The sums of a function, each read once.
+
+    A pass that changes the program calls `forget` first.
 
     Args:
-        value: the value.
-        is_addend: whether the results of an operation are such addends.
+        is_addend: whether the results of an operation are addends to look for.
+        shardings: the shardings of all values.
     """
-    axes = _axis_names(value)
-    found: list[ir.Operation] = []
-    while (use := _linear_use(value, axes)) is not None:
-        user, index = use
-        if user.name in _ADDING:
-            others = _addends(user.operands[1 - index], user.block, axes, is_addend)
-            if others is None or len(found) + len(others) > _MOST_ADDENDS:
-                break
-            found += others
-        value = user.results[0]
-    return found
 
+    def __init__(
+        self,
+        is_addend: Callable[[ir.Operation], bool],
+        shardings: Mapping[ir.Value, TensorSharding | None],
+    ):
+        self._is_addend = is_addend
+        self._shardings = shardings
+        self._uses: dict[ir.Value, _LinearUse | None] = {}
+        self._addends: dict[ir.Value, _Addends | None] = {}
+        self._sums = defaultdict[ir.Value, list[ir.Value]](list)
+        """For each value the values whose addends were found by those of this value."""
 
-def is_added(value: ir.Value) -> bool:
-    """Whether the only use of a value is, through linear operations, an addend of a sum."""
-    if _sole_linear_use(value) is None:
-        return False  # most values: their axes need not be read
-    axes = _axis_names(value)
-    while (use := _linear_use(value, axes)) is not None:
-        if use[0].name in _ADDING:
-            return True
-        value = use[0].results[0]
-    return False
+    def added_to(self, value: ir.Value) -> list[ir.Operation]:
+        """Return the other operations whose results a sum adds to a value.
 
+        1. The only use of each result is, through operations that are linear in it alone, the sum:
+           a tree of additions and subtractions in one block.
+        2. No value on the way is sharded along other axes than the value: a reshard would come
+           first.
+        3. The sum is the largest one with addends from `is_addend` operations only.
 
-def _linear_use(value: ir.Value, axes: set[str]) -> tuple[ir.Operation, int] | None:
-    """Return the user of a value and the index of its operand, if it can stay partial for it."""
-    use = _sole_linear_use(value)
-    return use if use is not None and _axis_names(use[0].results[0]) <= axes else None
+        Example: the products of `%y` and of `%z` for `%x . %u` in
+        `tanh(%x . %u + (transpose(%y . %v) - %z . %w))`.
+        """
+        axes = self._axis_names(value)
+        found: list[ir.Operation] = []
+        while (use := self._linear_use(value)) is not None and use.axes <= axes:
+            if use.is_sum:
+                others = self._addends_of(use.user.operands[1 - use.operand], use.user.block)
+                if others is None or not others.axes <= axes:
+                    break
+                if len(found) + len(others.operations) > _MOST_ADDENDS:
+                    break
+                found += others.operations
+            value = use.result
+        return found
 
+    def is_added(self, value: ir.Value) -> bool:
+        """Whether the only use of a value is, through linear operations, an addend of a sum."""
+        use = self._linear_use(value)
+        if use is None:
+            return False  # most values: their axes need not be read
+        axes = self._axis_names(value)
+        while use is not None and use.axes <= axes:
+            if use.is_sum:
+                return True
+            use = self._linear_use(use.result)
+        return False
 
-def _sole_linear_use(value: ir.Value) -> tuple[ir.Operation, int] | None:
-    """Return the user of a value and the index of its operand, if it is linear in it alone."""
-    if not has_one_use(value):
-        return None
-    (use,) = value.uses
-    user, index = use.owner.operation, use.operand_number
-    is_linear = user.name in _ADDING or linear_operands(user) == (index,)
-    return (user, index) if is_linear and user.block == value.owner.operation.block else None
+    def forget(self, values: Iterable[ir.Value]) -> None:
+        """Read sums again in which the uses, shardings or definitions of some values change."""
+        pending = [*values]
+        while pending:
+            value = pending.pop()
+            self._uses.pop(value, None)
+            self._addends.pop(value, None)
+            pending += self._sums.pop(value, ())
 
+    def _linear_use(self, value: ir.Value) -> _LinearUse | None:
+        if value not in self._uses:
+            self._uses[value] = self._read_use(value)
+        return self._uses[value]
 
-def _addends(
-    value: ir.Value, block: ir.Block, axes: set[str], is_addend: Callable[[ir.Operation], bool]
-) -> list[ir.Operation] | None:
-    """Return the operations whose results add up to a value; None if there are others."""
-    if isinstance(value, ir.BlockArgument) or not has_one_use(value):
-        return None
-    operation = value.owner.operation
-    if operation.block != block or not _axis_names(value) <= axes:
-        return None
-    if is_addend(operation):
-        return [operation]
-    if operation.name in _ADDING:
-        parts = [_addends(each, block, axes, is_addend) for each in operation.operands]
-        complete = [part for part in parts if part is not None]
-        return [*chain(*complete)] if len(complete) == len(parts) else None
-    operands = linear_operands(operation)
-    if len(operands) != 1:
-        return None
-    return _addends(operation.operands[operands[0]], block, axes, is_addend)
+    def _read_use(self, value: ir.Value) -> _LinearUse | None:
+        if not has_one_use(value):
+            return None
+        (use,) = value.uses
+        user, index = use.owner.operation, use.operand_number
+        is_sum = user.name in _ADDING
+        if not is_sum and linear_operands(user) != (index,):
+            return None
+        if user.block != value.owner.operation.block:
+            return None
+        result = user.results[0]
+        return _LinearUse(user, index, result, is_sum, self._axis_names(result))
 
+    def _addends_of(self, value: ir.Value, block: ir.Block) -> _Addends | None:
+        """Return the addends of an operand of an operation in a block; None if there are others."""
+        known = self._addends
+        if value not in known:
+            path = [(value, self._summands(value, block))]
+            while path:
+                last, summands = path[-1]
+                unknown = next((each for each in summands or () if each not in known), None)
+                if unknown is not None:
+                    path.append((unknown, self._summands(unknown, block)))
+                else:
+                    known[last] = self._added_up(last, summands)
+                    path.pop()
+        return known[value]
 
-def _axis_names(value: ir.Value) -> set[str]:
-    sharding = get_sharding(value)
-    if sharding is None:
-        return set()
-    return {ref.name for dim in sharding.dim_shardings for ref in dim.axes}
+    def _summands(self, value: ir.Value, block: ir.Block) -> tuple[ir.Value, ...] | None:
+        """Return the values that add up to a value; none for an addend, and None if unknown."""
+        if isinstance(value, ir.BlockArgument) or not has_one_use(value):
+            return None
+        operation = value.owner.operation
+        if operation.block != block:
+            return None
+        if self._is_addend(operation):
+            return ()
+        if operation.name in _ADDING:
+            return tuple(operation.operands)
+        operands = linear_operands(operation)
+        return (operation.operands[operands[0]],) if len(operands) == 1 else None
+
+    def _added_up(self, value: ir.Value, summands: tuple[ir.Value, ...] | None) -> _Addends | None:
+        """Return the addends of a value, given those of its summands."""
+        for each in summands or ():
+            self._sums[each].append(value)
+        if summands is None:
+            return None
+        axes = self._axis_names(value)
+        if not summands:
+            return _Addends((value.owner.operation,), axes)
+        parts = [part for each in summands if (part := self._addends[each]) is not None]
+        operations = (*chain(*(part.operations for part in parts)),)
+        if len(parts) < len(summands) or len(operations) > _MOST_ADDENDS:
+            return None
+        return _Addends(operations, axes.union(*(part.axes for part in parts)))
+
+    def _axis_names(self, value: ir.Value) -> frozenset[str]:
+        sharding = self._shardings[value]
+        if sharding is None:
+            return frozenset()
+        return frozenset(ref.name for dim in sharding.dim_shardings for ref in dim.axes)

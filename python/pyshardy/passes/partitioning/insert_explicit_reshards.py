@@ -70,6 +70,7 @@ from pyshardy.partition.compatibility.uses import UseConverter, insertion_point_
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.completion import drop_completing_collectives
 from pyshardy.partition.op_facts.data_flow import (
+    Source,
     sources_of,
     sources_of_call,
     sources_of_function,
@@ -167,7 +168,7 @@ class _FunctionResharder:
             self._visit(operation, name)
         if self.full or self.has_unreduced_or_maximal:
             for source in sources_of_function(self.function):
-                self.uses.convert(source, self.full, before_use=True)
+                self._convert(source, self.full, before_use=True)
 
     def _operations(self) -> Sequence[tuple[ir.Operation, str]]:
         """Return the operations to process with their names, inner ones first."""
@@ -210,16 +211,19 @@ class _FunctionResharder:
     def _visit(self, operation: ir.Operation, name: str) -> None:
         if name in DATA_FLOW_OPERATIONS:
             for source in sources_of(operation):
-                self.uses.convert(source, self.full)
+                self._convert(source, self.full)
         elif name == _CALL:
             self._convert_operands_of_call(operation)
         elif name == _RESHARD:
             self.known.forget(operation)  # the operation may be erased
+            self.resolver.forget((*operation.operands, *operation.results))
             self.resolver.expand_reshard(operation, self.uses)
         elif name == _BARRIER or runs_on_shards(operation):
+            self.resolver.forget(operation.operands)
             self.uses.complete_operands(operation)
         elif name not in OPERATIONS or record_of(name).creates_any_shard:
             if self.has_unreduced_or_maximal:
+                self.resolver.forget((*operation.operands, *operation.results))
                 self.resolver.complete_operands(operation, self.uses)
                 # Shardy leaves operations that only have effects to the backend partitioner.
                 is_seen = self.full or len(operation.results) > 0
@@ -233,7 +237,12 @@ class _FunctionResharder:
         if self.context.symbols is not None:
             callee = self.context.symbols[callee_of(call)].operation
             for source in sources_of_call(call, callee, self.meshes):
-                self.uses.convert(source, True)
+                self._convert(source, True)
+
+    def _convert(self, source: Source, full: bool, *, before_use: bool = False) -> None:
+        """Convert an operand to the sharding of the place to which its value flows."""
+        self.resolver.forget([source.operation.operands[source.index]])
+        self.uses.convert(source, full, before_use=before_use)
 
     def _make_compatible(self, operation: ir.Operation, name: str) -> None:
         view, shardings = self._read(operation, name)
@@ -241,6 +250,7 @@ class _FunctionResharder:
             return
         on_one_mesh = self.resolver.shardings_on_one_mesh(shardings, len(view.operands))
         if on_one_mesh:
+            self.resolver.forget(view.values)
             self._bring_to_one_mesh(view, shardings, on_one_mesh)
             view, shardings = self._read(operation, name)
             if self._are_plain(shardings):
@@ -249,6 +259,7 @@ class _FunctionResharder:
         if compatible is None or (compatible.is_kept and not self.has_unreduced_or_maximal):
             return
         self.resolver.remark(operation, shardings, compatible)
+        self.resolver.forget(view.values)
         count = len(view.operands)
         place = ir.InsertionPoint(operation)
         for index, sharding in enumerate(compatible.shardings[:count]):
