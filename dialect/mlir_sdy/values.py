@@ -19,7 +19,7 @@ Shardings are plain values of `mlir_sdy.model`. To write many of them, pass one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from mlir_sdy.attributes import AttributeCache, attribute_of, value_of
@@ -393,7 +393,7 @@ SHARDING_ENTRIES = {
 def sharded_operations(
     root: ir.Operation | ir.OpView, *, leaving_out: Collection[str] = SCALAR_BODIES
 ) -> Iterator[tuple[ir.Operation, str, Hashable]]:
-    """Yield the operations with `sdy.sharding` in `root`, with their names and a key.
+    """Return the operations with `sdy.sharding` in `root`, with their names and a key.
 
     The key is equal for operations whose results have the same types and shardings.
 
@@ -401,7 +401,14 @@ def sharded_operations(
         root: the operation to begin with.
         leaving_out: the names of operations whose regions are skipped.
     """
-    for operation, name in named_operations_in(root, leaving_out=leaving_out):
+    return sharded_among(named_operations_in(root, leaving_out=leaving_out))
+
+
+def sharded_among(
+    operations: Iterable[tuple[ir.Operation, str]],
+) -> Iterator[tuple[ir.Operation, str, Hashable]]:
+    """Yield those of several operations, given with their names, as `sharded_operations` does."""
+    for operation, name in operations:
         attribute = operation.attributes.get(SHARDING)
         if attribute is not None:
             types = [identity(result.type) for result in operation.results]

@@ -27,6 +27,8 @@ def are_equivalent(
     Priorities, replicated axes, and whether a dimension is open are ignored:
     `<@m, [{"x", ?}p1], replicated={"y"}>` is equivalent to `<@m, [{"x"}]>`.
     """
+    if first is second:
+        return True
     if _is_plain(first, ignore_unreduced):
         return _is_plain(second, ignore_unreduced)
     if first is None or second is None or first.mesh_or_ref != second.mesh_or_ref:

@@ -65,9 +65,16 @@ _OPEN = DimensionSharding()
 _CLOSED = DimensionSharding(is_closed=True)
 
 
+class _AxesSlot(HashSlot):
+    """Base of `TensorSharding` with the slot of `dim_axes`, which is no field."""
+
+    __slots__ = ("_dim_axes",)
+    _dim_axes: tuple[tuple[AxisRef, ...], ...]
+
+
 @hash_once
 @dataclass(frozen=True, slots=True, repr=False)
-class TensorSharding(HashSlot):
+class TensorSharding(_AxesSlot):
     """The distribution of a tensor on a mesh: `<@mesh, [{"x"}, {?}], replicated={"y"}>`.
 
     Attributes:
@@ -252,7 +259,12 @@ class TensorSharding(HashSlot):
     @property
     def dim_axes(self) -> tuple[tuple[AxisRef, ...], ...]:
         """The axes of each dimension."""
-        return tuple(dim.axes for dim in self.dim_shardings)
+        try:
+            return self._dim_axes
+        except AttributeError:
+            axes = tuple([dim.axes for dim in self.dim_shardings])
+            object.__setattr__(self, "_dim_axes", axes)
+            return axes
 
     def all_axes(self) -> Iterator[AxisRef]:
         """All refs: those of the dimensions, then the replicated and the unreduced ones."""

@@ -122,6 +122,13 @@ def is_computed(name: AnalysisName, module: ir.Operation) -> bool:
     return known is not None and known.module == module
 
 
+def note_analysis(name: AnalysisName, module: ir.Operation, result: object) -> None:
+    """Cache a result that the computation of another analysis has found on the way."""
+    cache = _cache.get()
+    if cache is not None:
+        cache.computed[name] = _Computed(module, result, *_analyses[name])
+
+
 def replace_analysis(name: AnalysisName, module: ir.Operation, result: object) -> None:
     """Keep a result that the current pass knows for the module as it leaves it."""
     cache = _cache.get()

@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import named_operations_in
-from pyshardy.irtools.analyses import inserted_by_current_pass, is_computed, module_analysis
+from pyshardy.irtools.analyses import (
+    inserted_by_current_pass,
+    is_computed,
+    module_analysis,
+    note_analysis,
+)
 
 
 def names_that_may_occur(
@@ -65,5 +70,15 @@ def operation_names(module: ir.Operation) -> frozenset[str]:
 
     Passes that erase operations preserve this analysis, so some may no longer occur.
     """
-    inserted = inserted_by_current_pass() or frozenset[str]()
-    return inserted.union([name for _, name in named_operations_in(module)[1:]])
+    return _with_inserted(name for _, name in named_operations_in(module)[1:])
+
+
+def note_operation_names(module: ir.Operation, names: Iterable[str]) -> None:
+    """Keep the names of all operations inside a module, which the caller has read anyway."""
+    if is_computed("operation-names", module):
+        return
+    note_analysis("operation-names", module, _with_inserted(names))
+
+
+def _with_inserted(names: Iterable[str]) -> frozenset[str]:
+    return (inserted_by_current_pass() or frozenset[str]()).union(names)

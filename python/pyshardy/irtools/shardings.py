@@ -12,15 +12,17 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import TensorSharding
+from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import (
     SHARDING,
     SHARDING_ENTRIES,
     argument_shardings,
     result_shardings,
-    sharded_operations,
+    sharded_among,
     sharding_attributes,
 )
 from pyshardy.irtools.analyses import module_analysis
+from pyshardy.irtools.operation_names import note_operation_names
 from pyshardy.irtools.walks import operations_named, values_of_attribute
 
 MODULE_SHARDING_METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")
@@ -65,7 +67,9 @@ def result_kinds(module: ir.Operation) -> tuple[ResultKind, ...]:
     Passes that copy or erase operations preserve this analysis, so some kinds may no longer occur.
     """
     found: dict[Hashable, ResultKind] = {}
-    for operation, name, key in sharded_operations(module, leaving_out=()):
+    operations = named_operations_in(module)
+    note_operation_names(module, (name for _, name in operations[1:]))
+    for operation, name, key in sharded_among(operations):
         if key not in found and name != _CALL:
             types = tuple(result.type for result in operation.results)
             found[key] = ResultKind(get_discardable(operation, SHARDING), types)

@@ -25,7 +25,6 @@ from pyshardy.partition.resharding.region_boundary import (
     RegionBoundary,
     is_made_by_each_device,
     is_plain,
-    maker_of,
 )
 from pyshardy.partition.resharding.share_reshards import Cost
 
@@ -48,6 +47,14 @@ class _Region:
     mesh: Mesh
     inputs: Sequence[ir.Value]
     outputs: Sequence[tuple[ir.Value, Sequence[ir.Operation]]]
+
+
+class _Shardings(dict[ir.Value, TensorSharding | None]):
+    """The shardings of values, each read once."""
+
+    def __missing__(self, value: ir.Value) -> TensorSharding | None:
+        sharding = self[value] = get_sharding(value)
+        return sharding
 
 
 class ElementwiseRegions:
@@ -88,6 +95,7 @@ class ElementwiseRegions:
         self._work = work
         self._seen: set[int] = set()
         self._shardings: dict[int, TensorSharding | None] = {}
+        self._known = _Shardings()
 
     def visit(self, reshards: Iterable[ir.Operation]) -> None:
         """Change the regions that reshards lead to or from; reshards may be unused afterwards."""
@@ -109,33 +117,37 @@ class ElementwiseRegions:
         mesh = None if sharding is None else mesh_of(sharding, self._meshes)
         if sharding is None or mesh is None or mesh.is_maximal:
             return None
-        block, axes = first.block, sharding.dim_axes
+        block = first.block
 
-        def belongs(operation: ir.Operation) -> bool:
-            if _key(operation) in self._seen or operation.block != block:
+        def belongs(result: ir.Value) -> bool:
+            if identity(result) in self._seen or not _has_axes(self._known[result], sharding):
                 return False
-            other = self._plain_sharding(operation)
-            return (
-                other is not None
-                and other.mesh_or_ref == sharding.mesh_or_ref
-                and other.dim_axes == axes
-            )
+            operation = result.owner.operation
+            return operation.block == block and self._plain_sharding(operation) is not None
 
         found, pending = {_key(first): first}, [first]
+        around: dict[int, tuple[list[ir.Value], list[tuple[int, ir.Operation]]]] = {}
         while pending:
-            for neighbor in _neighbors(pending.pop()):
-                if _key(neighbor) not in found and belongs(neighbor):
-                    found[_key(neighbor)] = neighbor
-                    pending.append(neighbor)
+            operation = pending.pop()
+            result, operands = operation.results[0], list(operation.operands)
+            users = [use.owner.operation for use in result.uses]
+            used = [user.results[0] for user in users if len(user.results)]
+            for value in (*operands, *used):
+                key = identity(value)
+                if key in found or isinstance(value, ir.BlockArgument) or not belongs(value):
+                    continue
+                found[key] = value.owner.operation
+                pending.append(found[key])
+            around[identity(result)] = operands, [(_key(user), user) for user in users]
         self._seen.update(found)
         inputs: dict[ir.Value, None] = {}
         outputs: list[tuple[ir.Value, Sequence[ir.Operation]]] = []
-        for operation in found.values():
-            for operand in operation.operands:
-                if shape_of(operand.type) and identity(operand) not in found:
+        for key, operation in found.items():
+            operands, users = around[key]
+            for operand in operands:
+                if identity(operand) not in found and shape_of(operand.type):
                     inputs[operand] = None
-            users = [use.owner.operation for use in operation.results[0].uses]
-            outside = [user for user in users if _key(user) not in found]
+            outside = [user for key, user in users if key not in found]
             if outside:
                 outputs.append((operation.results[0], outside))
         return _Region(found, sharding, mesh, list(inputs), outputs)
@@ -151,21 +163,19 @@ class ElementwiseRegions:
         return self._shardings[key]
 
     def _find_plain_sharding(self, operation: ir.Operation) -> TensorSharding | None:
-        if not self._is_elementwise(operation):
+        if len(operation.results) != 1:
             return None
-        if not any(shape_of(operand.type) for operand in operation.operands):
-            return None
-        sharding = get_sharding(operation.results[0])
+        result = operation.results[0]
+        sharding = self._known[result]
         if sharding is None or not is_plain(sharding):
             return None
-        if any(size <= 0 for size in shape_of(operation.results[0].type)):
-            return None
-        for operand in operation.operands:
-            if shape_of(operand.type):
-                other = get_sharding(operand)
-                if other is None or not is_plain(other) or not are_equivalent(other, sharding):
-                    return None
-        return sharding
+        tensors = [operand for operand in operation.operands if shape_of(operand.type)]
+        for operand in tensors:
+            other = self._known[operand]
+            if other is None or not is_plain(other) or not are_equivalent(other, sharding):
+                return None
+        is_static = all(size > 0 for size in shape_of(result.type))
+        return sharding if tensors and is_static and self._is_elementwise(operation) else None
 
     # --- Changing ---------------------------------------------------------------------------
 
@@ -181,6 +191,7 @@ class ElementwiseRegions:
         if best is None:
             return
         self._shardings.clear()  # They change.
+        self._known.clear()
         for value in region.inputs:
             uses = [use for use in value.uses if _key(use.owner.operation) in region.operations]
             self._boundary.bring(value, best, uses)
@@ -237,16 +248,15 @@ def _num_shards(sharding: TensorSharding, mesh: Mesh) -> int:
     return mesh.axes_size([axis for axes in sharding.dim_axes for axis in axes])
 
 
+def _has_axes(sharding: TensorSharding | None, wanted: TensorSharding) -> bool:
+    """Whether a sharding has the mesh and the axes of dimensions of another one."""
+    return sharding is wanted or (
+        sharding is not None
+        and sharding.mesh_or_ref == wanted.mesh_or_ref
+        and sharding.dim_axes == wanted.dim_axes
+    )
+
+
 def _key(operation: ir.Operation) -> int:
     """Return the identity of the first result of an operation; 0 without results."""
     return identity(operation.results[0]) if len(operation.results) else 0
-
-
-def _neighbors(operation: ir.Operation) -> Iterator[ir.Operation]:
-    """Yield the operations that define operands of an operation, or use its result."""
-    for operand in operation.operands:
-        maker = maker_of(operand)
-        if maker is not None:
-            yield maker
-    for use in operation.results[0].uses:
-        yield use.owner.operation

@@ -13,8 +13,11 @@ After:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import (
@@ -31,7 +34,6 @@ from pyshardy.irtools.replica_groups import (
     mesh_of_groups,
 )
 from pyshardy.irtools.shardings import MODULE_SHARDING_METADATA
-from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.planned_axes import FACTOR_AXES
 
 
@@ -53,20 +55,31 @@ def drop_sharding_and_mesh(
         for name in MODULE_SHARDING_METADATA:
             remove_discardable(module.operation, name)
     declared = meshes_of(module)
-    for collective in operations_named(COLLECTIVES_WITH_GROUPS, module):
-        name = mesh_of_groups(collective)
-        if isinstance(name, str) and name in declared:
-            inline_mesh_of_groups(collective, declared[name])
-    for function in operations_named({"func.func"}, module):
-        for read, write in (
-            (argument_shardings, set_argument_shardings),
-            (result_shardings, set_result_shardings),
-        ):
-            given = read(function)
-            present = [index for index, sharding in enumerate(given) if sharding is not None]
-            if present:
-                write(function, dict.fromkeys(present))
-    for operation, _ in named_operations_in(module):
+    meshes: list[ir.Operation] = []
+    for operation, name in named_operations_in(module):
         remove_discardable(operation, SHARDING, FACTOR_AXES)
-    for mesh in operations_named({"sdy.mesh"}, module):
+        if name in COLLECTIVES_WITH_GROUPS:
+            _inline_mesh(operation, declared)
+        elif name == "func.func":
+            _drop_interface_shardings(operation)
+        elif name == "sdy.mesh":
+            meshes.append(operation)
+    for mesh in meshes:
         mesh.erase()
+
+
+def _inline_mesh(collective: ir.Operation, declared: Mapping[str, Mesh]) -> None:
+    name = mesh_of_groups(collective)
+    if isinstance(name, str) and name in declared:
+        inline_mesh_of_groups(collective, declared[name])
+
+
+def _drop_interface_shardings(function: ir.Operation) -> None:
+    for read, write in (
+        (argument_shardings, set_argument_shardings),
+        (result_shardings, set_result_shardings),
+    ):
+        given = read(function)
+        present = [index for index, sharding in enumerate(given) if sharding is not None]
+        if present:
+            write(function, dict.fromkeys(present))

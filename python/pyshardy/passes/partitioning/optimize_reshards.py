@@ -55,7 +55,7 @@ from pyshardy.partition.resharding.scatter_all_reduces import scatter_all_reduce
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
 from pyshardy.rules.operation_view import OperationView
 
-_RESHARD = "sdy.reshard"
+_MANUAL, _RESHARD = "sdy.manual_computation", "sdy.reshard"
 
 
 def optimize_reshards(function: ir.OpView, *, hardware: str = DEFAULT_HARDWARE) -> None:
@@ -69,6 +69,9 @@ def optimize_reshards(function: ir.OpView, *, hardware: str = DEFAULT_HARDWARE) 
     Raises:
         UsageError: there is no such hardware.
     """
+    # Halo exchanges are manual computations, and may leave unused operations, which are erased.
+    if not operations_named({_RESHARD, _MANUAL}, function):
+        return
     canonicalize(function, {"sdy-reshard"})
     optimizer = _Optimizer(function.operation, load_hardware(hardware))
     optimizer.run()

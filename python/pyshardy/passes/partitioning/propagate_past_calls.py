@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import SdyError, collect
-from mlir_sdy.discardable import remove_discardable, set_discardable
+from mlir_sdy.discardable import has_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import (
@@ -41,7 +41,7 @@ from pyshardy.irtools.functions import functions_of, has_static_shape
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.stablehlo_views import function_type_of
-from pyshardy.irtools.walks import operations_with
+from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.resharding.total_cost import total_cost
 from pyshardy.passes.partitioning.inline_small_functions import AT_CALL
 from pyshardy.pipeline import PassPipeline, pipeline_of, pipelines, run_pipeline
@@ -50,7 +50,8 @@ _PROPAGATION = (
     "sdy-constant-or-scalar-splitter,symbol-dce,sdy-add-data-flow-edges,sdy-op-priority-propagate,"
     "func.func(sdy-constant-or-scalar-merger,sdy-sink-data-flow-edges),sdy-close-shardings"
 )
-_FIXED = frozenset({"func.call", "func.return", "sdy.manual_computation", "sdy.reshard"})
+_RESHARD = "sdy.reshard"
+_FIXED = frozenset({"func.call", "func.return", "sdy.manual_computation", _RESHARD})
 """Operations whose results have fixed shardings."""
 
 _LOOP = "stablehlo.while"
@@ -77,8 +78,7 @@ def propagate_past_calls(module: ir.Module, *, hardware: str = DEFAULT_HARDWARE)
     Raises:
         UsageError: there is no such hardware.
     """
-    reshards = may_occur_at_start({"sdy.reshard"}, module)
-    marked = operations_with(AT_CALL, module) if reshards else []
+    marked = _marked(module) if may_occur_at_start({_RESHARD}, module) else []
     if not marked:
         mark_all_preserved()
         return
@@ -94,8 +94,14 @@ def propagate_past_calls(module: ir.Module, *, hardware: str = DEFAULT_HARDWARE)
         is_cheaper = _carry_on(after) and _cost(copy_of(after), hardware) < _cost(before, hardware)
     if is_cheaper:
         _replace(module, after)
-    for reshard in operations_with(AT_CALL, module):
+    for reshard in _marked(module):
         remove_discardable(reshard, AT_CALL)
+
+
+def _marked(module: ir.Module) -> list[ir.Operation]:
+    """Return the reshards to the sharding of an argument of an inlined function."""
+    reshards = operations_named({_RESHARD}, module)
+    return [reshard for reshard in reshards if has_discardable(reshard, AT_CALL)]
 
 
 def _only_gathers(reshard: ir.Operation) -> bool:
@@ -118,7 +124,7 @@ def _carry_on(module: ir.Module) -> bool:
     """Drop the marked reshards and propagate; return whether that succeeds."""
     cache = AttributeCache(module.context)
     missing = _close_interfaces(module, cache)
-    for reshard in operations_with(AT_CALL, module):
+    for reshard in _marked(module):
         value = reshard.operands[0]
         reshard.results[0].replace_all_uses_with(value)
         reshard.erase()
@@ -141,7 +147,7 @@ def _close_interfaces(
     Returns:
         The functions with the indices of these arguments and results.
     """
-    shardings = (get_sharding(each.results[0]) for each in operations_with(AT_CALL, module))
+    shardings = (get_sharding(each.results[0]) for each in _marked(module))
     mesh_or_ref = next(each.mesh_or_ref for each in shardings if each is not None)
     changed: list[tuple[ir.Operation, list[int], list[int]]] = []
     for function in functions_of(module):

@@ -24,6 +24,7 @@ Other operations are replicated along these dimensions (see `halo` for the forms
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
@@ -108,15 +109,23 @@ class _ModuleResolver:
         self.meshes = context.meshes
         self.cache = context.cache
         self.rules = context.rules
+        self.replicas = replicas
         self.exchanges = exchanges
-        self.builder = LocalBuilder(
-            self.meshes, replicas=replicas, first_channel=first_free_channel(module)
-        )
+
+    @cached_property
+    def builder(self) -> LocalBuilder:
+        """The builder of all exchanges; its channels follow those of the module before them."""
+        first_channel = first_free_channel(self.module)
+        return LocalBuilder(self.meshes, replicas=self.replicas, first_channel=first_channel)
 
     def run(self) -> None:
-        slices = operations_named({_SLICE}, self.module)
-        names = {*exchanging_operations(), _RESHAPE, _RNG} - {_SLICE}
-        for operation in operations_named(names, self.module):
+        resolved = {*exchanging_operations(), _RESHAPE, _RNG, _SLICE}
+        found = operations_named({*resolved, *PASSING_ON, _RESHARD}, self.module)
+        if not found:
+            return
+        slices = [operation for operation in found if operation.name == _SLICE]
+        others = [each for each in found if each.name in resolved and each.name != _SLICE]
+        for operation in others:
             if operation.name == _RESHAPE:
                 for resizing in resolve_reshape(
                     operation, self.meshes, self.cache, self.hardware, exchanges=self.exchanges
