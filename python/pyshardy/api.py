@@ -249,6 +249,23 @@ def propagate(module: ir.Module, **options: Unpack[PropagationOptions]) -> Propa
         UsageError: there is no such option.
         PipelineError: a pass failed; the module is as it was before.
     """
+    return propagate_with(module, cast("Mapping[str, OptionValue]", options))
+
+
+def propagate_with(
+    module: ir.Module, options: Mapping[str, OptionValue], *, verify_it: bool = True
+) -> Propagation:
+    """Propagate as `propagate` does.
+
+    Args:
+        module: the module, which is changed in place.
+        options: the options of the pipeline.
+        verify_it: verify the result; otherwise the caller has to.
+
+    Raises:
+        UsageError: there is no such option.
+        PipelineError: a pass failed; the module is as it was before.
+    """
     from pyshardy.contracts.annotated import (  # noqa: PLC0415 (loads the host)
         copy_with_contracts,
         remember_annotated,
@@ -257,12 +274,12 @@ def propagate(module: ir.Module, **options: Unpack[PropagationOptions]) -> Propa
     from pyshardy.propagation.observer import observed_by  # noqa: PLC0415
 
     pipeline = pipeline_of(
-        use("sdy-propagation-pipeline", **cast("Mapping[str, OptionValue]", options))
+        use("sdy-propagation-pipeline", **options)
     )
     check_module(module)
     annotated = None if options else copy_with_contracts(module)
     record = Propagation()
     with observed_by(record):
-        run_pipeline(module, pipeline)
+        run_pipeline(module, pipeline, verify_each=verify_it)
     remember_annotated(module, annotated)
     return record

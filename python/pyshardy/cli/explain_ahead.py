@@ -4,7 +4,7 @@
 | this process                 | a forked process                                          |
 |------------------------------|-----------------------------------------------------------|
 | propagates                   |                                                           |
-| partitions                   | reads the propagated program, and packs it for the report |
+| partitions                   | verifies the propagated program, reads it, and packs it   |
 | finds reasons of collectives | estimates costs, and packs them for the report            |
 """
 
@@ -14,7 +14,7 @@ import os
 from types import TracebackType
 
 from mlir_sdy.host import ir
-from mlir_sdy.traversal import named_operations_in
+from mlir_sdy.verify import verify
 from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.page.costs import costs_of
 from pyshardy.explain.page.gather import plan_data
@@ -61,11 +61,17 @@ class ReportAhead:
                 each.cancel()
 
     def on_propagated(self, module: ir.Module, record: Propagation) -> None:
-        """Start the part of the propagated program."""
-        if self._num_processors < 2 or not hasattr(os, "fork"):
-            return
-        if len(named_operations_in(module)) >= self._fewest_operations:
-            self._program = ForkedText(lambda: packed(program_data(module, record)))
+        """Verify the propagated program, and start its part of the report.
+
+        Raises:
+            VerificationError: the program is invalid; `page` may raise it, too.
+        """
+        num_operations = len(record.engine.program.operations)
+        can_fork = self._num_processors > 1 and hasattr(os, "fork")
+        if not can_fork or num_operations < self._fewest_operations:
+            verify(module)
+        else:
+            self._program = ForkedText(lambda: _packed_if_valid(module, record))
 
     def page(self, explained: ExplainedProgram, title: str, xla: AgainstXla | None = None) -> str:
         """Return the report of the program as HTML.
@@ -81,6 +87,11 @@ class ReportAhead:
         plan = packed(plan_data(explained, title, xla=xla))
         sections = PackedSections(self._program.result(), plan, self._costs.result())
         return render_sections(title, sections)
+
+
+def _packed_if_valid(module: ir.Module, record: Propagation) -> str:
+    verify(module)
+    return packed(program_data(module, record))
 
 
 def _usable_processors() -> int:

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
-from pyshardy.api import propagate
+from pyshardy.api import propagate_with
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.display import Displayed, DisplayedText, Table
@@ -27,6 +27,7 @@ from pyshardy.propagation.explained_record import Propagation
 from pyshardy.propagation.explanation import Explanation
 
 if TYPE_CHECKING:
+    from pyshardy.pipeline.options import OptionValue
     from pyshardy.pipelines.option_types import PartitionOptions, PropagationOptions
 
 COST_HARDWARE = "h100"
@@ -155,7 +156,8 @@ def explain_program(
         options: the options of `sdy-propagation-pipeline`.
         partition_options: the options of `sdy-partition-pipeline`.
         marks_operations: mark the operations of the module, so that `values` finds their results.
-        on_propagated: called with the module and its record, before it is partitioned.
+        on_propagated: called with the module and its record, before it is partitioned. It has to
+            verify the module, which may happen beside the partitioning.
 
     Raises:
         PipelineError: propagation or partitioning fails.
@@ -163,7 +165,8 @@ def explain_program(
             hardware.
     """
     values = NamedValues.marked(module) if marks_operations else NamedValues(module)
-    record = propagate(module, **(options or {}))
+    keywords = cast("Mapping[str, OptionValue]", options or {})
+    record = propagate_with(module, keywords, verify_it=on_propagated is None)
     if on_propagated is not None:
         on_propagated(module, record)
     return explain_propagated(

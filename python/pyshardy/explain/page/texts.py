@@ -60,11 +60,11 @@ def program_text(name: str, module: ir.Module, numbers: Sequence[int | None]) ->
 
     Args:
         name: the name of the text.
-        module: the module.
+        module: the module, which has been verified.
         numbers: the number of each of its operations, in the order of the text; None if an
             operation has none.
     """
-    text = asm(module, large_elements_limit=_ELEMENTS)
+    text = asm(module, large_elements_limit=_ELEMENTS, assume_verified=True)
     lines = list(_statements(text))
     if len(lines) != len(numbers):  # an operation whose syntax `_statements` doesn't know
         # The same lines; with elided replica groups the text could not be read.
