@@ -273,9 +273,7 @@ def propagate_with(
     from pyshardy.propagation.explained_record import Propagation  # noqa: PLC0415
     from pyshardy.propagation.observer import observed_by  # noqa: PLC0415
 
-    pipeline = pipeline_of(
-        use("sdy-propagation-pipeline", **options)
-    )
+    pipeline = pipeline_of(use("sdy-propagation-pipeline", **options))
     check_module(module)
     annotated = None if options else copy_with_contracts(module)
     record = Propagation()

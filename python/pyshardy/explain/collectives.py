@@ -14,14 +14,15 @@ from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import TensorSharding
+from mlir_sdy.model import AxisRef, TensorSharding
 from mlir_sdy.values import get_sharding
 from pyshardy.display import Displayed
 from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, Use
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.local_program.communication import Collective
+from pyshardy.propagation.axis_chains import Root, roots_of
 from pyshardy.propagation.explained_record import Propagation
-from pyshardy.propagation.explanation import Explanation, RefusedAxis, Root
+from pyshardy.propagation.explanation import RefusedAxis, refused_axes
 from pyshardy.rules import ShardingRuleLookup
 
 Place = tuple[int, str]
@@ -136,11 +137,13 @@ def explain_collectives(
 
 
 class _Explainer:
-    """Explains moves; caches the explanations of values."""
+    """Explains moves; remembers what it has found about values."""
 
     def __init__(self, record: Propagation | None):
         self._record = record
-        self._known: dict[ir.Value, Explanation | None] = {}
+        self._slots: dict[ir.Value, int | None] = {}
+        self._known_roots: dict[int, list[tuple[int, AxisRef, Root]]] = {}
+        self._known_refused: dict[int, tuple[RefusedAxis, ...]] = {}
 
     def explain(self, collective: Collective, move: Move | None) -> CollectiveExplanation:
         if move is None:
@@ -251,45 +254,49 @@ class _Explainer:
         return roots or list(self._roots(value, {name for _, name in places}))
 
     def _given_at(self, value: ir.Value, places: Collection[Place]) -> list[Root]:
-        explanation = self._explanation(value)
-        return [
-            each.root
-            for each in (() if explanation is None else explanation.axes)
-            if (each.dim, each.axis.name) in places and each.root is not None
-        ]
+        return [root for dim, axis, root in self._roots_of(value) if (dim, axis.name) in places]
 
-    def _roots(self, value: ir.Value, names: Iterable[str] | None) -> Iterator[Root]:
+    def _roots(self, value: ir.Value, names: Collection[str] | None) -> Iterator[Root]:
         """Yield the annotations from which a value has axes of some names, or any axes."""
-        explanation = self._explanation(value)
-        wanted = None if names is None else set(names)
-        for each in () if explanation is None else explanation.axes:
-            if (wanted is None or each.axis.name in wanted) and each.root is not None:
-                yield each.root
+        for _, axis, root in self._roots_of(value):
+            if names is None or axis.name in names:
+                yield root
 
-    def _refused(self, value: ir.Value, names: Iterable[str]) -> tuple[RefusedAxis, ...]:
-        explanation = self._explanation(value)
-        wanted = set(names)
-        refused = () if explanation is None else explanation.refused
-        return tuple(each for each in refused if each.axis.name in wanted)
+    def _refused(self, value: ir.Value, names: Collection[str]) -> tuple[RefusedAxis, ...]:
+        slot = self._slot(value) if names else None
+        if self._record is None or slot is None:
+            return ()
+        known = self._known_refused.get(slot)
+        if known is None:
+            known = self._known_refused[slot] = refused_axes(self._record, slot)
+        return tuple(each for each in known if each.axis.name in names)
+
+    def _roots_of(self, value: ir.Value) -> list[tuple[int, AxisRef, Root]]:
+        slot = self._slot(value)
+        if self._record is None or slot is None:
+            return []
+        known = self._known_roots.get(slot)
+        if known is None:
+            known = self._known_roots[slot] = roots_of(self._record, slot)
+        return known
+
+    def _slot(self, value: ir.Value) -> int | None:
+        """Return the number of a value's tensor; None if it was not propagated."""
+        if value not in self._slots:
+            self._slots[value] = self._find_slot(value)
+        return self._slots[value]
+
+    def _find_slot(self, value: ir.Value) -> int | None:
+        try:
+            return None if self._record is None else self._record.slot(value)
+        except ValueError:
+            return None
 
     def _number(self, operation: ir.Operation) -> int | None:
         return None if self._record is None else self._record.later_values.operation(operation)
 
     def _number_of_value(self, value: ir.Value) -> int | None:
         return None if self._record is None else self._record.later_values.number(value)
-
-    def _explanation(self, value: ir.Value) -> Explanation | None:
-        if value not in self._known:
-            self._known[value] = self._find_explanation(value)
-        return self._known[value]
-
-    def _find_explanation(self, value: ir.Value) -> Explanation | None:
-        if self._record is None:
-            return None
-        try:
-            return self._record.explain(value)
-        except ValueError:  # the value was not propagated
-            return None
 
 
 def _distinct(roots: Iterable[Root]) -> tuple[Root, ...]:

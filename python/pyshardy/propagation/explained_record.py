@@ -53,9 +53,23 @@ class Propagation(Record, Displayed):
             ValueError: propagation saw neither the value nor one that it replaces.
         """
         named = isinstance(value, str)
-        return self._explain(NamedValues(self.engine.program.module)[value] if named else value)
+        known = NamedValues(self.engine.program.module)[value] if named else value
+        slot, inserted = self._found(known)
+        return explain(self, slot, inserted)
 
-    def _explain(self, value: ir.Value) -> Explanation:
+    def slot(self, value: ir.Value) -> int:
+        """Return the number of the tensor that `explain` explains.
+
+        Args:
+            value: as for `explain`.
+
+        Raises:
+            ValueError: as for `explain`.
+        """
+        return self._found(value)[0]
+
+    def _found(self, value: ir.Value) -> tuple[int, tuple[str, ...]]:
+        """Return the slot of a value, and the operations inserted after propagation before it."""
         inserted: list[str] = []
         while (slot := self.later_values.slot(value)) is None:
             operation = None if isinstance(value, ir.BlockArgument) else value.owner.operation
@@ -68,4 +82,4 @@ class Propagation(Record, Displayed):
             inserted.append(operation.name)
             is_barrier = operation.name == _BARRIER
             value = operation.operands[ir.OpResult(value).result_number if is_barrier else 0]
-        return explain(self, slot, tuple(inserted))
+        return slot, tuple(inserted)

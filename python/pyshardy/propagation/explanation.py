@@ -24,12 +24,8 @@ the explanation with the basic strategy is
 
 from __future__ import annotations
 
-import enum
-import weakref
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.model import (
@@ -41,23 +37,14 @@ from mlir_sdy.model import (
     factor_name,
 )
 from pyshardy.display import DisplayedText
+from pyshardy.propagation.axis_chains import Root, chain_of, dim_of, root_at, root_of
 from pyshardy.propagation.flows import Flow
 from pyshardy.propagation.op_priority import NUM_PRIORITIES
 from pyshardy.propagation.record import PropagationStep, Record, Tensor, position_text
 from pyshardy.propagation.refusals import Reason
 
 _MAX_STEPS = 50
-"""Longest chain of steps that is listed completely."""
-
-
-class Origin(enum.Enum):
-    """Origin of an axis that no step propagated. The value is a participle about the tensor."""
-
-    PROGRAM = "given in the program"
-    TACTICS = "given in the program or by a tactic so far"
-    PART = "given in part in the program"
-    GROUP = "given by its sharding group"
-    MANUAL = "given by the enclosing manual computation"
+"""The number of steps from which the rest of a chain, but for its root, is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,25 +97,6 @@ class Gain:
 
 
 @dataclass(frozen=True, slots=True)
-class Root:
-    """A tensor that has an axis without a step.
-
-    Attributes:
-        tensor: the tensor.
-        origin: the origin of the axis.
-        given: its sharding before propagation.
-    """
-
-    tensor: Tensor
-    origin: Origin
-    given: TensorSharding | None
-
-    def __str__(self) -> str:
-        written = self.origin in (Origin.PROGRAM, Origin.TACTICS, Origin.PART)
-        return f"{self.tensor}, {self.origin.value}" + (f": {self.given}" if written else "")
-
-
-@dataclass(frozen=True, slots=True)
 class AxisExplanation:
     """The chain of steps by which an axis came to a dimension.
 
@@ -136,7 +104,7 @@ class AxisExplanation:
         dim: the dimension.
         axis: the axis.
         chain: the steps, the last one first. The annotation of the program is at the end.
-        is_cut: whether the chain is truncated.
+        is_cut: whether the chain was too long, and steps before the annotation are left out.
     """
 
     dim: int
@@ -212,9 +180,10 @@ class Explanation(DisplayedText):
         lines.append(f"{self.tensor}: {self.sharding or 'no sharding'}")
         for each in self.axes:
             lines.append(f"  dimension {each.dim}, {each.axis}:")
-            lines.extend(f"    {link}" for link in each.chain)
+            chain = [str(link) for link in each.chain]
             if each.is_cut:
-                lines.append("    ... (more steps)")
+                chain.insert(_MAX_STEPS, "... (more steps)")
+            lines.extend(f"    {link}" for link in chain)
         if self.refused:
             lines.append("  not sharded further:")
             lines.extend(f"    {refused}" for refused in self.refused)
@@ -235,97 +204,25 @@ def explain(record: Record, slot: int, inserted: tuple[str, ...] = ()) -> Explan
         for dim, dim_sharding in enumerate(() if sharding is None else sharding.dim_shardings)
         for axis in dim_sharding.axes
     ]
-    refused = {str(each): each for each in _refused(record, slot)}
-    return Explanation(
-        record.tensor(slot), sharding, tuple(axes), tuple(refused.values()), inserted
-    )
-
-
-def origin_of_given(record: Record) -> Origin:
-    """Return the origin of shardings from before a propagation."""
-    return Origin.TACTICS if record.follows_tactics else Origin.PROGRAM
+    refused = refused_axes(record, slot)
+    return Explanation(record.tensor(slot), sharding, tuple(axes), refused, inserted)
 
 
 # --- Propagated axes ------------------------------------------------------------------------------
 
-_Link: TypeAlias = "tuple[Gain | Root, tuple[int, int] | None, int]"
-
-_Links: TypeAlias = "dict[tuple[int, int, int], _Link]"
-
-_links: weakref.WeakKeyDictionary[Record, defaultdict[AxisRef, _Links]] = (
-    weakref.WeakKeyDictionary()
-)
-"""The links of each axis in a record, by the tensor, the dimension and the step that they precede.
-
-The chains of most values of a deep model end in the same ones.
-"""
-
 
 def _explain_axis(record: Record, slot: int, dim: int, axis: AxisRef) -> AxisExplanation:
     chain: list[Gain | Root] = []
-    place: tuple[int, int] | None = (slot, dim)
-    before = len(record)
-    links = _links.setdefault(record, defaultdict[AxisRef, _Links](dict))[axis]
-    while place is not None:
+    for link in chain_of(record, slot, dim, axis):
         if len(chain) == _MAX_STEPS:
-            return AxisExplanation(dim, axis, tuple(chain), is_cut=True)
-        slot, dim = place
-        found = links.get((slot, dim, before))
-        if found is None:
-            found = links[slot, dim, before] = _link(record, slot, dim, axis, before)
-        link, place, before = found
-        chain.append(link)
+            root = root_of(record, slot, dim, axis)
+            end = () if root is None else (root,)
+            return AxisExplanation(dim, axis, (*chain, *end), is_cut=True)
+        if link.step is None or link.flow is None:
+            chain.append(root_at(record, link))
+        else:
+            chain.append(gain_of(record[link.step], link.flow))
     return AxisExplanation(dim, axis, tuple(chain))
-
-
-def _link(record: Record, slot: int, dim: int, axis: AxisRef, before: int) -> _Link:
-    """Return the last link of an axis before a step, and the place and the step to go on with."""
-    given = record.given(slot)
-    axes = () if given is None else given.dim_shardings[dim].axes
-    tensor = record.tensor(slot)
-    if any(known.contains(axis) for known in axes):
-        return Root(tensor, origin_of_given(record), given), None, before
-    found = _last_gain(record, slot, dim, axis, before)
-    if found is None:
-        member = _gained_before(record, slot, dim, axis, before)
-        if member is not None:
-            return Root(tensor, Origin.GROUP, given), (member, dim), before
-        is_part = any(axis.contains(known) for known in axes)
-        return Root(tensor, Origin.PART if is_part else Origin.MANUAL, given), None, before
-    step, flow = found
-    gain = gain_of(step, flow)
-    if flow.source is None:
-        return gain, None, before
-    source_dim = dim_of(step.rule, flow.source, flow.factor)
-    return gain, (step.tensors[flow.source].slot, source_dim), step.number
-
-
-def _last_gain(
-    record: Record, slot: int, dim: int, axis: AxisRef, before: int
-) -> tuple[PropagationStep, Flow] | None:
-    """Return the latest step before another one in which a dimension got an axis, or part of it."""
-    for number in reversed(record.gained(slot)):
-        if number >= before:
-            continue
-        step = record[number]
-        for flow in step.flows:
-            if (
-                step.tensors[flow.target].slot == slot
-                and flow.dim == dim
-                and any(gained.overlaps(axis) for gained in flow.axes)
-            ):
-                return step, flow
-    return None
-
-
-def _gained_before(record: Record, slot: int, dim: int, axis: AxisRef, before: int) -> int | None:
-    """Return the member of a tensor's sharding group that got an axis last."""
-    gains = [
-        (found[0].number, member)
-        for member in record.members(slot)
-        if (found := _last_gain(record, member, dim, axis, before)) is not None
-    ]
-    return max(gains)[1] if gains else None
 
 
 def gain_of(step: PropagationStep, flow: Flow) -> Gain:
@@ -358,6 +255,16 @@ def _direction(source: int, target: int, num_operands: int) -> str:
 # --- Refused axes ---------------------------------------------------------------------------------
 
 
+def refused_axes(record: Record, slot: int) -> tuple[RefusedAxis, ...]:
+    """Return the axes that a tensor did not get, with reasons.
+
+    Args:
+        record: the record of the propagation.
+        slot: the number of the tensor.
+    """
+    return tuple({str(each): each for each in _refused(record, slot)}.values())
+
+
 def _refused(record: Record, slot: int) -> Iterator[RefusedAxis]:
     for operation, refusal, relation in record.still_refused(slot):
         rule = relation.family.rule
@@ -375,15 +282,6 @@ def _refused(record: Record, slot: int) -> Iterator[RefusedAxis]:
             None if blocker is None else record.tensor(relation.tensors[blocker]),
             None if blocker is None else position_text(blocker, rule),
         )
-
-
-def dim_of(rule: OpShardingRule, position: int, factor: int) -> int:
-    """Return the dimension of a tensor that has a factor."""
-    return next(
-        dim
-        for dim, mapping in enumerate(rule.mappings[position].dim_mappings)
-        if factor in mapping.factor_indices
-    )
 
 
 # --- Text -----------------------------------------------------------------------------------------

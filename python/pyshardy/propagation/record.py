@@ -272,6 +272,11 @@ class Record:
         """Return the steps that changed a tensor, in order."""
         return self._steps_by_slot.get(slot, [])
 
+    def flows(self, number: int) -> tuple[Flow, ...]:
+        """Return the axes that tensors gained in a step."""
+        change = self._changes[number]
+        return self._trace(change.kind, change.state)[2]
+
     def still_refused(self, slot: int) -> list[tuple[int, Refusal, Relation]]:
         """Yield the refused axes of a tensor in the final state, with operations and relations."""
         engine = self.engine

@@ -12,7 +12,8 @@ from mlir_sdy.dialect import Context
 from pyshardy.explain.moves import MoveKind
 from pyshardy.explain.program import ExplainedProgram, explain_program
 from pyshardy.irtools.named_values import NamedValues
-from pyshardy.propagation.explanation import Gain, Origin
+from pyshardy.propagation.axis_chains import Origin
+from pyshardy.propagation.explanation import Gain
 from pyshardy.propagation.refusals import Reason
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "mlir"

@@ -39,6 +39,24 @@ def test_in_full(recorded):
     ]
 
 
+def test_the_root_of_a_long_chain(recorded):
+    steps = "".join(
+        f"%{number} = stablehlo.tanh %{number - 1} : tensor<8x8xf32>\n" for number in range(1, 70)
+    )
+    text = f"""
+    func.func @main(%0: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@m, [{{"a"}}, {{}}]>}})
+        -> tensor<8x8xf32> {{
+      {steps}
+      return %69 : tensor<8x8xf32>
+    }}"""
+    found = recorded(text, "basic")
+    (result,) = found.main.regions[0].blocks[0].operations[-1].operands
+    *steps, cut, root = str(found.record.explain(result)).splitlines()
+    assert len(steps) == 2 + 50
+    assert cut == "    ... (more steps)"
+    assert root.startswith("    argument 0 of @main (t.mlir:3:21), given in the program: <@m, [")
+
+
 def test_priorities_and_directions(recorded):
     text = """
     func.func @main(%x: tensor<8x4xf32>, %y: tensor<4x8xf32>)

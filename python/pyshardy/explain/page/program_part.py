@@ -33,9 +33,10 @@ from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.program_interface import port_names
+from pyshardy.propagation.axis_chains import dim_of, origin_of_given
 from pyshardy.propagation.engine import Change
 from pyshardy.propagation.explained_record import Propagation
-from pyshardy.propagation.explanation import dim_of, gain_of, origin_of_given
+from pyshardy.propagation.explanation import gain_of
 from pyshardy.propagation.flows import Flow
 from pyshardy.propagation.program import DATA_FLOW_EDGE
 from pyshardy.propagation.record import PropagationStep
