@@ -83,6 +83,7 @@ class ReportAhead:
         """
         if self._program is None:
             return render_page(explained, title, xla=xla)
+        explained.origins  # noqa: B018 (computed here, since both processes need them)
         self._costs = ForkedText(lambda: packed(costs_of(explained)))
         plan = packed(plan_data(explained, title, xla=xla))
         sections = PackedSections(self._program.result(), plan, self._costs.result())

@@ -157,10 +157,13 @@ def _computation(
     program: PartitionedProgram, use: ResourceUse, hardware: Hardware
 ) -> tuple[Work, float]:
     repetitions = Repetitions(program.module)
-    total, seconds = Work(), 0.0
+    num_operations, nbytes, seconds = 0.0, 0.0, 0.0
     for number, once in use.work.items():
         times = repetitions.of(use.table.operations[number])
-        work = once.times(1 if times is None else times)
-        total += work
-        seconds += hardware.work_seconds(work.operations, work.nbytes)
-    return total, seconds
+        if times is None:
+            times = 1
+        operations_run, bytes_moved = once.operations * times, once.nbytes * times
+        num_operations += operations_run
+        nbytes += bytes_moved
+        seconds += hardware.work_seconds(operations_run, bytes_moved)
+    return Work(num_operations, nbytes), seconds

@@ -6,7 +6,8 @@
 2. Other values are live as `live_ranges` says.
 3. While an operation with regions runs, the peak memory of one region is added, without the
    arguments of a loop body, which share the memory of its operands and results.
-4. While a called function runs, its peak memory is added, without its arguments.
+4. Bodies that compute with scalars, such as that of a reduction, need none.
+5. While a called function runs, its peak memory is added, without its arguments.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
+from mlir_sdy.traversal import SCALAR_BODIES
 from pyshardy.backends.donations import aliased_results
 from pyshardy.explain.live_ranges import live_bytes
 from pyshardy.explain.operation_table import Block, OperationTable
@@ -91,7 +93,7 @@ class _Peaks:
         if name == _CALL:
             return self._of_function(callee_of(self._table.operations[number]))
         blocks = self._table.blocks_of(number)
-        if not blocks:
+        if not blocks or name in SCALAR_BODIES:
             return 0
         if name == _WHILE:
             condition, body = blocks
