@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, replace
 
 from mlir_sdy.assembly.rewritten_text import RewrittenText
@@ -114,20 +115,25 @@ class HostText:
             moved.add(1)
         if not moved:
             return
+        # Operations have the places of their names, unless the text gives some of them others.
+        last = sys.maxsize if "loc(" in source.text else max(moved)
         with root.context:
 
             def restore(operation: ir.Operation) -> ir.WalkResult:
                 location = operation.location
-                if isinstance(location, ir.FileLineColLoc) and location.start_line in moved:
+                if not isinstance(location, ir.FileLineColLoc):
+                    return ir.WalkResult.ADVANCE
+                line = location.start_line
+                if line in moved:
                     place = location_of(location)
                     if place is not None and place.filename == source.filename:
                         place = self._in_source(place)
                         operation.location = ir.Location.file(
                             place.filename, place.line, place.column
                         )
-                return ir.WalkResult.ADVANCE
+                return ir.WalkResult.ADVANCE if line <= last else ir.WalkResult.INTERRUPT
 
-            root.walk(restore)
+            root.walk(restore, ir.WalkOrder.PRE_ORDER)
 
 
 def _skip_attribute_or_type(cursor: Cursor) -> None:

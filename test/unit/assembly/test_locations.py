@@ -241,3 +241,18 @@ def test_locations_in_the_text_win(context):
     module = parse(text, context)
     (mesh,) = module.body.operations
     assert str(location_of(mesh.location)) == "model.py:3:7"
+
+
+def test_operations_behind_one_with_a_given_location(context):
+    """The first operation claims to be behind the last line with a rewritten operation."""
+    text = (
+        f"{MESH}func.func @f(%a: tensor<4xf32>) {{\n"
+        '  %0 = stablehlo.abs %a : tensor<4xf32> loc("f":9:1)\n'
+        "  %1 = sdy.reshard %0 <@m, [{}]> : tensor<4xf32> %2 = stablehlo.abs %1 : tensor<4xf32>\n"
+        "  return\n}"
+    )
+    module = parse(text, context, "f")
+    _, function = module.body.operations
+    places = [str(location_of(each.location)) for each in function.regions[0].blocks[0].operations]
+    columns = [text.splitlines()[3].index(name) + 1 for name in ("sdy.reshard", "stablehlo.abs")]
+    assert places == ["f:9:1", *(f"f:4:{column}" for column in columns), "f:5:3"]
