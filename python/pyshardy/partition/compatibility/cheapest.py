@@ -124,7 +124,8 @@ class CheapestCompatibility:
             lambda: SignatureMemo(context.rules)
         )
         self._sums = JointSums(_can_be_partial, context.shardings)
-        self._resolved: dict[object, CompatibleShardings | None] = {}
+        self._cheapest_found: dict[object, CompatibleShardings | None] = {}
+        self._reshapes_found: dict[object, CompatibleShardings | None] = {}
 
     def resolve(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
         """Return compatible shardings of the tensors of an operation; None to change nothing."""
@@ -204,15 +205,15 @@ class CheapestCompatibility:
             planned = self._planned(operation, rule, blocked, shardings)
             if planned is not None:
                 return planned
+        compatible = self._cheapest(question, rule, blocked)
+        if not question.is_reshape or compatible is None:
+            return compatible
         key = question, rule, blocked
-        if key not in self._resolved:
-            compatible = self._cheapest(question, rule, blocked)
-            if question.is_reshape and compatible is not None:
-                compatible = cheapest_reshape(
-                    operation, shardings, compatible, self._context.meshes, self._hardware
-                )
-            self._resolved[key] = compatible
-        return self._resolved[key]
+        if key not in self._reshapes_found:
+            self._reshapes_found[key] = cheapest_reshape(
+                operation, shardings, compatible, self._context.meshes, self._hardware
+            )
+        return self._reshapes_found[key]
 
     def _planned(
         self,
@@ -236,8 +237,15 @@ class CheapestCompatibility:
     def _cheapest(
         self, question: _Question, rule: OpShardingRule, blocked: frozenset[int]
     ) -> CompatibleShardings | None:
-        """Return the cheapest compatible shardings without axes for blocked factors."""
+        """Return the cheapest compatible shardings without axes for blocked factors, found once."""
+        key = question, rule, blocked
+        if key not in self._cheapest_found:
+            self._cheapest_found[key] = self._find_cheapest(question, rule, blocked)
+        return self._cheapest_found[key]
 
+    def _find_cheapest(
+        self, question: _Question, rule: OpShardingRule, blocked: frozenset[int]
+    ) -> CompatibleShardings | None:
         def choose(projection: ShardingProjection, mesh: Mesh) -> FactorAxes:
             axes = shardy_axes(
                 rule, projection, question.shapes, blocked, mesh, is_reshape=question.is_reshape

@@ -154,14 +154,23 @@ class _Reassociation:
             for index in range(len(operation.results)):
                 self._leave_loop(operation, index)
         elif operation.name in _JOINT:
-            found = [self._completion(operand, operation) for operand in operation.operands]
-            completions = [each for each in found if each is not None]
-            if len(completions) == len(found) > 1:
+            completions = self._completions(operation)
+            if len(completions) > 1:
                 self._merge(operation, completions)
         else:
             completion = self._completion(operation.operands[0], operation)
             if completion is not None and not completion.is_scatter:
                 self._move(operation, [completion])
+
+    def _completions(self, operation: ir.Operation) -> Sequence[_Completion]:
+        """Return the collectives that complete the operands; none if one is without."""
+        completions: list[_Completion] = []
+        for operand in operation.operands:
+            completion = self._completion(operand, operation)
+            if completion is None:
+                return ()
+            completions.append(completion)
+        return completions
 
     def _completion(self, value: ir.Value, user: ir.Operation) -> _Completion | None:
         """Return the collective that completes an operand, if it can move after this user."""
