@@ -120,9 +120,9 @@ class CheapestCompatibility:
         self._has_manual_computations = bool(operations_named({_MANUAL}, function))
         self._has_loops = bool(operations_named({_WHILE}, function))
         self._has_several_meshes = has_several_meshes(context.meshes)
-        self._by_addends = defaultdict[int, SignatureMemo[CompatibleShardings | None]](
-            lambda: SignatureMemo(context.rules)
-        )
+        self._by_signature = defaultdict[
+            tuple[AxisTuple, int], SignatureMemo[CompatibleShardings | None]
+        ](lambda: SignatureMemo(context.rules))
         self._sums = JointSums(_can_be_partial, context.shardings)
         self._cheapest_found: dict[object, CompatibleShardings | None] = {}
         self._reshapes_found: dict[object, CompatibleShardings | None] = {}
@@ -137,11 +137,22 @@ class CheapestCompatibility:
     def _memoized(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
         if self._depends_on_place(view.operation) or not self._full:
             return self._resolve(view.operation, shardings)
-        alone = self._by_addends[1].of(view, shardings, self._resolve_alone)
+        alone = self._resolve_once(view, shardings)
         # A sum can't improve what needs no communication, and looking for one takes time.
         if alone is None or alone.is_kept or not self._is_added(view.operation):
             return alone
-        return self._resolve(view.operation, shardings)
+        return self._resolve_once(view, shardings, self._completed_sum(view.operation))
+
+    def _resolve_once(
+        self,
+        view: OperationView,
+        shardings: Shardings,
+        completed: AxisTuple = (),
+        addends: int = 1,
+    ) -> CompatibleShardings | None:
+        """Return the result of `_resolve_alone`, found once for operations of one signature."""
+        find = functools.partial(self._resolve_alone, completed=completed, addends=addends)
+        return self._by_signature[completed, addends].of(view, shardings, find)
 
     def _depends_on_place(self, operation: ir.Operation) -> bool:
         """Whether operations of the same form may have other compatible shardings."""
@@ -309,11 +320,10 @@ class CheapestCompatibility:
         known = self._context.shardings
         view = OperationView.of(operation, operation.name)
         shardings = tuple([known[value] for value in view.values])
-        find = functools.partial(self._resolve_alone, addends=addends)
         if self._depends_on_place(operation):
-            compatible = find(operation, shardings)
+            compatible = self._resolve_alone(operation, shardings, addends=addends)
         else:
-            compatible = self._by_addends[addends].of(view, shardings, find)
+            compatible = self._resolve_once(view, shardings, addends=addends)
         return () if compatible is None else compatible.reduced_axes
 
     def _manual_axes(self, operation: ir.Operation) -> frozenset[str]:

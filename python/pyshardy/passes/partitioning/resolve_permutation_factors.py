@@ -111,6 +111,7 @@ class _ModuleResolver:
         self.rules = context.rules
         self.replicas = replicas
         self.exchanges = exchanges
+        self._resolved: dict[object, CompatibleShardings | None] = {}
 
     @cached_property
     def builder(self) -> LocalBuilder:
@@ -153,7 +154,7 @@ class _ModuleResolver:
             in_place = factors_in_place(operation, rule, self.meshes)
             self._replicate(operation, rule, blocked_factors(operation, rule) - in_place)
             return
-        resolution = _ResolutionBySize(operation, self.meshes)
+        resolution = _ResolutionBySize(operation, self.meshes, self._resolved)
         lists = axes_of_factors(form.rule, shardings, form.factors)
         replicated = factors_to_replicate(
             form, shardings, self.meshes, resolution, exchanges=self.exchanges
@@ -199,18 +200,35 @@ class _ModuleResolver:
 
 
 class _ResolutionBySize:
-    """Compatible shardings of the tensors of an operation, by their sizes."""
+    """Compatible shardings of the tensors of an operation, by their sizes.
 
-    def __init__(self, operation: ir.Operation, meshes: Mapping[str, Mesh]):
+    Args:
+        operation: the operation.
+        meshes: the meshes by their names.
+        resolved: the compatible shardings that have been found for any operation.
+    """
+
+    def __init__(
+        self,
+        operation: ir.Operation,
+        meshes: Mapping[str, Mesh],
+        resolved: dict[object, CompatibleShardings | None],
+    ):
         self._operation = operation
         self._meshes = meshes
+        self._resolved = resolved
         self._shapes = tuple(
             shape_of(each.type) for each in (*operation.operands, *operation.results)
         )
 
     def __call__(self, rule: OpShardingRule, blocked: frozenset[int]) -> CompatibleShardings | None:
         shardings = _shardings_of(self._operation)
-        return fully_compatible(rule, shardings, self._shapes, blocked, self._meshes)
+        key = rule, shardings, self._shapes, blocked
+        if key not in self._resolved:
+            self._resolved[key] = fully_compatible(
+                rule, shardings, self._shapes, blocked, self._meshes
+            )
+        return self._resolved[key]
 
     def changes(self, rule: OpShardingRule, blocked: frozenset[int]) -> bool:
         """Whether the tensors are not compatible yet."""
