@@ -17,16 +17,18 @@ Found = TypeVar("Found")
 Shardings = tuple[TensorSharding | None, ...]
 
 _REDUCE = "stablehlo.reduce"
+_BY_RULE = DOT_OPERATIONS | {"stablehlo.reshape"}
 
 
 class SignatureMemo(Generic[Found]):
     """Memoized results of a function of the signature and the shardings of an operation.
 
-    1. The signature of an operation is its rule if all factors are pass-through, or if it is the
-       rule of a matrix product, which is always completed by a sum.
+    1. The signature of an operation is its rule if all factors are pass-through, if it is the
+       rule of a matrix product, which is always completed by a sum, or that of a reshape, which has
+       no attributes.
     2. The signature of a `stablehlo.reduce` includes the operation by which its body combines
        values.
-    3. Operations with permutation factors, and other reductions, are not memoized.
+    3. Other operations with permutation factors, and other reductions, are not memoized.
 
     Args:
         rules: finds sharding rules.
@@ -81,6 +83,6 @@ class SignatureMemo(Generic[Found]):
 def _goes_by_rule(name: str, rule: OpShardingRule | None) -> bool:
     return (
         rule is None
-        or name in DOT_OPERATIONS
+        or name in _BY_RULE
         or not (rule.reduction_factors or rule.permutation_factors or rule.need_replication_factors)
     )
