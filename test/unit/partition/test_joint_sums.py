@@ -84,6 +84,20 @@ def test_a_changed_operation_is_read_again():
     assert sums.added_to(x) == others
     (use,) = others[0].results[0].uses
     addition = use.owner.operation
-    sums.forget((*addition.operands, *addition.results))
+    sums.forget(addition.operands, addition.results)
     addition.operands[0] = module.body.operations[0].regions[0].blocks[0].arguments[0]
     assert sums.added_to(x) == []
+
+
+def test_a_memo_of_an_operation_is_dropped_with_its_operands_and_results():
+    module, x, others = sum_of(4)
+    sums, first = products_added_up(), others[0]
+    memo = sums.memo_of(first)
+    memo[1] = (sdy.AxisRef("x"),)
+    sums.forget(first.operands, ())
+    assert sums.memo_of(first) is memo
+    for changed in (first.operands, first.results):
+        memo = sums.memo_of(first)
+        sums.forget((), changed)
+        assert sums.memo_of(first) is not memo
+    del module, x

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import are_remarks_wanted
@@ -317,14 +317,17 @@ class CheapestCompatibility:
             operation: the operation, whose result may be added to others.
             addends: the number of results that share the cost of a completion.
         """
-        known = self._context.shardings
-        view = OperationView.of(operation, operation.name)
-        shardings = tuple([known[value] for value in view.values])
-        if self._depends_on_place(operation):
-            compatible = self._resolve_alone(operation, shardings, addends=addends)
-        else:
-            compatible = self._resolve_once(view, shardings, addends=addends)
-        return () if compatible is None else compatible.reduced_axes
+        memo = self._sums.memo_of(operation)
+        if addends not in memo:
+            known = self._context.shardings
+            view = OperationView.of(operation, operation.name)
+            shardings = tuple([known[value] for value in view.values])
+            if self._depends_on_place(operation):
+                compatible = self._resolve_alone(operation, shardings, addends=addends)
+            else:
+                compatible = self._resolve_once(view, shardings, addends=addends)
+            memo[addends] = () if compatible is None else compatible.reduced_axes
+        return memo[addends]
 
     def _manual_axes(self, operation: ir.Operation) -> frozenset[str]:
         """Return the axes of the enclosing manual computations of an operation."""
@@ -332,9 +335,9 @@ class CheapestCompatibility:
             return frozenset()
         return frozenset(bound_manual_axes(operation))
 
-    def forget(self, values: Iterable[ir.Value]) -> None:
-        """Read the sums of values again, whose uses, shardings or definitions change."""
-        self._sums.forget(values)
+    def forget(self, operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> None:
+        """Read the sums of an operation again that is about to change."""
+        self._sums.forget(operands, results)
 
     def shardings_on_one_mesh(
         self, shardings: Shardings, num_operands: int

@@ -13,7 +13,7 @@ or if an operand is partial along them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from mlir_sdy.diagnostics import PassError, error
@@ -52,8 +52,13 @@ class CompatibilityResolver(Protocol):
         """
         ...
 
-    def forget(self, values: Iterable[ir.Value]) -> None:
-        """Drop what is known of values whose uses, shardings or definitions are about to change."""
+    def forget(self, operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> None:
+        """Drop what is known of an operation that is about to change.
+
+        Args:
+            operands: the operands that change.
+            results: the results that change, or whose uses do.
+        """
         ...
 
     def shardings_on_one_mesh(

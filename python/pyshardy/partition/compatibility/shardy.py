@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, TensorSharding
@@ -67,7 +67,7 @@ class ShardyCompatibility:
             )
         return self._resolved[key]
 
-    def forget(self, values: Iterable[ir.Value]) -> None:
+    def forget(self, operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> None:
         """Drop nothing: operations are resolved one by one."""
 
     def shardings_on_one_mesh(

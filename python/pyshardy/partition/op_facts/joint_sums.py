@@ -14,7 +14,7 @@ from itertools import chain
 
 from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
-from mlir_sdy.model import TensorSharding
+from mlir_sdy.model import AxisTuple, TensorSharding
 from pyshardy.partition.op_facts.linear_operations import linear_operands
 
 _ADDING = frozenset({"stablehlo.add", "stablehlo.subtract"})
@@ -76,6 +76,9 @@ class JointSums:
         self._addends: dict[ir.Value, _Addends | None] = {}
         self._sums = defaultdict[ir.Value, list[ir.Value]](list)
         """For each value the values whose addends were found by those of this value."""
+        self._memos: dict[ir.Value, dict[int, AxisTuple]] = {}
+        self._readers = defaultdict[ir.Value, list[ir.Value]](list)
+        """For each operand of an operation with a memo the result of the operation."""
 
     def added_to(self, value: ir.Value) -> list[ir.Operation]:
         """Return the other operations whose results a sum adds to a value.
@@ -114,9 +117,27 @@ class JointSums:
             use = self._linear_use(use.result)
         return False
 
-    def forget(self, values: Iterable[ir.Value]) -> None:
-        """Read sums again in which the uses, shardings or definitions of some values change."""
-        pending = [*values]
+    def memo_of(self, addend: ir.Operation) -> dict[int, AxisTuple]:
+        """Return a memo for properties of an operation that its operands and results determine."""
+        result = addend.results[0]
+        if result not in self._memos:
+            self._memos[result] = {}
+            for operand in addend.operands:
+                self._readers[operand].append(result)
+        return self._memos[result]
+
+    def forget(self, operands: Iterable[ir.Value], results: Iterable[ir.Value]) -> None:
+        """Read sums again, since an operation changes.
+
+        Args:
+            operands: the operands that it uses in another way, or no longer.
+            results: the results that have another sharding or definition, or are used in another
+                way.
+        """
+        for result in results:
+            for changed in (result, *self._readers.pop(result, ())):
+                self._memos.pop(changed, None)
+        pending = [*operands, *results]
         while pending:
             value = pending.pop()
             self._uses.pop(value, None)

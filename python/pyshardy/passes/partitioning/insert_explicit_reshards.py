@@ -216,14 +216,14 @@ class _FunctionResharder:
             self._convert_operands_of_call(operation)
         elif name == _RESHARD:
             self.known.forget(operation)  # the operation may be erased
-            self.resolver.forget((*operation.operands, *operation.results))
+            self.resolver.forget(operation.operands, operation.results)
             self.resolver.expand_reshard(operation, self.uses)
         elif name == _BARRIER or runs_on_shards(operation):
-            self.resolver.forget(operation.operands)
+            self.resolver.forget(operation.operands, ())
             self.uses.complete_operands(operation)
         elif name not in OPERATIONS or record_of(name).creates_any_shard:
             if self.has_unreduced_or_maximal:
-                self.resolver.forget((*operation.operands, *operation.results))
+                self.resolver.forget(operation.operands, operation.results)
                 self.resolver.complete_operands(operation, self.uses)
                 # Shardy leaves operations that only have effects to the backend partitioner.
                 is_seen = self.full or len(operation.results) > 0
@@ -241,7 +241,7 @@ class _FunctionResharder:
 
     def _convert(self, source: Source, full: bool, *, before_use: bool = False) -> None:
         """Convert an operand to the sharding of the place to which its value flows."""
-        self.resolver.forget([source.operation.operands[source.index]])
+        self.resolver.forget([source.operation.operands[source.index]], ())
         self.uses.convert(source, full, before_use=before_use)
 
     def _make_compatible(self, operation: ir.Operation, name: str) -> None:
@@ -250,7 +250,7 @@ class _FunctionResharder:
             return
         on_one_mesh = self.resolver.shardings_on_one_mesh(shardings, len(view.operands))
         if on_one_mesh:
-            self.resolver.forget(view.values)
+            self.resolver.forget(view.operands, view.results)
             self._bring_to_one_mesh(view, shardings, on_one_mesh)
             view, shardings = self._read(operation, name)
             if self._are_plain(shardings):
@@ -259,7 +259,7 @@ class _FunctionResharder:
         if compatible is None or (compatible.is_kept and not self.has_unreduced_or_maximal):
             return
         self.resolver.remark(operation, shardings, compatible)
-        self.resolver.forget(view.values)
+        self.resolver.forget(view.operands, view.results)
         count = len(view.operands)
         place = ir.InsertionPoint(operation)
         for index, sharding in enumerate(compatible.shardings[:count]):
