@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "dialect"), str(ROOT / "python")]
@@ -81,17 +82,24 @@ def core_operations() -> set[str]:
 def recorded_operations() -> Iterator[set[str]]:
     """Record the operations in traced graphs, and in those of their decompositions, by name."""
     names: set[str] = set()
-    emit = Decomposer._emit
+    emit, nested = Decomposer._emit, Decomposer._nested_decomposition
+
+    def record(operation: Any) -> None:
+        names.add(str(getattr(operation, "overloadpacket", operation)))
 
     def recording(self: Decomposer, node: Any, *args: Any) -> Any:
-        names.add(str(getattr(node.target, "overloadpacket", node.target)))
+        record(node.target)
         return emit(self, node, *args)
 
-    Decomposer._emit = recording  # type: ignore[method-assign]
-    try:
+    def recording_nested(self: Decomposer, operation: Any, tensors: Any) -> Any:
+        record(operation)
+        return nested(self, operation, tensors)
+
+    with (
+        mock.patch.object(Decomposer, "_emit", recording),
+        mock.patch.object(Decomposer, "_nested_decomposition", recording_nested),
+    ):
         yield names
-    finally:
-        Decomposer._emit = emit  # type: ignore[method-assign]
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from pyshardy.frontends.torch.fragment_tracing import (
     Call,
     Fragment,
+    NestedDecompositions,
     trace_fragment,
     trace_fragments,
 )
@@ -108,6 +109,7 @@ class Decomposer:
 
         modules = [one for one in module.modules() if isinstance(one, torch.fx.GraphModule)]
         fragments = [*map(Fragment.of, modules)]
+        nested = NestedDecompositions(self._nested_decomposition)
         while fragments:
             calls: dict[Any, Call] = {}
             for node in (node for fragment in fragments for node in fragment.nodes):
@@ -116,11 +118,11 @@ class Decomposer:
                     continue
                 key = form_of(node.target, node.args, node.kwargs)
                 if key not in self._fragments:
-                    calls.setdefault(key, Call(function, node.args, node.kwargs))
+                    calls.setdefault(key, Call(function, node.args, node.kwargs, node.target))
             if len(calls) < 2:
                 return
             with self._fake_mode:
-                traced = trace_fragments([*calls.values()])
+                traced = trace_fragments([*calls.values()], nested)
             self._fragments.update(zip(calls, traced, strict=True))
             fragments = [each for each in traced if each is not None]
 
@@ -233,9 +235,16 @@ class Decomposer:
         """Return the function that computes an operation by others, or None."""
         if node.op != "call_function" or self.is_control_flow(node.target) or _is_empty(node):
             return None
-        if _is_scalar_along_dim(node):
+        arguments = [value for each in node.all_input_nodes for value in values_of(each)]
+        if arguments and _needs_lifting(node.target, (*arguments, *values_of(node))):
             return functools.partial(_lifted, node.target)
         return self.decomposition_of(node.target)
+
+    def _nested_decomposition(self, operation: Any, tensors: Sequence[Any]) -> Any:
+        """Return the function for an operation in a decomposition, or None if it stays there."""
+        if self.is_control_flow(operation) or _needs_lifting(operation, tensors):
+            return None
+        return self.decomposition_of(operation)
 
     def _fragment(self, node: Node, call: Call) -> Fragment:
         """Trace a decomposition alone."""
@@ -260,20 +269,22 @@ def _has_types(node: Node) -> bool:
     return all("val" in each.meta for each in node.all_input_nodes)
 
 
-def _is_scalar_along_dim(node: Node) -> bool:
+def _needs_lifting(operation: Any, values: Sequence[Any]) -> bool:
     """Whether an operation has a dimension as argument, but no tensor has dimensions.
 
     The importer does not end for some of them.
+
+    Args:
+        operation: the operation.
+        values: its tensors.
     """
     import torch  # noqa: PLC0415
 
-    schema = getattr(node.target, "_schema", None)
+    schema = getattr(operation, "_schema", None)
     if schema is None or not any(one.name in ("dim", "dims") for one in schema.arguments):
         return False
-    results = values_of(node)
-    types = [value for each in node.all_input_nodes for value in values_of(each)]
-    return bool(types and results) and all(
-        isinstance(value, torch.Tensor) and value.dim() == 0 for value in (*types, *results)
+    return bool(values) and all(
+        isinstance(value, torch.Tensor) and value.dim() == 0 for value in values
     )
 
 

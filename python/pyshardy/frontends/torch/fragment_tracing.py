@@ -11,11 +11,12 @@ traced at once if possible.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyshardy.frontends.torch.fragments import is_mutation, tensor_nodes
+from pyshardy.frontends.torch.fragments import code_when_called, is_mutation, tensor_nodes
 
 if TYPE_CHECKING:
     import torch
@@ -54,12 +55,14 @@ class Call:
         function: the function, such as a decomposition.
         args: its arguments, with nodes in the place of tensors.
         kwargs: its keyword arguments.
+        operation: the operation that the function decomposes, if any.
         changes_tensors: whether it has operations in place; otherwise this is found out.
     """
 
     function: Callable[..., Any]
     args: Any
     kwargs: Any = field(default_factory=dict)
+    operation: Any = None
     changes_tensors: bool = False
 
     @property
@@ -82,6 +85,51 @@ class Call:
         return tuple(made) if isinstance(made, tuple) else made  # without names
 
 
+@dataclass
+class NestedDecompositions:
+    """The decompositions of operations inside others, as PyTorch looks them up.
+
+    An operation inside its own decomposition stays.
+
+    Attributes:
+        decomposition_of: returns the function that computes an operation on tensors by others, or
+            None.
+    """
+
+    decomposition_of: Callable[[Any, Sequence[Any]], Callable[..., Any] | None]
+    _active: list[Any] = field(default_factory=list)
+    _is_known: dict[Any, bool] = field(default_factory=dict)
+
+    @contextlib.contextmanager
+    def inside(self, operation: Any) -> Iterator[None]:
+        """Keep an operation inside the `with` block, which decomposes it."""
+        self._active.append(operation)
+        try:
+            yield
+        finally:
+            self._active.pop()
+
+    def __contains__(self, operation: Any) -> bool:
+        if operation not in self._is_known:
+            self._is_known[operation] = self.decomposition_of(operation, ()) is not None
+        return self._is_known[operation] and operation not in self._active
+
+    def __getitem__(self, operation: Any) -> Callable[..., Any]:
+        return functools.partial(self._decompose, operation)
+
+    def _decompose(self, operation: Any, *args: Any, **kwargs: Any) -> Any:
+        import torch  # noqa: PLC0415
+        from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+        leaves = pytree.tree_leaves((args, kwargs))
+        tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+        function = self.decomposition_of(operation, tensors)
+        if function is None:
+            return NotImplemented  # which makes PyTorch keep it
+        with self.inside(operation):
+            return function(*args, **kwargs)
+
+
 def trace_fragment(call: Call) -> GraphModule:
     """Trace a function for the types of arguments; the graph has no operations in place.
 
@@ -99,13 +147,17 @@ def trace_fragment(call: Call) -> GraphModule:
     return _traced(function, inputs, is_functional=False)
 
 
-def trace_fragments(calls: Sequence[Call]) -> list[Fragment | None]:
+def trace_fragments(calls: Sequence[Call], nested: NestedDecompositions) -> list[Fragment | None]:
     """Trace several functions at once, as `trace_fragment` traces each.
+
+    Args:
+        calls: the calls of the functions.
+        nested: the decompositions of operations that they call.
 
     Returns:
         The fragments, with None for functions that fail or that have operations in place.
     """
-    from torch.fx.experimental.proxy_tensor import get_proxy_mode  # noqa: PLC0415
+    from torch.fx.experimental.proxy_tensor import decompose, get_proxy_mode  # noqa: PLC0415
 
     counts = [len(call.inputs) for call in calls]
     failed: set[int] = set()
@@ -120,7 +172,8 @@ def trace_fragments(calls: Sequence[Call]) -> list[Fragment | None]:
         for index, (call, count) in enumerate(zip(calls, counts, strict=True)):
             given = [next(remaining) for _ in range(count)]
             try:
-                results.append(call(given))
+                with decompose(nested), nested.inside(call.operation):
+                    results.append(call(given))
             except Exception:  # to be raised when it is traced alone
                 failed.add(index)
                 results.append(None)
@@ -157,10 +210,9 @@ def _traced(
 ) -> GraphModule:
     """Trace a function, before PyTorch decomposes its operations if it is functional."""
     import torch  # noqa: PLC0415
-    from torch.fx._lazy_graph_module import _use_lazy_graph_module  # noqa: PLC0415
     from torch.fx.experimental.proxy_tensor import make_fx  # noqa: PLC0415
 
-    with torch.no_grad(), _without_mkldnn(), _use_lazy_graph_module(True):
+    with torch.no_grad(), _without_mkldnn(), code_when_called():
         if is_functional:
             return make_fx(function, tracing_mode="fake", pre_dispatch=True)(*inputs)
         functional = torch.func.functionalize(function, remove="mutations")

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -93,14 +94,18 @@ def fake_mode_of(module: GraphModule) -> Any:
 
 
 def module_of(graph: Graph, origin: GraphModule) -> GraphModule:
-    """Return a module of a graph with the attributes of another one.
+    """Return a module of a graph with the attributes of another one."""
+    from torch.fx._lazy_graph_module import _make_graph_module  # noqa: PLC0415
 
-    Python code for it is generated when it is called, which takes long.
-    """
-    from torch.fx._lazy_graph_module import (  # noqa: PLC0415
-        _make_graph_module,
-        _use_lazy_graph_module,
-    )
-
-    with _use_lazy_graph_module(True):
+    with code_when_called():
         return _make_graph_module(origin, graph)
+
+
+def code_when_called() -> AbstractContextManager[None]:
+    """Let graphs inside the `with` block generate their Python code when they are called.
+
+    To generate it takes long, and most graphs are never called.
+    """
+    from torch.fx._lazy_graph_module import _use_lazy_graph_module  # noqa: PLC0415
+
+    return _use_lazy_graph_module(True)

@@ -42,6 +42,8 @@ def as_strided(
     """Return elements at positions in memory, which has to be contiguous."""
     import torch  # noqa: PLC0415
 
+    if self.is_contiguous() and math.prod(size) == self.numel() and _is_row_major(size, stride):
+        return self.reshape(size)
     positions = _positions(self, size, stride, storage_offset)
     return torch.index_select(self.reshape(-1), 0, positions.reshape(-1)).reshape(size)
 
@@ -60,6 +62,15 @@ def as_strided_scatter(
     positions = _positions(self, size, stride, storage_offset)
     flat = torch.scatter(self.reshape(-1), 0, positions.reshape(-1), src.reshape(-1))
     return flat.reshape(self.shape)
+
+
+def _is_row_major(size: Sequence[int], stride: Sequence[int]) -> bool:
+    """Whether elements in order are adjacent in memory."""
+    adjacent = [math.prod(size[dim + 1 :]) for dim in range(len(size))]
+    return all(
+        count == 1 or step == expected
+        for count, step, expected in zip(size, stride, adjacent, strict=True)
+    )
 
 
 def _positions(
