@@ -89,6 +89,7 @@ class Decomposer:
     constants: dict[str, Any] = field(default_factory=dict)
     _traced: dict[Any, Graph | None] = field(default_factory=dict)
     _fragments: dict[Any, Fragment | None] = field(default_factory=dict)
+    _forms: dict[Node, Any] = field(default_factory=dict)
     _fake_mode: Any = None
 
     def decompose(self, module: GraphModule) -> Graph:
@@ -116,7 +117,7 @@ class Decomposer:
                 function = self._function_of(node)
                 if function is None or not _has_types(node):
                     continue
-                key = form_of(node.target, node.args, node.kwargs)
+                key = self._form_of(node)
                 if key not in self._fragments:
                     calls.setdefault(key, Call(function, node.args, node.kwargs, node.target))
             if len(calls) < 2:
@@ -219,17 +220,25 @@ class Decomposer:
         if function is None:
             return None
         nodes = tensor_nodes(args, kwargs)
-        key = form_of(node.target, args, kwargs)
+        # The strides of given nodes are those of decompositions, and may differ.
+        is_same = _has_types(node) and len(tensor_nodes(node.args, node.kwargs)) == len(nodes)
+        key = self._form_of(node) if is_same else form_of(node.target, args, kwargs)
         if key not in self._traced:
             self._traced[key] = None  # for decompositions that lead back to the operation
             fragment = self._fragments.get(key)
             if fragment is None:
-                fragment = self._fragment(node, Call(function, args, kwargs))
+                given = (node.args, node.kwargs) if is_same else (args, kwargs)
+                fragment = self._fragment(node, Call(function, *given))
             graph = Graph()
             graph.output(self._copy(fragment, graph, _placeholders(graph, nodes), None))
             graph.eliminate_dead_code(_is_impure)
             self._traced[key] = graph
         return self._traced[key]
+
+    def _form_of(self, node: Node) -> Any:
+        if node not in self._forms:
+            self._forms[node] = form_of(node.target, node.args, node.kwargs)
+        return self._forms[node]
 
     def _function_of(self, node: Node) -> Callable[..., Any] | None:
         """Return the function that computes an operation by others, or None."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.traversal import operations_in
 
 _PREFIX = "pyshardy.scope:"
@@ -37,13 +37,13 @@ def name_locations(module: ir.Module) -> None:
 
     The locations of arguments, which are those of their first users, lose the frames.
     """
-    known: dict[str, tuple[str, ir.Location | None]] = {}
+    known: dict[int, tuple[str, ir.Location | None]] = {}
 
     def parts(location: ir.Location) -> tuple[str, ir.Location | None]:
-        text = str(location)
-        if text not in known:
-            known[text] = _without_frame(location)
-        return known[text]
+        key = identity(location.attr)
+        if key not in known:
+            known[key] = _without_frame(location)
+        return known[key]
 
     for view in operations_in(module.operation):
         operation = view.operation
