@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyshardy.frontends.torch.fragments import code_when_called, is_mutation, tensor_nodes
+from pyshardy.frontends.torch.fragments import light_graphs, is_mutation, tensor_nodes
 
 if TYPE_CHECKING:
     import torch
@@ -212,7 +212,7 @@ def _traced(
     import torch  # noqa: PLC0415
     from torch.fx.experimental.proxy_tensor import make_fx  # noqa: PLC0415
 
-    with torch.no_grad(), _without_mkldnn(), code_when_called():
+    with torch.no_grad(), _without_mkldnn(), light_graphs():
         if is_functional:
             return make_fx(function, tracing_mode="fake", pre_dispatch=True)(*inputs)
         functional = torch.func.functionalize(function, remove="mutations")

@@ -21,7 +21,7 @@ from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.conversion import start_conversion
 from pyshardy.frontends.torch.dtensors import Layouts, as_global
 from pyshardy.frontends.torch.fake_weights import weights_on_cpu
-from pyshardy.frontends.torch.fragments import code_when_called
+from pyshardy.frontends.torch.fragments import light_graphs
 from pyshardy.frontends.torch.frames import folder_of_torch, frame_of, shared_frames
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.mutations import without_mutations
@@ -129,7 +129,7 @@ def _export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Expor
             weights_on_cpu(module, given) as inputs,
             static_functions(),
             shared_frames(),
-            code_when_called(),
+            light_graphs(),
         ):
             return torch.export.export(module, *inputs, strict=False)
     except Exception as refusal:  # PyTorch has dozens of classes for it
