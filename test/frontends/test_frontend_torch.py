@@ -11,9 +11,11 @@ from torch import nn
 from torch.utils import _pytree
 
 import pyshardy as sdy
-from mlir_sdy.diagnostics import PassError, UsageError
+from mlir_sdy.diagnostics import PassError, SourceLocation, UsageError
+from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings
 from pyshardy.explain.page.scopes import scopes_of
+from pyshardy.program import run_unpartitioned
 
 MESH = sdy.Mesh.of({"data": 2, "model": 4})
 
@@ -228,6 +230,17 @@ def test_what_is_no_tensor_is_fixed():
         traced.inputs(1, 3)
 
 
+def test_repeated_inputs():
+    class Difference(nn.Module):
+        def forward(self, x, y):
+            return x - 2 * y
+
+    x, y = torch.randn(4), torch.randn(4)
+    traced = sdy.torch.trace(Difference(), x, x)
+    (result,) = run_unpartitioned(traced.module, traced.inputs(x, y), "xla")
+    np.testing.assert_allclose(result, x - 2 * y, rtol=1e-6)
+
+
 def test_exported_programs():
     exported = torch.export.export(nn.Linear(8, 4), (torch.ones(2, 8),))
     traced = sdy.torch.trace(exported, mesh=MESH, shardings={"weight": COLUMNS})
@@ -357,9 +370,16 @@ def test_refusals_of_code_in_submodules(name):
 
 
 def test_wrong_requests():
+    _, line = inspect.getsourcelines(Refused.forward)
     with pytest.raises(UsageError, match="the module returns a value of the type 'object'") as one:
         sdy.torch.trace(Refused(lambda x: (x, object())), torch.ones(3))
-    assert one.value.diagnostics[0].location is None
+    assert one.value.diagnostics[0].location == SourceLocation(__file__, line + 1, 0)
+    with pytest.raises(UsageError, match=r"module fails \(KeyError\): there is no key 'b'") as one:
+        sdy.torch.trace(Refused(lambda x: {"a": x}["b"]), torch.ones(3))
+    assert one.value.diagnostics[0].location.filename == __file__
+    with pytest.raises(PassError, match=r"'aten.softmax.int' .*Dimension out of range") as one:
+        sdy.torch.trace(Refused(lambda x: torch.softmax(x, 7)), torch.ones(3))
+    assert one.value.diagnostics[0].location.filename == __file__
     linear, x = nn.Linear(4, 4), torch.ones(2, 4)
     with pytest.raises(UsageError, match=r"expected a torch.nn.Module, got: function"):
         sdy.torch.trace(torch.nn.functional.relu, x)
@@ -374,6 +394,28 @@ def test_wrong_requests():
     traced = sdy.torch.trace(linear, x, mesh=MESH, shardings={"weight": COLUMNS})
     with pytest.raises(UsageError, match=r"must be an array of float32 of shape \(2, 4\)"):
         partitioned(traced).run(traced.inputs(torch.ones(3, 4)))
+
+
+def test_channels_are_normalized_without_gathers():
+    module, x = nn.GroupNorm(2, 4), torch.randn(8, 4, 3, 3)
+    traced = sdy.torch.trace(module, x, mesh=MESH, shardings={"input": ("data", None, None, None)})
+    names = {each.operation.name for each in operations_in(traced.module.operation)}
+    assert "stablehlo.gather" not in names
+    program = partitioned(traced)
+    assert not program.collectives
+    expected = module(x)
+    torch.testing.assert_close(traced.outputs(program.run(traced.inputs(x))), expected)
+
+
+def test_queries_whose_keys_are_all_masked():
+    class Attention(nn.Module):
+        def forward(self, x, mask):
+            return nn.functional.scaled_dot_product_attention(x, x, x, mask)
+
+    x, mask = torch.randn(2, 3, 4), torch.tensor([[True, False, True], [False] * 3, [True] * 3])
+    traced = sdy.torch.trace(Attention(), x, mask)
+    (result,) = run_unpartitioned(traced.module, traced.inputs(x, mask), "xla")
+    np.testing.assert_allclose(result, Attention()(x, mask), rtol=1e-5, atol=1e-6)
 
 
 def test_ranges_as_indices_are_batch_dimensions():

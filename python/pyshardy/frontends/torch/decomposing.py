@@ -195,7 +195,11 @@ class Decomposer:
         if self.is_control_flow(target):
             args = pytree.tree_map(self._name, args)
         else:
-            decomposed = self._decomposed(node, args, kwargs)
+            try:
+                decomposed = self._decomposed(node, args, kwargs)
+            except DecompositionError as failure:
+                set_source(failure.node, node)
+                raise
             if decomposed is not None:
                 return splice(decomposed, graph, tensor_nodes(args, kwargs), origin)
         made = graph.create_node("call_function", target, args, kwargs, name=node.name)

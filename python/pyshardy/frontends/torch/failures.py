@@ -123,12 +123,13 @@ def of_operation(node: Node, reason: str) -> Diagnostic:
     return error(f"{message}; {advice}", _place(node))
 
 
-def of_export(failure: Exception, frame: Frame | None) -> Diagnostic:
+def of_export(failure: Exception, frame: Frame | None, result: SourceLocation | None) -> Diagnostic:
     """Return the error for a module that PyTorch can't export as one graph.
 
     Args:
         failure: the failure of `torch.export`.
         frame: its place in the user's source, if it has one.
+        result: the place where the module returns its result, if it is known.
     """
     kind = type(failure).__name__
     place = frame and frame.place
@@ -143,14 +144,31 @@ def of_export(failure: Exception, frame: Frame | None) -> Diagnostic:
             f"the module returns a value of the type '{returned['type']}'; return tensors, numbers "
             "and strings, in tuples, lists or dictionaries"
         )
-        return error(message, place)
+        return error(message, place or result)
+    subject = f"'{frame.expression}' of the module" if frame and frame.expression else "the module"
+    if frame is not None and isinstance(failure, _OF_PYTHON):
+        return error(_failure_of_python(failure, subject), place)
     lines = [line.strip() for line in str(failure).splitlines() if line.strip()]
     reason = lines[0] if lines else kind
-    subject = f"'{frame.expression}' of the module" if frame and frame.expression else "the module"
     message = f"'torch.export' cannot trace {subject} ({kind}): {reason}"
     if "numpy" in message.lower():
         message = f"{message.rstrip('.')}; use functions of torch instead of those of NumPy"
     return error(message, place)
+
+
+_OF_PYTHON = (LookupError, NameError, AttributeError, ArithmeticError, ImportError)
+"""The failures of code that isn't an operation of PyTorch."""
+
+
+def _failure_of_python(failure: Exception, subject: str) -> str:
+    kind = type(failure).__name__
+    reason = " ".join(str(failure).split()).replace("'FakeTensor'", "'Tensor'")
+    if isinstance(failure, KeyError):
+        reason = f"there is no key {reason}"
+    return (
+        f"{subject} fails ({kind}): {reason}; call the module with these "
+        "inputs to see whether it also fails without tracing"
+    )
 
 
 def is_data_dependence(failure: BaseException) -> bool:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyshardy.frontends.torch.fragments import light_graphs, is_mutation, tensor_nodes
+from pyshardy.frontends.torch.fragments import is_mutation, light_graphs, tensor_nodes
 
 if TYPE_CHECKING:
     import torch
@@ -160,6 +160,7 @@ def trace_fragments(calls: Sequence[Call], nested: NestedDecompositions) -> list
     from torch.fx.experimental.proxy_tensor import decompose, get_proxy_mode  # noqa: PLC0415
 
     counts = [len(call.inputs) for call in calls]
+    table: Any = nested  # of which PyTorch asks for items only
     failed: set[int] = set()
     made_by: list[list[Node]] = []
 
@@ -172,7 +173,7 @@ def trace_fragments(calls: Sequence[Call], nested: NestedDecompositions) -> list
         for index, (call, count) in enumerate(zip(calls, counts, strict=True)):
             given = [next(remaining) for _ in range(count)]
             try:
-                with decompose(nested), nested.inside(call.operation):
+                with decompose(table), nested.inside(call.operation):
                     results.append(call(given))
             except Exception:  # to be raised when it is traced alone
                 failed.add(index)

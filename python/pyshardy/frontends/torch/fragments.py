@@ -112,10 +112,12 @@ def light_graphs() -> Iterator[None]:
     from torch.fx._lazy_graph_module import _use_lazy_graph_module  # noqa: PLC0415
     from torch.fx.experimental import proxy_tensor  # noqa: PLC0415
 
+    def nothing(_: Any) -> None:
+        return None
+
     with contextlib.ExitStack() as stack:
         stack.enter_context(_use_lazy_graph_module(True))
-        if hasattr(proxy_tensor, "_extract_tensor_metadata"):
-            stack.enter_context(
-                mock.patch.object(proxy_tensor, "_extract_tensor_metadata", lambda _: None)
-            )
+        name = "_extract_tensor_metadata"
+        if hasattr(proxy_tensor, name):
+            stack.enter_context(mock.patch.object(proxy_tensor, name, nothing))
         yield

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import inspect
 import linecache
 import re
+import textwrap
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -102,6 +105,32 @@ def _expression(frame: traceback.FrameSummary) -> str | None:
     lines[-1] = lines[-1][:end]  # columns count bytes
     lines[0] = lines[0][start:]
     return " ".join(b"".join(lines).decode(errors="replace").split()) or None
+
+
+def place_of_result(function: Any, folders: tuple[str, ...]) -> SourceLocation | None:
+    """Return the place of the only `return` of a function outside of some folders.
+
+    With several, it is the first line of the function.
+    """
+    function = inspect.unwrap(function)
+    try:
+        lines, first = inspect.getsourcelines(function)
+        (tree,) = ast.parse(textwrap.dedent("".join(lines))).body
+        file = inspect.getfile(function)
+    except (OSError, TypeError, SyntaxError, ValueError):  # it has no source of its own
+        return None
+    if file.startswith(folders):
+        return None
+    inner = {
+        each
+        for nested in ast.walk(tree)
+        if isinstance(nested, ast.FunctionDef | ast.Lambda) and nested is not tree
+        for each in ast.walk(nested)
+    }
+    returns = [each for each in ast.walk(tree) if isinstance(each, ast.Return)]
+    outer = [each.lineno for each in returns if each not in inner]
+    line = outer[0] if len(outer) == 1 else 1
+    return SourceLocation(file, first + line - 1, 0)
 
 
 def place_in(stack_trace: str) -> SourceLocation | None:

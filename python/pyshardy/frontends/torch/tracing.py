@@ -22,7 +22,12 @@ from pyshardy.frontends.torch.conversion import start_conversion
 from pyshardy.frontends.torch.dtensors import Layouts, as_global
 from pyshardy.frontends.torch.fake_weights import weights_on_cpu
 from pyshardy.frontends.torch.fragments import light_graphs
-from pyshardy.frontends.torch.frames import folder_of_torch, frame_of, shared_frames
+from pyshardy.frontends.torch.frames import (
+    folder_of_torch,
+    frame_of,
+    place_of_result,
+    shared_frames,
+)
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.mutations import without_mutations
 from pyshardy.frontends.torch.patterns import Axes, match
@@ -126,7 +131,7 @@ def _export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Expor
         with (
             stage("exporting the module by PyTorch"),
             as_global(module, (args, kwargs)) as given,
-            weights_on_cpu(module, given) as inputs,
+            weights_on_cpu(module, _with_distinct_tensors(given)) as inputs,
             static_functions(),
             shared_frames(),
             light_graphs(),
@@ -134,7 +139,25 @@ def _export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Expor
             return torch.export.export(module, *inputs, strict=False)
     except Exception as refusal:  # PyTorch has dozens of classes for it
         folders = folder_of_torch(), str(_OWN_FOLDER), str(Path(traceback.__file__).parent)
-        raise UsageError(failures.of_export(refusal, frame_of(refusal, folders))) from refusal
+        result = place_of_result(module.forward, folders)
+        found = failures.of_export(refusal, frame_of(refusal, folders), result)
+        raise UsageError(found) from refusal
+
+
+def _with_distinct_tensors(inputs: Any) -> Any:
+    """Replace repeated tensors in a tree by copies; PyTorch takes all for the last one."""
+    import torch  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    seen: set[int] = set()
+
+    def distinct(leaf: Any) -> Any:
+        if isinstance(leaf, torch.Tensor) and id(leaf) in seen:
+            return leaf.detach().clone().requires_grad_(leaf.requires_grad)
+        seen.add(id(leaf))
+        return leaf
+
+    return pytree.tree_map(distinct, inputs)
 
 
 def name_values(entry: ir.Operation, arguments: Sequence[str], results: Sequence[str]) -> None:

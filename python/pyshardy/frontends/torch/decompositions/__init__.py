@@ -19,6 +19,7 @@ from typing import Any
 
 from mlir_sdy.host import decompositions_of_torch
 from pyshardy.frontends.torch.decompositions import (
+    attention,
     creation,
     cumulative,
     distances,
@@ -29,6 +30,7 @@ from pyshardy.frontends.torch.decompositions import (
     integers,
     linear_algebra,
     losses,
+    normalization,
     polynomials,
     pooling,
     random,
@@ -44,6 +46,7 @@ from pyshardy.frontends.torch.decompositions.registry import DECOMPOSITIONS
 from pyshardy.frontends.torch.registry import name_of
 
 FAMILIES = (
+    attention,
     creation,
     cumulative,
     distances,
@@ -54,6 +57,7 @@ FAMILIES = (
     integers,
     linear_algebra,
     losses,
+    normalization,
     pooling,
     polynomials,
     random,

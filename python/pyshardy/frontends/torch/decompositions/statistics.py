@@ -53,32 +53,3 @@ def std_mean(self: Tensor, dim: Any = None, **options: Any) -> tuple[Tensor, Ten
 
     variance, mean = var_mean(self, dim, **options)
     return torch.sqrt(variance), mean
-
-
-@decomposition("aten.native_group_norm")
-def native_group_norm(
-    input: Tensor,  # noqa: A002
-    weight: Tensor | None,
-    bias: Tensor | None,
-    N: int,  # noqa: N803
-    C: int,  # noqa: N803
-    HxW: int,  # noqa: N803
-    group: int,
-    eps: float,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Normalize groups of channels, and return their means and inverse deviations, too."""
-    import torch  # noqa: PLC0415
-
-    wide = torch.promote_types(input.dtype, torch.float32)
-    groups = input.to(wide).reshape(N, group, C // group * HxW)
-    mean = torch.mean(groups, 2, keepdim=True)
-    difference = groups - mean
-    deviation = torch.rsqrt(torch.mean(difference * difference, 2, keepdim=True) + eps)
-    made = (difference * deviation).reshape(input.shape)
-    per_channel = [C, *[1] * (input.dim() - 2)]
-    if weight is not None:
-        made = made * weight.reshape(per_channel)
-    if bias is not None:
-        made = made + bias.reshape(per_channel)
-    of_groups = (one.reshape(N, group).to(input.dtype) for one in (mean, deviation))
-    return made.to(input.dtype), *of_groups
