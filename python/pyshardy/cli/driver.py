@@ -6,7 +6,7 @@ from __future__ import annotations
 import pkgutil
 import sys
 import traceback
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -54,13 +54,9 @@ from pyshardy.pipeline.runner import run_pipeline
 from pyshardy.pipeline.statistics import Statistics
 from pyshardy.pipeline.syntax import SOURCE_NAME
 from pyshardy.pipeline.timing import Timing
-from pyshardy.rules import load_rules, strict_rules
 
 _OPERATION = "see current operation:"
 """The beginning of the note of the host with the operation of an error."""
-
-_WHOLE_PIPELINE = pipeline_of("sdy-propagation-pipeline", "sdy-partition-pipeline")
-"""The passes from an annotated program to a local one."""
 
 
 class Driver:
@@ -99,8 +95,7 @@ class Driver:
             run_user_file(path, "passes")
         self._check_names()
         self._check_pipeline()
-        for path in self._arguments.load_rules:
-            load_rules(path)
+        self._load_rules()
         data = self._tool.read_input(self._arguments.input)
         context = Context(allow_unregistered=self._arguments.allow_unregistered_dialect)
         if Kind.of(data) is not Kind.TEXT:
@@ -118,16 +113,33 @@ class Driver:
             sys.stderr.write(self._statistics.report())
         return 0 if ok and not self._expectations_failed else 1
 
+    def _load_rules(self) -> None:
+        if self._arguments.load_rules:
+            from pyshardy.rules import load_rules  # noqa: PLC0415 (passes load rules)
+
+            for path in self._arguments.load_rules:
+                load_rules(path)
+
+    def _strict_rules(self) -> AbstractContextManager[None]:
+        if not self._arguments.strict_rules:
+            return nullcontext()
+        from pyshardy.rules import strict_rules  # noqa: PLC0415 (passes load rules)
+
+        return strict_rules()
+
     def _check_names(self) -> None:
         """Raise an error if the command line names an unknown pass."""
         arguments = self._arguments
+        printed = (*arguments.mlir_print_ir_before, *arguments.mlir_print_ir_after)
+        if not arguments.passes and not printed:
+            return  # the declarations of all pipelines need not be loaded
         known = {**passes(), **pipelines()}
         for flag in arguments.passes:
             if flag.name not in {**known, **DEPRECATED_PASSES} and not knows(flag.name):
                 names = {**known, **WELL_KNOWN_HOST_PASSES, **FLAGS}
                 advice = did_you_mean(flag.name, names, prefix="--")
                 raise UsageError(error(f"unknown flag or pass '--{flag.name}'{advice}"))
-        for name in (*arguments.mlir_print_ir_before, *arguments.mlir_print_ir_after):
+        for name in printed:
             if name not in known and not knows(name):
                 advice = did_you_mean(name, {**known, **WELL_KNOWN_HOST_PASSES})
                 raise UsageError(
@@ -198,7 +210,7 @@ class Driver:
             with self._timing.measure("Parser"):
                 module = self._read(source, context)
             with (
-                strict_rules() if self._arguments.strict_rules else nullcontext(),
+                self._strict_rules(),
                 remarks() if self._arguments.remarks else nullcontext(),
             ):
                 if self._arguments.schedule:
@@ -229,7 +241,8 @@ class Driver:
     @property
     def _is_whole_pipeline(self) -> bool:
         """Whether the passes are those of propagation and partitioning with default options."""
-        return not self._arguments.schedule and parse_pipeline(self._pipeline) == _WHOLE_PIPELINE
+        whole = pipeline_of("sdy-propagation-pipeline", "sdy-partition-pipeline")
+        return not self._arguments.schedule and parse_pipeline(self._pipeline) == whole
 
     def _advise(self, failure: PipelineError, source: Chunk | bytes, context: Context) -> None:
         """Add advice to the error of a violated contract, for which the input is read again."""
