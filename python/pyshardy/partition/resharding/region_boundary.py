@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -104,6 +104,28 @@ class RegionBoundary:
 def maker_of(value: ir.Value) -> ir.Operation | None:
     """Return the operation that defines a value; None for an argument of a block."""
     return None if isinstance(value, ir.BlockArgument) else value.owner.operation
+
+
+def is_made_elsewhere(
+    reshard: ir.Operation, is_elementwise: Callable[[ir.Operation], bool]
+) -> bool:
+    """Whether an equal reshard stays in the block, with which this one will be merged.
+
+    It stays if an operation uses it that isn't elementwise: the reshard can't move across that.
+
+    Args:
+        reshard: the reshard.
+        is_elementwise: whether reshards can move across an operation.
+    """
+    target = get_sharding(reshard.results[0])
+    return any(
+        other != reshard
+        and other.name == _RESHARD
+        and other.block == reshard.block
+        and get_sharding(other.results[0]) == target
+        and not all(is_elementwise(use.owner.operation) for use in other.results[0].uses)
+        for other in (use.owner.operation for use in reshard.operands[0].uses)
+    )
 
 
 def is_made_by_each_device(value: ir.Value) -> bool:

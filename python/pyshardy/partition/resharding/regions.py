@@ -24,6 +24,7 @@ from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.resharding.region_boundary import (
     RegionBoundary,
     is_made_by_each_device,
+    is_made_elsewhere,
     is_plain,
 )
 from pyshardy.partition.resharding.share_reshards import Cost
@@ -220,7 +221,7 @@ class ElementwiseRegions:
             origin = self._boundary.origin(value)
             if is_present:
                 # A reshard that others use as well stays in any case.
-                if origin != value and self._is_used_inside(value, region):
+                if origin != value and self._is_used_only_inside(value, region):
                     total += self._reshard_cost(origin, present, mesh)
             elif not is_made_by_each_device(origin):
                 total += self._reshard_cost(origin, sharding, mesh)
@@ -240,8 +241,11 @@ class ElementwiseRegions:
             0.0 if are_equivalent(sharding, target) else self._cost(value, sharding, target, mesh)
         )
 
-    def _is_used_inside(self, value: ir.Value, region: _Region) -> bool:
-        return all(_key(use.owner.operation) in region.operations for use in value.uses)
+    def _is_used_only_inside(self, value: ir.Value, region: _Region) -> bool:
+        """Whether only the region uses a resharded value, and no equal one stays."""
+        if any(_key(use.owner.operation) not in region.operations for use in value.uses):
+            return False
+        return not is_made_elsewhere(value.owner.operation, self._is_elementwise)
 
 
 def _num_shards(sharding: TensorSharding, mesh: Mesh) -> int:

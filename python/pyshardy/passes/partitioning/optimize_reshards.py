@@ -49,7 +49,10 @@ from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.cost import Reshard, local_elements, reshard_cost
-from pyshardy.partition.resharding.region_boundary import is_made_by_each_device
+from pyshardy.partition.resharding.region_boundary import (
+    is_made_by_each_device,
+    is_made_elsewhere,
+)
 from pyshardy.partition.resharding.regions import ElementwiseRegions
 from pyshardy.partition.resharding.scatter_all_reduces import scatter_all_reduces
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
@@ -213,7 +216,9 @@ class _Optimizer:
                 continue
             if sharding is None or mesh_of(sharding, self.meshes) != mesh:
                 return None
-            if origin != operand:
+            if origin != operand and not is_made_elsewhere(
+                operand.owner.operation, self._is_elementwise
+            ):
                 now += self._cost(operand, sharding, target, mesh)
             then += self._cost(operand, sharding, source, mesh)
         if then + self._cost(result, source, target, mesh) >= now:
@@ -301,10 +306,28 @@ class _Optimizer:
 
     def _share(self) -> None:
         sharing = ReshardSharing(self._cost, self.cache)
+        if any(mesh.is_maximal for mesh in self.meshes.values()):
+            for reshard in self._reshards():
+                self._replicate_before(reshard)
         for reshard in self._reshards():
             ends = self._ends(reshard)
             if ends is not None:
                 sharing.add(reshard, *ends)
+
+    def _replicate_before(self, reshard: ir.Operation) -> None:
+        """Let a reshard to a single device start from the replicated value, which others may use.
+
+        Without others, both are merged again.
+        """
+        value: ir.Value = reshard.operands[0]
+        source, target = get_sharding(value), get_sharding(reshard.results[0])
+        if source is None or target is None or source.is_fully_replicated:
+            return
+        meshes = [mesh_of(each, self.meshes) for each in (source, target)]
+        if [mesh is not None and mesh.is_maximal for mesh in meshes] == [False, True]:
+            replicated = TensorSharding.fully_closed(source.rank, source.mesh_or_ref)
+            place = ir.InsertionPoint(reshard)
+            reshard.operands[0] = self._reshard(value, replicated, reshard, place)
 
 
 def _is_rule_of_elementwise(rule: OpShardingRule) -> bool:

@@ -1,6 +1,7 @@
 // RUN: sdy-opt %s -sdy-optimize-reshards | FileCheck %s
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
+sdy.mesh @one = <[], device_ids=[3]>
 
 // Half as many bytes are gathered after the conversion.
 // CHECK-LABEL: func.func @narrowed
@@ -193,4 +194,49 @@ func.func @reduced_for_another_use(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.s
   %0 = sdy.all_reduce {"x", "y"} %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
   %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
   return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// A reshard doesn't move across an elementwise operation if an equal one stays: `%arg0` is gathered
+// for the reduction in any case.
+// CHECK-LABEL: func.func @equal_reshards
+func.func @equal_reshards(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xbf16>, tensor<8xf32>, tensor<f32>) {
+  // CHECK: %[[RESHARD:.*]] = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+  // CHECK-NOT: sdy.reshard
+  // CHECK: stablehlo.convert %[[RESHARD]]
+  // CHECK-NEXT: stablehlo.multiply %[[RESHARD]], %[[RESHARD]]
+  // CHECK-NEXT: stablehlo.reduce(%[[RESHARD]]
+  %cst = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+  %1 = stablehlo.convert %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : (tensor<8xf32>) -> tensor<8xbf16>
+  %2 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+  %3 = stablehlo.multiply %2, %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : tensor<8xf32>
+  %4 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+  %5 = stablehlo.reduce(%4 init: %cst) applies stablehlo.add across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>]>} : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+  return %1, %3, %5 : tensor<8xbf16>, tensor<8xf32>, tensor<f32>
+}
+
+// Operations on single devices share the gathered value.
+// CHECK-LABEL: func.func @on_single_devices
+func.func @on_single_devices(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  // CHECK-NEXT: %[[WHOLE:.*]] = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+  // CHECK-NEXT: %[[FIRST:.*]] = sdy.reshard %[[WHOLE]] <@one, []>
+  // CHECK-NEXT: stablehlo.custom_call @first(%[[FIRST]])
+  // CHECK-NEXT: %[[SECOND:.*]] = sdy.reshard %[[WHOLE]] <@one, []>
+  // CHECK-NEXT: stablehlo.custom_call @second(%[[SECOND]])
+  // CHECK-NEXT: return %[[WHOLE]]
+  %0 = sdy.reshard %arg0 <@one, []> : tensor<8xf32>
+  stablehlo.custom_call @first(%0) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@one, []>]>} : (tensor<8xf32>) -> ()
+  %1 = sdy.reshard %arg0 <@one, []> : tensor<8xf32>
+  stablehlo.custom_call @second(%1) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@one, []>]>} : (tensor<8xf32>) -> ()
+  %2 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
+// A single one starts from the shards.
+// CHECK-LABEL: func.func @on_a_single_device
+func.func @on_a_single_device(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // CHECK-NEXT: sdy.reshard %arg0 <@one, []>
+  %0 = sdy.reshard %arg0 <@one, []> : tensor<8xf32>
+  stablehlo.custom_call @first(%0) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@one, []>]>} : (tensor<8xf32>) -> ()
+  return
 }
