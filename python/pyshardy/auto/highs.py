@@ -32,7 +32,7 @@ import numpy as np
 from pyshardy.auto.dual import Dual
 from pyshardy.auto.flow_model import FlowModel
 from pyshardy.auto.least_memory import LeastMemory, least_memory, smallest_peak
-from pyshardy.auto.linear_program import add_rows, linear_program, make_integer
+from pyshardy.auto.linear_program import LinearProgram
 from pyshardy.auto.local_search import LocalSearch
 from pyshardy.auto.problem import MEMORY_TOLERANCE, Bools, Floats, Ints, Node, Problem
 from pyshardy.auto.reduce import Reduction, describe, entries, reduce
@@ -169,7 +169,7 @@ class HighsSearch(SolverRun):
         self.scale = SCALE / (abs(self.cost) if 0 < abs(self.cost) < math.inf else 1.0)
         if self.choice is None:
             self.scale = SCALE / max(1e-300, abs(self.search.cost))
-        self.highs = linear_program(self.model.costs * self.scale, self.model.rows)
+        self.program = LinearProgram(self.model.costs * self.scale, self.model.rows)
         if self._solve_relaxation() and not self.is_proven:
             self._branch_and_bound()
         return self._finish()
@@ -274,7 +274,7 @@ class HighsSearch(SolverRun):
                 if not self.is_proven:
                     self._improve(choice)
                 self.report("linear relaxation")
-                self._fix_columns()
+                self._remove_columns()
                 return True
         if status in ("kInfeasible", "kUnboundedOrInfeasible"):
             self.bound = math.inf
@@ -303,11 +303,11 @@ class HighsSearch(SolverRun):
         if not new:
             return False
         rows = self.model.memory_rows(new, self.problem.limit)
-        add_rows(self.highs, rows)
+        self.program.add_rows(rows)
         self.points += new
         return True
 
-    def _fix_columns(self) -> None:
+    def _remove_columns(self) -> None:
         """Remove the strategies without which the gap can still be proven.
 
         Choices with a column cost at least the bound and its reduced cost. If that is at least the
@@ -316,25 +316,23 @@ class HighsSearch(SolverRun):
         if not math.isfinite(self.cost) or self.choice is None:
             return
         distance = (self._aim() - self.bound) * self.scale
-        duals: Floats = np.array(self.highs.getSolution().col_dual)
-        fixed: Bools = duals > max(distance, 0.0) * (1 + 1e-6) + 1e-6
-        fixed[self.model.first[:-1] + self.choice] = False
-        columns = np.flatnonzero(fixed).astype(np.int32)
-        zeros = np.zeros(len(columns))
-        self.highs.changeColsBounds(len(columns), columns, zeros, zeros)
+        duals = self.program.reduced_costs()
+        removed: Bools = duals > max(distance, 0.0) * (1 + 1e-6) + 1e-6
+        removed[self.model.first[:-1] + self.choice] = False
+        self.program.remove(removed)
 
     # --- Branch and bound ------------------------------------------------------------------------
 
     def _branch_and_bound(self) -> None:
-        highs = self.highs
+        highs = self.program.highs
         self._rescale()
-        make_integer(highs, int(self.model.first[-1]))
+        self.program.make_integer(int(self.model.first[-1]))
         highs.setOptionValue("mip_rel_gap", self.gap)
         highs.setOptionValue("mip_abs_gap", 0.0)
         self._subscribe()
         while not self.is_proven and self.left > 0:
             if self.choice is not None:
-                self._pass_start(self.choice)
+                self.program.start_from(self.model.solution_of(self.choice))
             status = self._run("branch and bound")
             info = highs.getInfo()
             if status == "kInfeasible":
@@ -356,19 +354,13 @@ class HighsSearch(SolverRun):
         """Scale costs again if the best choice is far better than the first one."""
         scale = SCALE / abs(self.cost) if 0 < abs(self.cost) < math.inf else self.scale
         if scale > 2 * self.scale:
-            self.scale, number = scale, len(self.model.costs)
-            columns = np.arange(number, dtype=np.int32)
-            self.highs.changeColsCost(number, columns, self.model.costs * scale)
+            self.scale = scale
+            self.program.set_costs(self.model.costs * scale)
 
     def _raise_bound(self, objective: float) -> None:
         if math.isfinite(objective):
             bound = min(self._bound(objective), self.cost, self.proven_at_most)
             self.bound = max(self.bound, bound)
-
-    def _pass_start(self, choice: Ints) -> None:
-        number = int(self.model.first[-1])
-        columns = np.arange(number, dtype=np.int32)
-        self.highs.setSolution(number, columns, self.model.solution_of(choice))
 
     def _subscribe(self) -> None:
         """Report bounds, and keep solutions as they are found."""
@@ -376,14 +368,14 @@ class HighsSearch(SolverRun):
         def on_improvement(event: Any) -> None:
             solution = np.array(event.data_out.mip_solution)
             if len(solution):
-                self.offer(self.model.choice_of(solution))
+                self.offer(self.model.choice_of(self.program.all_values(solution)))
 
         def on_log(event: Any) -> None:
             self._raise_bound(event.data_out.mip_dual_bound)
             self.report("branch and bound")
 
-        self.highs.cbMipImprovingSolution.subscribe(on_improvement)
-        self.highs.cbMipLogging.subscribe(on_log)
+        self.program.highs.cbMipImprovingSolution.subscribe(on_improvement)
+        self.program.highs.cbMipLogging.subscribe(on_log)
 
     # --- HiGHS -----------------------------------------------------------------------------------
 
@@ -393,13 +385,11 @@ class HighsSearch(SolverRun):
         if left <= 0:
             return "kTimeLimit"
         self.report(stage)
-        self.highs.setOptionValue("time_limit", self.highs.getRunTime() + left)
-        self.highs.run()
-        return self.highs.getModelStatus().name
+        return self.program.run(left)
 
     def _solution(self) -> tuple[Floats, float]:
-        values: Floats = np.array(self.highs.getSolution().col_value)
-        return values, float(self.highs.getInfo().objective_function_value)
+        info = self.program.highs.getInfo()
+        return self.program.solution(), float(info.objective_function_value)
 
     def _finish(self) -> Solution:
         """Return the solution of the given problem."""

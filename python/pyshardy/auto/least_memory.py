@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pyshardy.auto.flow_model import FlowModel, SparseRows
-from pyshardy.auto.linear_program import add_rows, linear_program, make_integer
+from pyshardy.auto.linear_program import LinearProgram
 from pyshardy.auto.local_search import LocalSearch
 from pyshardy.auto.problem import Bools, Floats, Ints, Node, Problem, Value, evaluate
 
@@ -113,15 +113,15 @@ class _Search:
         self.model = FlowModel(self.problem)
         self.column = len(self.model.costs)
         costs = np.append(np.zeros(self.column), _SCALE)
-        self.highs = linear_program(costs, self.model.rows)
+        self.program = LinearProgram(costs, self.model.rows)
         self._add_points(_smallest_live_bytes(self.problem))
         if not self._relax():
             return
-        make_integer(self.highs, int(self.model.first[-1]))
-        self.highs.setOptionValue("mip_rel_gap", GAP / 2)
+        self.program.make_integer(int(self.model.first[-1]))
+        self.program.highs.setOptionValue("mip_rel_gap", GAP / 2)
         while not self._is_proven and self._run() == "kOptimal":
-            solution = self._solution()
-            self._raise_bound(self.highs.getInfo().mip_dual_bound / _SCALE)
+            solution = self.program.solution()
+            self._raise_bound(self.program.highs.getInfo().mip_dual_bound / _SCALE)
             self._offer(self.model.choice_of(solution))
             if not self._add_violated(solution):
                 return
@@ -129,7 +129,7 @@ class _Search:
     def _relax(self) -> bool:
         """Solve the linear relaxation; return whether it was solved in time."""
         while self._run() == "kOptimal":
-            solution = self._solution()
+            solution = self.program.solution()
             self._raise_bound(float(solution[self.column]))
             self._offer(self.model.choice_of(solution))
             if not self._add_violated(solution):
@@ -143,14 +143,7 @@ class _Search:
     def _run(self) -> str:
         """Run HiGHS in the remaining time; return the name of its status."""
         left = self.deadline - time.perf_counter()
-        if left <= 0:
-            return "kTimeLimit"
-        self.highs.setOptionValue("time_limit", self.highs.getRunTime() + left)
-        self.highs.run()
-        return self.highs.getModelStatus().name
-
-    def _solution(self) -> Floats:
-        return np.array(self.highs.getSolution().col_value)
+        return "kTimeLimit" if left <= 0 else self.program.run(left)
 
     @property
     def _is_proven(self) -> bool:
@@ -195,7 +188,7 @@ class _Search:
             # Points nearby have nearly the same constraint.
             left[max(0, point - near) : point + near + 1] = -1.0
         if new:
-            add_rows(self.highs, self._rows(new))
+            self.program.add_rows(self._rows(new))
         self.points |= {*new}
         return bool(new)
 
