@@ -681,7 +681,7 @@ def Sdy_AutoShardPass : Sdy_ModulePass<"sdy-auto-shard", Sdy_Own> {
            "seconds after which the search ends with the best shardings so far">,
     Option<"gap", "gap", "std::string", "\"0.01\"",
            "proven fraction of the optimum at which the search ends">,
-    Option<"solver", "solver", "std::string", "\"highs\"", "solver">
+    Option<"solver", "solver", "std::string", "\"combined\"", "solver">
   ];
 }
 

@@ -7,8 +7,13 @@
 | `costs`            | the cost of operations and collectives                           |
 | `measured`         | costs from measured collectives                                  |
 | `exchange`         | the communication of halo exchanges                              |
+| `padding`          | the memory traffic of padding                                    |
 | `alternatives`     | strategies with their costs, by signature                        |
+| `computations`     | the work of manual and named computations                        |
 | `graph`            | a program as choices, and the tensors that flow between them     |
+| `sites`            | the sites where a strategy is chosen                             |
+| `chains`           | chains of elementwise operations, and sums of partial results    |
+| `partial_sums`     | sums of partial results, which are completed together            |
 | `fold`             | equal choices of equal parts                                     |
 | `build`            | the optimization problem of a program                            |
 | `memory`           | its memory                                                       |
@@ -21,7 +26,11 @@
 | `reduction_tables` | tables of reshards while a problem is reduced                    |
 | `memory_points`    | the points of time at which the memory limit can bind            |
 | `flow_model`       | the flow form: a mixed-integer linear program                    |
+| `dual`             | lower bounds by messages between nodes                           |
+| `combined`         | the default solver: HiGHS, and message passing after it          |
 | `highs`            | the solver by HiGHS                                              |
+| `message_passing`  | the solver by message passing                                    |
+| `neighborhoods`    | parts of a choice that are solved exactly                        |
 | `kept_messages`    | the solution of problems that differ in permitted strategies     |
 | `local_search`     | moves of nodes within the memory limit                           |
 | `linear_program`   | linear programs in HiGHS                                         |

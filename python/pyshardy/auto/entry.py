@@ -30,7 +30,7 @@ def auto_shard(
     uneven: bool = False,
     timeout: float = 60.0,
     gap: float = 0.01,
-    solver: str = "highs",
+    solver: str = "combined",
     costs: CostModel | None = None,
     progress: ProgressCallback | None = None,
 ) -> ShardingPlan:
@@ -55,7 +55,8 @@ def auto_shard(
             count with their padding. Arguments and results are always even.
         timeout: the seconds after which the search ends with the best plan so far.
         gap: the search ends when the plan is proven to be within this fraction of the optimum.
-        solver: the solver: "highs", or "message_passing" for very large programs.
+        solver: the solver: "highs", "message_passing", or "combined": HiGHS, and message passing
+            for what is too large for it or isn't proven in time.
         costs: the cost of operations and collectives, in place of the objective.
         progress: called with the state of the search now and then.
 

@@ -121,6 +121,7 @@ class HighsSearch(SolverRun):
     Attributes:
         dual: messages that are known for it; None if there are none. Then the gap suffices if they
             prove it.
+        largest: the pairs of classes up to which the relaxation is solved; None for any number.
     """
 
     def __init__(
@@ -132,9 +133,11 @@ class HighsSearch(SolverRun):
         timeout: float,
         progress: ProgressCallback | None,
         dual: Dual | None = None,
+        *,
+        largest: int | None = None,
     ) -> None:
         super().__init__(problem, reduction, max(gap, TOLERANCE), started, timeout, progress)
-        self.dual = dual
+        self.dual, self.largest = dual, largest
         self.bound = sum(float(node.costs.min()) for node in self.problem.nodes)
         self.points: list[int] = []
         self.least: LeastMemory | None = None
@@ -164,6 +167,9 @@ class HighsSearch(SolverRun):
             return self._finish()
         self._remove_strategies(dual)
         if self.suffices or not self.problem.nodes:
+            return self._finish()
+        if self.largest is not None and entries(self.problem) > self.largest:
+            self.notes.append("too large for the linear relaxation")
             return self._finish()
         self.model = FlowModel(self.problem)
         self.scale = SCALE / (abs(self.cost) if 0 < abs(self.cost) < math.inf else 1.0)
@@ -212,8 +218,7 @@ class HighsSearch(SolverRun):
             kept: Bools = regret <= distance
             kept[one] = True
             nodes.append(Node(node.name, np.where(kept, node.costs, np.inf)))
-        given = self.problem
-        rest = reduce(Problem(nodes, given.values, given.buffers, given.copies, given.limit))
+        rest = reduce(self.problem.with_nodes(nodes))
         assert rest.problem is not None, "the best choice is kept"
         self.problem, self.removal = rest.problem, rest
         self.choice = rest.restrict(choice)

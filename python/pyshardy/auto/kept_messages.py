@@ -106,4 +106,4 @@ def _with_penalty(
         costs: Floats = np.array(nodes[node].costs)
         costs[[at for at in range(len(costs)) if at not in kept]] += penalty
         nodes[node] = Node(nodes[node].name, costs)
-    return Problem(nodes, problem.values, problem.buffers, problem.copies, problem.limit)
+    return problem.with_nodes(nodes)

@@ -65,10 +65,10 @@ class MessagePassingSolver:
         reduction = reduce_or_refuse(problem, started)
         if isinstance(reduction, Solution):
             return reduction
-        return _Search(problem, reduction, gap, started, timeout, progress).run(start)
+        return MessageSearch(problem, reduction, gap, started, timeout, progress).run(start)
 
 
-class _Search(SolverRun):
+class MessageSearch(SolverRun):
     """One search for a choice of a reduced problem."""
 
     def __init__(
@@ -211,8 +211,7 @@ class _Search(SolverRun):
             kept = regret <= largest
             kept[one] = True
             nodes.append(Node(node.name, np.where(kept, node.costs, np.inf)))
-        problem = self.problem
-        return Problem(nodes, problem.values, problem.buffers, problem.copies, problem.limit)
+        return self.problem.with_nodes(nodes)
 
     def _solve_part(self, part: Problem, start: Ints | None, seconds: float) -> Solution:
         limit = max(0.0, min(self.left, seconds))

@@ -35,7 +35,7 @@ class SearchOptions:
     uneven: bool = False
     gap: float = 0.01
     timeout: float = 60.0
-    solver: str = "highs"
+    solver: str = "combined"
 
     @classmethod
     def of(

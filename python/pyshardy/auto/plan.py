@@ -265,15 +265,18 @@ class ShardingPlan(Printed):
         found = self.search.solve(permitted, start=self.choice, bound=self.bound)
         if found.choice is None:
             raise UsageError(error(f"no plan in time in which '{name}' has another sharding"))
-        prediction = predict(self.search.built, found.choice)
+        wanted = self.search.as_sharding(chosen)
+        other = ShardingPlan(self._continued.forbid(name, wanted), found)
         axes = results[int(found.choice[self.search.built.colors[site]])]
         return Alternative(
             name,
-            self.search.as_sharding(chosen),
+            wanted,
             self.search.as_sharding(axes),
             found.cost - self.cost,
             self.constraints.objective,
-            tuple(self.prediction.changes(prediction)),
+            tuple(self.prediction.changes(other.prediction)),
+            other,
+            self.gap,
         )
 
     def diff(self, other: ShardingPlan) -> PlanDifference:
@@ -430,12 +433,12 @@ class ShardingPlan(Printed):
         return rows
 
     def _alternative_row(self, other: ForcedSharding) -> AlternativeRow:
-        return AlternativeRow(
-            spec_text(self.search.as_sharding(other.axes)),
-            signed_text(other.cost - self.cost, self.constraints.objective)
-            if math.isfinite(other.cost)
-            else "no plan fits",
-        )
+        difference = other.cost - self.cost
+        text = "no plan fits"
+        if math.isfinite(difference):
+            text = signed_text(difference, self.constraints.objective)
+            text += ", within the gap" if difference < 0 else ""
+        return AlternativeRow(spec_text(self.search.as_sharding(other.axes)), text)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the shardings and the certificate to a JSON file, which `load` reads."""
@@ -545,6 +548,9 @@ class Alternative(DisplayedText):
         difference: the cost beyond that of the plan.
         objective: what the cost is: "time" or "bytes".
         reasons: the largest changes of cost.
+        plan: the other plan. It may be slightly cheaper, as a plan is only proven to be within its
+            gap of the optimum.
+        gap: the gap of the plan that was asked.
     """
 
     name: str
@@ -553,13 +559,20 @@ class Alternative(DisplayedText):
     difference: float
     objective: str
     reasons: tuple[tuple[str, float], ...]
+    plan: ShardingPlan
+    gap: float
 
     def __str__(self) -> str:
+        rank = "a better one" if self.difference < 0 else "the second best"
         lines = [
             f"{self.name} is sharded by {spec_text(self.chosen)}",
-            f"  the second best is {spec_text(self.other)}: "
-            f"{signed_text(self.difference, self.objective)}",
+            f"  {rank} is {spec_text(self.other)}: {signed_text(self.difference, self.objective)}",
         ]
+        if self.difference < 0:
+            lines.append(f"    the plan is only proven to be within {self.gap:.2%} of the optimum:")
+            lines.append(
+                "    take the attribute 'plan' of this answer, or search with a smaller gap"
+            )
         lines += [f"    {what}: {signed_text(by, self.objective)}" for what, by in self.reasons]
         return "\n".join(lines)
 

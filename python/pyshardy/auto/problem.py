@@ -23,6 +23,7 @@ user needs the unsharded result; an all-gather takes 2 s. Strategy 0 costs 1 + 2
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -194,6 +195,20 @@ class Problem:
         """The number of strategies of each node."""
         return np.array([len(node.costs) for node in self.nodes], np.int64)
 
+    def with_nodes(self, nodes: Sequence[Node]) -> Problem:
+        """Return the problem with other costs of nodes.
+
+        Raises:
+            ValueError: the nodes don't have the strategies of those of the problem.
+        """
+        if [node.costs.shape for node in nodes] != [node.costs.shape for node in self.nodes]:
+            raise ValueError("the nodes of a problem keep their numbers of strategies")
+        for node in nodes:
+            _check_node(node)
+        changed = copy.copy(self)
+        object.__setattr__(changed, "nodes", tuple(nodes))
+        return changed
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Evaluation:
@@ -244,12 +259,12 @@ def memory_of(problem: Problem, chosen: Sequence[int]) -> Floats:
         nbytes = buffer.nbytes[chosen[buffer.node]]
         changes[buffer.start] += nbytes
         changes[buffer.end] -= nbytes
-    for copy in problem.copies:
-        value = problem.values[copy.value]
-        if any(user.target[chosen[user.node]] == copy.target for user in value.users):
-            nbytes = copy.nbytes[value.source[chosen[value.producer]]]
-            changes[copy.start] += nbytes
-            changes[copy.end] -= nbytes
+    for each in problem.copies:
+        value = problem.values[each.value]
+        if any(user.target[chosen[user.node]] == each.target for user in value.users):
+            nbytes = each.nbytes[value.source[chosen[value.producer]]]
+            changes[each.start] += nbytes
+            changes[each.end] -= nbytes
     return np.cumsum(changes)[:-1]
 
 
@@ -274,10 +289,7 @@ def constant_ints(given: npt.ArrayLike) -> Ints:
 def _check(problem: Problem) -> None:
     """Raise ValueError where indices or shapes don't match."""
     for node in problem.nodes:
-        if node.costs.ndim != 1 or not len(node.costs) or np.isnan(node.costs).any():
-            raise ValueError(f"node '{node.name}' needs a list of costs, got {node.costs}")
-        if (node.costs == -np.inf).any():
-            raise ValueError(f"node '{node.name}' has a cost of -inf")
+        _check_node(node)
     for index, value in enumerate(problem.values):
         _check_value(problem, index, value)
     for part in (*problem.buffers, *problem.copies):
@@ -287,10 +299,17 @@ def _check(problem: Problem) -> None:
             raise ValueError(f"sizes must be finite and non-negative, got {part.nbytes}")
     for buffer in problem.buffers:
         _check_length(problem, buffer.node, buffer.nbytes, "a buffer")
-    for copy in problem.copies:
-        rows, columns = problem.values[copy.value].costs.shape
-        if copy.nbytes.shape != (rows,) or not 0 <= copy.target < columns:
-            raise ValueError(f"a copy of value {copy.value} doesn't match its costs")
+    for each in problem.copies:
+        rows, columns = problem.values[each.value].costs.shape
+        if each.nbytes.shape != (rows,) or not 0 <= each.target < columns:
+            raise ValueError(f"a copy of value {each.value} doesn't match its costs")
+
+
+def _check_node(node: Node) -> None:
+    if node.costs.ndim != 1 or not len(node.costs) or np.isnan(node.costs).any():
+        raise ValueError(f"node '{node.name}' needs a list of costs, got {node.costs}")
+    if (node.costs == -np.inf).any():
+        raise ValueError(f"node '{node.name}' has a cost of -inf")
 
 
 def _check_value(problem: Problem, index: int, value: Value) -> None:

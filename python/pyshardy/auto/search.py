@@ -115,14 +115,9 @@ class Search:
         """
         limit = self.options.memory if memory is None else memory
         if start is not None and math.isfinite(bound):
-            nearby = self._nearby(permitted or {}, start, limit, bound)
-            if nearby is not None and nearby.gap <= self.options.gap:
-                return nearby
-            if nearby is not None and nearby.choice is not None:
-                start = nearby.choice
-                again = self._solved_again(permitted or {}, start, limit, bound, progress)
-                if again is not None:
-                    return again
+            again = self._solve_from(permitted or {}, start, limit, bound, progress)
+            if again is not None:
+                return again
         begun = time.perf_counter()
 
         def run(problem: Problem, start: Ints | None) -> Solution:
@@ -139,11 +134,12 @@ class Search:
         problem = self.built.problem
         found = run(problem, start)
         if limit is not None and found.choice is not None:
-            problem = with_memory(self.built, limit, len(self.arguments))
+            problem = self._within(limit)
             evaluation = evaluate(problem, found.choice)
             if evaluation.fits(limit):
                 found = replace(found, peak=evaluation.peak)
             else:
+                self._binding.add(limit)
                 found = run(problem, found.choice)
         if found.choice is None:
             return found
@@ -151,6 +147,38 @@ class Search:
         chosen = break_ties(restricted, self._precedence, found.choice)
         evaluation = evaluate(problem, chosen)
         return replace(found, choice=chosen, cost=evaluation.cost)
+
+    def _solve_from(
+        self,
+        permitted: Permitted,
+        start: Ints,
+        limit: float | None,
+        bound: float,
+        progress: ProgressCallback | None,
+    ) -> Solution | None:
+        """Return the best choice by what is known of the problem; None if that doesn't suffice.
+
+        1. Local search from the start, if the bound proves the gap of what it finds.
+        2. The messages that are kept.
+
+        The memory limit counts only if the choice that is found without it exceeds it.
+
+        Args:
+            permitted: the strategies that sites may choose.
+            start: the choice to start from.
+            limit: the bytes of a device; None for any number.
+            bound: a lower bound of the cost.
+            progress: called with the state of the search now and then.
+        """
+        for counted in (limit,) if limit in self._binding else dict.fromkeys((None, limit)):
+            found = self._nearby(permitted, start, counted, bound)
+            if found is not None and found.choice is not None and found.gap > self.options.gap:
+                found = self._solved_again(permitted, found.choice, counted, bound, progress)
+            if found is not None and found.choice is not None:
+                evaluation = evaluate(self._within(limit), found.choice)
+                if evaluation.fits(limit):
+                    return replace(found, peak=evaluation.peak)
+        return None
 
     def _nearby(
         self, permitted: Permitted, start: Ints, limit: float | None, bound: float
@@ -165,10 +193,7 @@ class Search:
         """
         begun = time.perf_counter()
         end = begun + _NEARBY_SHARE * self.options.timeout
-        problem = self.built.problem
-        if limit is not None:
-            problem = with_memory(self.built, limit, len(self.arguments))
-        restricted = self.restricted(problem, permitted)
+        restricted = self.restricted(self._within(limit), permitted)
         search = LocalSearch(restricted, start)
         moved = [
             node
@@ -205,12 +230,10 @@ class Search:
             bound: a lower bound of the cost.
             progress: called with the state of the search now and then.
         """
-        if self.options.solver != "highs":
+        if self.options.solver not in ("combined", "highs"):
             return None
         begun = time.perf_counter()
-        problem = self.built.problem
-        if limit is not None:
-            problem = with_memory(self.built, limit, len(self.arguments))
+        problem = self._within(limit)
         timeout, gap = self.options.timeout, self.options.gap
         if limit not in self._messages:
             keep = {self.built.colors[site] for site, _ in self.named_values.values()}
@@ -229,6 +252,22 @@ class Search:
         choice = break_ties(restricted, self._precedence, found.choice)
         cost, seconds = evaluate(problem, choice).cost, time.perf_counter() - begun
         return replace(found, choice=choice, cost=cost, seconds=seconds)
+
+    def _within(self, limit: float | None) -> Problem:
+        """Return the problem with a memory limit; None for any memory."""
+        if limit not in self._problems:
+            self._problems[limit] = with_memory(self.built, limit, len(self.arguments))
+        return self._problems[limit]
+
+    @cached_property
+    def _binding(self) -> set[float | None]:
+        """The memory limits that the best choice without them exceeds."""
+        return set()
+
+    @cached_property
+    def _problems(self) -> dict[float | None, Problem]:
+        """The problems by the memory limit."""
+        return {None: self.built.problem}
 
     @cached_property
     def _messages(self) -> dict[float | None, KeptMessages]:
@@ -411,7 +450,7 @@ class Search:
             node = nodes[color]
             is_kept = np.isin(np.arange(len(node.costs)), sorted(kept))
             nodes[color] = Node(node.name, np.where(is_kept, node.costs, np.inf))
-        return Problem(nodes, problem.values, problem.buffers, problem.copies, problem.limit)
+        return problem.with_nodes(nodes)
 
 
 _WITHOUT_FACTORS = frozenset(

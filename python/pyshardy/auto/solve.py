@@ -68,6 +68,7 @@ class Solver(Protocol):
 
 
 _SOLVERS: dict[str, str] = {
+    "combined": "pyshardy.auto.combined:CombinedSolver",
     "highs": "pyshardy.auto.highs:HighsSolver",
     "message_passing": "pyshardy.auto.message_passing:MessagePassingSolver",
 }
@@ -111,7 +112,7 @@ def solver(name: str) -> Solver:
 def solve(
     problem: Problem,
     *,
-    by: str = "highs",
+    by: str = "combined",
     gap: float = 0.01,
     timeout: float = 60.0,
     start: Ints | None = None,

@@ -96,7 +96,7 @@ def parser() -> Parser:
         help="stop after this time with the best plan so far (default: %(default)s)",
     )
     made.add_argument(
-        "--solver", default="highs", metavar="NAME", help="solver (default: %(default)s)"
+        "--solver", default="combined", metavar="NAME", help="solver (default: %(default)s)"
     )
     made.add_argument(
         "--measured",

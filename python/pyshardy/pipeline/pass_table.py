@@ -968,7 +968,7 @@ PASSES: dict[str, PassDecl] = {
             OptionDecl(
                 name="solver",
                 type="string",
-                default="highs",
+                default="combined",
                 description="solver",
             ),
         ),

@@ -311,7 +311,7 @@ def auto(
         fixed=True,
         gap=0.01,
         timeout=timeout,
-        solver="highs",
+        solver="combined",
     )
     search = Search(module, cost_model("time", load_hardware(hardware)), options)
     permitted = {

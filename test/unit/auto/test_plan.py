@@ -76,7 +76,12 @@ def test_report(plan, tmp_path):
     pareto = plan.pareto([400e6, 79e6, 70e6, 1e6])
     plan.to_html(tmp_path / "plan.html", title="mlp", pareto=pareto)
     text = (tmp_path / "plan.html").read_text()
-    for part in ("Certificate", "proven lower bound", "highs", "P(None, &#34;model&#34;)"):
+    for part in (
+        "Certificate",
+        "proven lower bound",
+        "solved by HiGHS",
+        "P(None, &#34;model&#34;)",
+    ):
         assert part in text
     assert "no plan fits" in text, "100 MB don't hold both weights"
     picture = xml.etree.ElementTree.fromstring(pareto.svg())
@@ -95,6 +100,18 @@ def test_explain_names_the_second_best(plan):
     assert answer.difference > 0
     assert answer.chosen == plan.shardings["up"] != answer.other
     assert str(answer).startswith('up is sharded by P(None, "model")\n  the second best is P(')
+
+
+def test_explain_offers_a_better_plan(plan):
+    """A plan is within its gap of the optimum, so that another sharding may be cheaper."""
+    worse = plan.fix("up", ("model", None)).solve()
+    loose = sdy.ShardingPlan(plan.constraints, worse.solution)
+    answer = loose.explain("up")
+    assert answer.difference < 0
+    assert answer.difference == pytest.approx(plan.cost - worse.cost)
+    assert answer.plan.cost == pytest.approx(plan.cost)
+    assert answer.plan.shardings["up"] == answer.other == plan.shardings["up"]
+    assert f"only proven to be within {loose.gap:.2%} of the optimum" in str(answer)
 
 
 def test_constraints_and_differences(plan):

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_sharding_problems import random_problem
 
+from pyshardy.auto import combined
 from pyshardy.auto.dual import Dual
 from pyshardy.auto.kept_messages import KeptMessages
 from pyshardy.auto.least_memory import GAP, least_memory, smallest_peak
@@ -16,7 +17,7 @@ from pyshardy.auto.local_search import LocalSearch
 from pyshardy.auto.neighborhoods import Neighborhoods
 from pyshardy.auto.problem import Buffer, Node, Problem, User, Value, evaluate
 from pyshardy.auto.reduce import reduce
-from pyshardy.auto.solution import brute_force
+from pyshardy.auto.solution import brute_force, solution_of
 from pyshardy.auto.solve import solve
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -177,6 +178,33 @@ def test_message_passing_finds_choices_and_bounds(seed):
     if found.choice is not None:
         assert found.cost >= best.cost
         assert evaluate(problem, found.choice).fits(problem.limit)
+
+
+@given(SEEDS)
+@settings(max_examples=15, deadline=None)
+def test_message_passing_goes_on_from_highs(seed):
+    """Without time for HiGHS, it improves the choice and the bound that are known until then."""
+    problem = random_problem(seed)
+    best = brute_force(problem)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(combined, "HIGHS_SHARE", 0.0)
+        found = solve(problem, gap=0.0, timeout=0.05)
+    assert found.bound <= best.cost + 1e-9
+    if found.choice is not None:
+        assert found.cost >= best.cost
+        assert evaluate(problem, found.choice).fits(problem.limit)
+    elif best.choice is not None:
+        assert found.status == "unknown"
+
+
+def test_the_better_choice_and_the_higher_bound_are_joined():
+    problem = Problem([Node("a", [4.0, 5.0])])
+    first = solution_of(problem, np.array([1]), 3.0, 0.1, 0.0)
+    second = solution_of(problem, np.array([0]), 1.0, 0.1, 0.0)
+    joined = combined.joined(first, second, 0.1, 0.0)
+    assert (joined.cost, joined.bound, joined.status) == (4.0, 3.0, "feasible")
+    assert joined.notes[0] == "the choice is by message passing, the bound by HiGHS"
+    assert combined.joined(second, first, 0.25, 0.0).status == "optimal"
 
 
 @given(SEEDS)

@@ -31,7 +31,7 @@ def auto_shard(
     uneven: bool = False,
     timeout: int = 60,
     gap: str = "0.01",
-    solver: str = "highs",
+    solver: str = "combined",
 ) -> None:
     """Write the shardings with the least cost into a program.
 
