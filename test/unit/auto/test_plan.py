@@ -79,7 +79,7 @@ def test_report(plan, tmp_path):
     for part in (
         "Certificate",
         "proven lower bound",
-        "solved by HiGHS",
+        "Solved by HiGHS",
         "P(None, &#34;model&#34;)",
     ):
         assert part in text

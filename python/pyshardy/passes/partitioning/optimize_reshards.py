@@ -72,11 +72,12 @@ def optimize_reshards(function: ir.OpView, *, hardware: str = DEFAULT_HARDWARE) 
     Raises:
         UsageError: there is no such hardware.
     """
+    model = load_hardware(hardware)
     # Halo exchanges are manual computations, and may leave unused operations, which are erased.
     if not operations_named({_RESHARD, _MANUAL}, function):
         return
     canonicalize(function, {"sdy-reshard"})
-    optimizer = _Optimizer(function.operation, load_hardware(hardware))
+    optimizer = _Optimizer(function.operation, model)
     optimizer.run()
     canonicalize(function, {"sdy-reshard"})
     optimizer.scatter_all_reduces()
