@@ -14,7 +14,7 @@ from mlir_sdy.diagnostics import (
     warning,
 )
 from mlir_sdy.host import ir
-from pyshardy.pipeline import Instrumentation, PipelineError, canonicalize, run_pipeline
+from pyshardy.pipeline import Instrumentation, PipelineError, canonicalize, passes, run_pipeline
 
 
 class Recorder(Instrumentation):
@@ -206,3 +206,17 @@ def test_a_bug_in_a_pattern_of_canonicalize_is_a_failure(monkeypatch, context):
     with pytest.raises(PipelineError, match="internal error in pass 'canonicalize': KeyError"):
         run_pipeline(module, "canonicalize")
     assert "@f" in asm(module)
+
+
+HARDWARE_PASSES = [
+    info for info in passes().values() if any(each.name == "hardware" for each in info.options)
+]
+
+
+@pytest.mark.parametrize("info", HARDWARE_PASSES, ids=lambda info: info.argument)
+def test_unknown_hardware_is_an_error_also_with_nothing_to_do(info, context):
+    module = parse("func.func @main(%a: tensor<8xf32>) { return }", context)
+    use = f"{info.argument}{{hardware=abacus}}"
+    pipeline = use if info.anchor == "builtin.module" else f"{info.anchor}({use})"
+    with pytest.raises(PipelineError, match="unknown hardware 'abacus'"):
+        run_pipeline(module, pipeline)

@@ -19,6 +19,7 @@ from mlir_sdy.model import (
     shard_indices,
 )
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.defining_ops import defining_operation
 from pyshardy.irtools.replica_groups import groups_along
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
@@ -77,7 +78,7 @@ class LocalBuilder(StablehloBuilder):
         combined_reduce_scatter: whether to reduce and scatter several dimensions at once.
         groups_by_axes: whether replica groups along full axes are written as axes, if the mesh has
             no device ids, as XLA assumes ids from 0 on for these.
-        hardware: the devices and links that costs are for (see `load_hardware`).
+        hardware: the devices and links that costs are for; by default those of the default preset.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class LocalBuilder(StablehloBuilder):
         per_dim_all_gather: bool = False,
         combined_reduce_scatter: bool = False,
         groups_by_axes: bool = False,
-        hardware: str = DEFAULT_HARDWARE,
+        hardware: Hardware | None = None,
     ):
         super().__init__()
         self.meshes = meshes
@@ -97,7 +98,7 @@ class LocalBuilder(StablehloBuilder):
         self.per_dim_all_gather = per_dim_all_gather
         self.combined_reduce_scatter = combined_reduce_scatter
         self.groups_by_axes = groups_by_axes
-        self.hardware = hardware
+        self.hardware = hardware or load_hardware(DEFAULT_HARDWARE)
         self._names = {mesh: name for name, mesh in meshes.items()}
         self._next_channel = first_channel
         # Reused across layers of a model.

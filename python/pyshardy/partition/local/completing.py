@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh
-from pyshardy.cost.hardware import Hardware, load_hardware
+from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.stablehlo_views import ReduceView
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.local.builder import LocalBuilder
@@ -54,7 +54,7 @@ def reduce_again(
     """
     results = list(operation.results)
     used = [any(result.uses) for result in results]
-    by_parts = _costs_less_by_parts(results, used, axes, mesh, load_hardware(builder.hardware))
+    by_parts = _costs_less_by_parts(results, used, axes, mesh, builder.hardware)
     split = _parts if by_parts else _stack
     with ir.InsertionPoint.after(operation):
         stacks = [

@@ -28,6 +28,7 @@ from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import load_hardware
 from pyshardy.irtools.channels import first_free_channel
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.walks import operations_named
@@ -80,6 +81,7 @@ def convert_global_to_local(
     Raises:
         PassError: a dimension is not divisible by its axes, an operation has no local form, or
             both counts are above one. Divisibility is checked before anything is changed.
+        UsageError: there is no such hardware.
     """
     replicas = are_replicas(replica_count, partition_count, module.operation)
     check_no_inner_modules(operations_named({"builtin.module"}, module))
@@ -92,7 +94,7 @@ def convert_global_to_local(
         per_dim_all_gather=per_dim_all_gather,
         combined_reduce_scatter=combine_multi_dimension_reduce_scatter,
         groups_by_axes=enable_rgv3,
-        hardware=hardware,
+        hardware=load_hardware(hardware),
     )
     with module.context:
         _ModuleConverter(module, context, builder, LocalChecks(module, builder.meshes)).run()

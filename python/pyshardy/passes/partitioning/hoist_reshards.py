@@ -85,13 +85,14 @@ def hoist_reshards(
     Raises:
         UsageError: there is no such hardware.
     """
+    devices = load_hardware(hardware)
     if not may_occur_at_start({_WHILE}, function):
         mark_all_preserved()
         return
     loops = operations_named({_WHILE}, function, ir.WalkOrder.POST_ORDER)
     if not loops:
         return
-    hoisting = _Hoisting(FunctionContext.of(function), load_hardware(hardware), max_bytes)
+    hoisting = _Hoisting(FunctionContext.of(function), devices, max_bytes)
     for loop in loops:
         hoisting.visit(loop)
 

@@ -118,13 +118,14 @@ def insert_explicit_reshards(
         PassError: unreduced axes, or values on a single device, are not allowed at some place.
         UsageError: there is no such hardware.
     """
+    devices = load_hardware(hardware)
     if compatibility == "cheapest":
         prepare_for_devices(function)
     context = FunctionContext.of(function)
     resolver: CompatibilityResolver = ShardyCompatibility(context, full=enable_full_version)
     if compatibility == "cheapest":
         resolver = CheapestCompatibility(
-            context, function.operation, load_hardware(hardware), full=enable_full_version
+            context, function.operation, devices, full=enable_full_version
         )
     _FunctionResharder(
         function.operation,

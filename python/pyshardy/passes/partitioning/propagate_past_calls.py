@@ -78,6 +78,7 @@ def propagate_past_calls(module: ir.Module, *, hardware: str = DEFAULT_HARDWARE)
     Raises:
         UsageError: there is no such hardware.
     """
+    load_hardware(hardware)  # an unknown one is an error in every program
     marked = _marked(module) if may_occur_at_start({_RESHARD}, module) else []
     if not marked:
         mark_all_preserved()

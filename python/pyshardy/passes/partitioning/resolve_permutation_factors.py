@@ -117,7 +117,12 @@ class _ModuleResolver:
     def builder(self) -> LocalBuilder:
         """The builder of all exchanges; its channels follow those of the module before them."""
         first_channel = first_free_channel(self.module)
-        return LocalBuilder(self.meshes, replicas=self.replicas, first_channel=first_channel)
+        return LocalBuilder(
+            self.meshes,
+            replicas=self.replicas,
+            first_channel=first_channel,
+            hardware=self.hardware,
+        )
 
     def run(self) -> None:
         resolved = {*exchanging_operations(), _RESHAPE, _RNG, _SLICE}
