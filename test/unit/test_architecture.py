@@ -28,6 +28,7 @@ LATE_IMPORTS = {
     "pyshardy.cli.tool": "crash reports and versions",
     "pyshardy.cli.translate": "reading files, after --help and --version",
     "pyshardy.drawing.drawing": "terminals",
+    "pyshardy.explain.against_xla": "XLA, to compare with it",
     "pyshardy.explain.any_program": "front ends, for functions",
     "pyshardy.frontends.files": "JAX, for programs that it has serialized, and artifacts",
     "pyshardy.guard.child": "the error of a crash",

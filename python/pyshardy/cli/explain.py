@@ -154,7 +154,6 @@ def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
 def _explain_with(ahead: ReportAhead, arguments: argparse.Namespace, tool: Tool) -> int:
     # These load the MLIR host; --help and bad usage do without.
     from mlir_sdy.assembly import asm  # noqa: PLC0415
-    from pyshardy.cli.explain_report import Report  # noqa: PLC0415
     from pyshardy.cli.reading import read_program  # noqa: PLC0415
     from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
     from pyshardy.explain.against_xla import against_xla  # noqa: PLC0415
@@ -216,6 +215,8 @@ def _explain_with(ahead: ReportAhead, arguments: argparse.Namespace, tool: Tool)
         answers = {"values": explanations, "cost": cost, "difference": difference}
         _print_json(explained, answers if xla is None else {**answers, "against_xla": xla.kinds})
         return status
+    from pyshardy.cli.explain_report import Report  # noqa: PLC0415 (loads rich)
+
     report = Report(explained, title)
     for word, found in explanations.items():
         report.print_values(word, found)

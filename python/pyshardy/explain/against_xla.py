@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pyshardy import packages
-from pyshardy.backends.xla.hlo import HloCollective, collectives_of
-from pyshardy.backends.xla.program import XlaProgram, local_xla_program
 from pyshardy.display import Displayed, Table
 from pyshardy.local_program.process_groups import Layout
-from pyshardy.program import PartitionedProgram
+
+if TYPE_CHECKING:
+    from pyshardy.backends.xla.hlo import HloCollective
+    from pyshardy.program import PartitionedProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,11 @@ def against_xla(annotated: str, program: PartitionedProgram) -> AgainstXla:
         MissingPackageError: JAX is missing.
         ExecutionError: XLA rejects the program.
     """
+    # Reports import this module for its classes.
+    from pyshardy import packages  # noqa: PLC0415
+    from pyshardy.backends.xla.hlo import collectives_of  # noqa: PLC0415
+    from pyshardy.backends.xla.program import XlaProgram, local_xla_program  # noqa: PLC0415
+
     packages.require("jaxlib", "the comparison with XLA", extra="jax")
     size = program.mesh.total_size
     layout = Layout(1, size)
