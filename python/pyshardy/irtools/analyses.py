@@ -72,12 +72,14 @@ class _Cache:
         inserted: the names of the operations that the current pass may insert; None if unknown.
         num_unchanged: the number of operations on which the current pass has changed nothing.
         replaced: the analyses whose results the current pass has replaced.
+        names_before: `operation-names` before the current pass, without `inserted`, if computed.
     """
 
     computed: dict[str, _Computed] = field(default_factory=dict[str, _Computed])
     inserted: frozenset[str] | None = None
     num_unchanged: int = 0
     replaced: set[str] = field(default_factory=set[str])
+    names_before: _Computed | None = None
 
 
 _cache: ContextVar[_Cache | None] = ContextVar("analyses", default=None)
@@ -201,7 +203,7 @@ def prepare_analyses(inserted: frozenset[str] | None) -> None:
     if cache is None:
         return
     cache.inserted = inserted
-    known = cache.computed.get("operation-names")
+    known = cache.names_before = cache.computed.get("operation-names")
     if known is not None and inserted:
         cache.computed["operation-names"] = replace(known, result=known.result | inserted)
 
@@ -224,7 +226,10 @@ def invalidate_analyses(
     cache = _cache.get()
     if cache is None:
         return []
-    kept = ALL_ANALYSES if cache.num_unchanged >= num_targets else preserved
+    is_unchanged = cache.num_unchanged >= num_targets
+    if is_unchanged and cache.names_before is not None:
+        cache.computed["operation-names"] = cache.names_before  # nothing has been inserted
+    kept = ALL_ANALYSES if is_unchanged else preserved
     if cache.inserted is not None:
         kept |= {"operation-names"}
     cache.computed = {
@@ -233,6 +238,7 @@ def invalidate_analyses(
         if name in kept or name in cache.replaced
     }
     cache.inserted, cache.num_unchanged, cache.replaced = None, 0, set()
+    cache.names_before = None
     if not verify:
         return []
     token = _cache.set(None)  # so that analyses of analyses are recomputed as well

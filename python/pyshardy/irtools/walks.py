@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from mlir_sdy.host import identity, ir, rewrite
 from pyshardy.irtools.operation_names import names_that_may_occur
+
+_MODULE = "builtin.module"
+_IN_MODULES = frozenset({"func.func", "sdy.mesh"})
+"""Operations that can only be directly in modules, as they are symbols."""
 
 
 def operations_named(
@@ -24,7 +28,7 @@ def operations_named(
     The cost depends only on the operations found. A walk of the bindings calls back for every
     operation, which takes a microsecond each. The driver of rewrite patterns compares names in C++,
     so patterns that never match record the operations that they are called with. Nothing is walked
-    if none of the names may occur (`names_that_may_occur`).
+    if none of the names may occur (`names_that_may_occur`), or only functions and meshes.
     """
     found: list[ir.Operation] = []
 
@@ -36,11 +40,21 @@ def operations_named(
     sought = list(names) if known is None else [name for name in names if name in known]
     if not sought:
         return found
+    if known is not None and _MODULE not in known and _IN_MODULES.issuperset(sought):
+        return _operations_of(root.operation, sought)
     patterns = rewrite.RewritePatternSet(root.context)
     for name in sought:
         patterns.add(name, note)
     rewrite.walk_and_apply_patterns(root.operation, patterns.freeze())
     return found if order is ir.WalkOrder.POST_ORDER else _outer_first(found)
+
+
+def _operations_of(root: ir.Operation, names: Collection[str]) -> list[ir.Operation]:
+    """Return the operations of these names directly in a module; none for other operations."""
+    if root.name != _MODULE:
+        return []
+    operations = [view.operation for view in root.regions[0].blocks[0].operations]
+    return [operation for operation in operations if operation.name in names]
 
 
 def operations_with(

@@ -243,3 +243,20 @@ def test_a_result_may_be_replaced(context, add_pass):
     module = module_of(context, '{?}, {"x", ?}')
     run_pipeline(module, "sdy-close-shardings,look", verify_analyses=True)
     assert ["{?}" in text for text in found[0]] == [False]
+
+
+def test_a_pass_without_changes_has_inserted_nothing(context, add_pass):
+    found: list[bool] = []
+
+    def look(module):
+        found.append("sdy.reshard" in (names_that_may_occur(module) or ()))
+        mark_all_preserved()
+
+    @inserts("sdy.reshard")
+    def change_nothing(module):
+        look(module)
+
+    add_pass("look", inserts()(look))
+    add_pass("change-nothing", change_nothing)
+    run_pipeline(module_of(context, "{}, {}"), "look,change-nothing,look")
+    assert found == [False, True, False]

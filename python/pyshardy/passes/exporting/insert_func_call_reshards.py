@@ -28,7 +28,7 @@ from mlir_sdy.values import (
     result_shardings_of,
     set_result_shardings_of,
 )
-from pyshardy.irtools.analyses import inserts, preserves
+from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
@@ -57,6 +57,8 @@ def insert_func_call_reshards(module: ir.Module) -> None:
     functions = functions_of(module)
     inner = {symbol_name(function): _inner_shardings(function, meshes) for function in functions}
     calls = [call for function in functions for call in operations_named({"func.call"}, function)]
+    if not calls:
+        mark_all_preserved()
     for call in calls:
         callee = callee_of(call)
         if callee not in inner:

@@ -13,7 +13,7 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import inserts, preserves
+from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.walks import operations_named
 
 
@@ -21,7 +21,10 @@ from pyshardy.irtools.walks import operations_named
 @preserves("device-meshes", "result-kinds", "sharding-lists")
 def sharding_constraint_to_reshard(function: ir.Operation | ir.OpView) -> None:
     """Replace each constraint by a reshard of the same input, with the same attributes."""
-    for constraint in operations_named({"sdy.sharding_constraint"}, function):
+    constraints = operations_named({"sdy.sharding_constraint"}, function)
+    if not constraints:
+        mark_all_preserved()
+    for constraint in constraints:
         reshard = ir.Operation.create(
             "sdy.reshard",
             results=[constraint.results[0].type],

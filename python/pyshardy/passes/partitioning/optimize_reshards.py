@@ -42,6 +42,7 @@ from mlir_sdy.model import (
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
+from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.planned_axes import has_planned_axes
@@ -75,6 +76,7 @@ def optimize_reshards(function: ir.OpView, *, hardware: str = DEFAULT_HARDWARE) 
     model = load_hardware(hardware)
     # Halo exchanges are manual computations, and may leave unused operations, which are erased.
     if not operations_named({_RESHARD, _MANUAL}, function):
+        mark_all_preserved()
         return
     canonicalize(function, {"sdy-reshard"})
     optimizer = _Optimizer(function.operation, model)

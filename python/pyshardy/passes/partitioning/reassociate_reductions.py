@@ -39,6 +39,7 @@ from mlir_sdy.values import (
     result_shardings_of,
     set_sharding,
 )
+from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
@@ -86,6 +87,7 @@ def reassociate_reductions(function: ir.Operation | ir.OpView) -> None:
         function: the `func.func`, in which reshards are collectives.
     """
     if not operations_named({_ALL_REDUCE, _REDUCE_SCATTER}, function):
+        mark_all_preserved()
         return
     reassociation = _Reassociation(FunctionContext.of(function))
     names = {*_JOINT, "stablehlo.slice", _WHILE}

@@ -31,6 +31,7 @@ from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
 from mlir_sdy.values import get_sharding, look_through_barriers, result_shardings_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
+from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.channels import first_free_channel
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
@@ -128,6 +129,7 @@ class _ModuleResolver:
         resolved = {*exchanging_operations(), _RESHAPE, _RNG, _SLICE}
         found = operations_named({*resolved, *PASSING_ON, _RESHARD}, self.module)
         if not found:
+            mark_all_preserved()
             return
         slices = [operation for operation in found if operation.name == _SLICE]
         others = [each for each in found if each.name in resolved and each.name != _SLICE]

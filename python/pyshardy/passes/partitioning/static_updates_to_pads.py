@@ -79,6 +79,7 @@ def static_updates_to_pads(function: ir.OpView) -> None:
         return
     context = FunctionContext.of(function)
     builder = PaddingBuilder(context.cache)
+    has_changed = False
     for operation in operations_named({_UPDATE_SLICE, _SCATTER}, function):
         shardings = result_shardings_of(operation)
         mesh = mesh_of(shardings[0], context.meshes) if shardings else None
@@ -88,6 +89,9 @@ def static_updates_to_pads(function: ir.OpView) -> None:
         if window is not None and _is_exchanged(operation, window, shardings[0], mesh):
             with operation.location, ir.InsertionPoint(operation):
                 _replace(operation, window, shardings, builder)
+            has_changed = True
+    if not has_changed:
+        mark_all_preserved()
 
 
 def _shards_dims(sharding: TensorSharding) -> bool:

@@ -61,6 +61,7 @@ def unshard_size_one_dims(function: ir.OpView) -> None:
     if not has_short_dims and not may_occur_at_start({_SLICE}, function):
         mark_all_preserved()
         return
+    has_changed = has_short_dims
     if has_short_dims:
         _take_axes(function, cache)
     for operation in operations_named({_SLICE}, function):
@@ -78,6 +79,9 @@ def unshard_size_one_dims(function: ir.OpView) -> None:
         is_contiguous = all(stride == 1 for stride in SliceView(operation).strides)
         if short and is_contiguous and not _is_rearranged(operation):
             _take_dynamically(operation, short, cache)
+            has_changed = True
+    if not has_changed:
+        mark_all_preserved()
 
 
 def _take_axes(function: ir.OpView, cache: AttributeCache) -> None:
