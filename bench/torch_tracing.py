@@ -2,21 +2,32 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The time of `sdy.torch.trace`, against `torch.export` alone and with `run_decompositions`.
 
-python bench/torch_tracing.py --layers=64
+    python bench/torch_tracing.py                           # all models
+    python bench/torch_tracing.py --layers 64 --models      # one of 64 layers
+    python bench/torch_tracing.py --layers --models GPT-2
+
+The models of examples/torch_models need the extra `models`.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import gc
+import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
 import pyshardy as sdy
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 class Layer(nn.Module):
@@ -68,38 +79,101 @@ class Model(nn.Module):
         return x
 
 
-def seconds(function: Callable[[], Any], repetitions: int) -> float:
-    """Return the least time of several calls."""
-    times: list[float] = []
-    for _ in range(repetitions):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
+@dataclass(frozen=True)
+class Row:
+    """The times of a model in seconds, the least of several runs each.
+
+    Attributes:
+        name: the name of the model.
+        operations: the operations that `torch.export` records.
+        first: the first `sdy.torch.trace` of the model.
+        exporting: `torch.export`.
+        tracing: `sdy.torch.trace`.
+        decomposing: `torch.export` with `run_decompositions`; None if it isn't measured.
+    """
+
+    name: str
+    operations: int
+    first: float
+    exporting: float
+    tracing: float
+    decomposing: float | None
+
+    def __str__(self) -> str:
+        ratio = self.tracing / self.exporting
+        text = f"{self.name:26} {self.operations:10} {self.first:8.2f} {self.exporting:8.2f}"
+        text += f" {self.tracing:8.2f} {ratio:6.2f}"
+        return text if self.decomposing is None else f"{text} {self.decomposing:10.2f}"
+
+
+def measured(
+    name: str,
+    model: nn.Module,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    repetitions: int,
+    *,
+    decomposes: bool,
+) -> Row:
+    """Measure a model; the ways take turns, so that all see the same load of the machine."""
+
+    def export() -> torch.export.ExportedProgram:
+        return torch.export.export(model, tuple(args), dict(kwargs), strict=False)
+
+    def trace() -> object:
+        return sdy.torch.trace(model, *args, kwargs=kwargs)
+
+    first = seconds(trace)
+    count = sum(node.op == "call_function" for node in export().graph.nodes)
+    ways: list[Callable[[], object]] = [export, trace]
+    if decomposes:
+        ways.append(lambda: export().run_decompositions())
+    rounds = [[seconds(way) for way in ways] for _ in range(repetitions)]
+    exporting, tracing, *others = map(min, zip(*rounds, strict=True))
+    return Row(name, count, first, exporting, tracing, *(others or [None]))
+
+
+def seconds(function: Callable[[], object]) -> float:
+    """Return the time of a call."""
+    gc.collect()
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def small_models() -> Mapping[str, Any]:
+    """Return the models of `examples/torch_models`; none if their libraries are missing."""
+    sys.path.insert(0, str(ROOT / "examples" / "torch_models"))
+    try:
+        from models import MODELS  # noqa: PLC0415
+    except ImportError as missing:
+        print(f"without the models of examples/torch_models: {missing}", file=sys.stderr)
+        return {}
+    return MODELS
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--layers", type=int, default=64)
-    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--layers", type=int, nargs="*", default=[2, 12, 32])
+    parser.add_argument("--models", nargs="*", help="names of examples/torch_models; all of them")
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--decompositions", action="store_true", help="run_decompositions, too")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    decomposes = options.decompositions
+    measure = functools.partial(measured, repetitions=options.repetitions, decomposes=decomposes)
+    head = f"{'':26} {'operations':>10} {'first':>8} {'export':>8} {'trace':>8} {'ratio':>6}"
+    print(head + " decomposed" * decomposes)
     inputs = torch.zeros(2, 8, dtype=torch.int64), torch.zeros(8, 8)
     sdy.torch.trace(Model(1), *inputs)  # imports
-    model = Model(options.layers)
-
-    def export() -> torch.export.ExportedProgram:
-        return torch.export.export(model, inputs, strict=False)
-
-    nodes = len(export().graph.nodes)
-    alone = seconds(export, options.repetitions)
-    decomposed = seconds(lambda: export().run_decompositions(), options.repetitions)
-    traced = seconds(lambda: sdy.torch.trace(model, *inputs), options.repetitions)
-    print(f"{options.layers} layers, {nodes} operations")
-    print(f"torch.export                      {alone:6.2f} s")
-    print(f"torch.export, run_decompositions  {decomposed:6.2f} s   {decomposed / alone:.2f}")
-    print(f"sdy.torch.trace                   {traced:6.2f} s   {traced / alone:.2f}")
+    for count in options.layers:
+        print(measure(f"{count} layers", Model(count), inputs, {}), flush=True)
+    found = small_models() if options.models is None or options.models else {}
+    for name in options.models or found:
+        torch.manual_seed(0)
+        model = found[name].make().eval()
+        print(measure(name, model, (), found[name].inputs()), flush=True)
 
 
 if __name__ == "__main__":

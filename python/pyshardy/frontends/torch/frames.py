@@ -31,6 +31,12 @@ def folder_of_torch() -> str:
     return str(Path(torch.__file__).parent)
 
 
+def folders_of_torch() -> tuple[str, ...]:
+    """Return the folders of PyTorch and of SymPy, by which it computes with sizes."""
+    folder = Path(folder_of_torch())
+    return str(folder), str(folder.with_name("sympy"))
+
+
 @contextlib.contextmanager
 def shared_frames() -> Iterator[None]:
     """Make one frame for each line inside the `with` block, for all stack traces of PyTorch.

@@ -9,6 +9,7 @@ Shapes of results do, or checks of arguments.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -112,6 +113,47 @@ def lstsq(
     return made.linalg_lstsq((solution, residuals, rank, singular))
 
 
+def quantile(
+    input: torch.Tensor,  # noqa: A002
+    q: torch.Tensor | float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    ignores_nan: bool = False,
+) -> Any:
+    """Return quantiles, without checks of their order and of NaN."""
+    import torch  # noqa: PLC0415
+
+    choices = ("linear", "lower", "higher", "midpoint", "nearest")
+    if interpolation not in choices:
+        message = f"'{interpolation}' is no interpolation; choose one of {', '.join(choices)}"
+        raise UsageError(error(message))
+    kept = [1] * input.dim() if dim is None else [*input.shape]
+    rows = input.reshape(-1) if dim is None else input.movedim(dim, -1)
+    if dim is not None and kept:
+        kept[dim] = 1
+    ordered = torch.sort(rows.reshape(rows.shape or [1]), -1)[0]
+    parts = torch.as_tensor(q, dtype=input.dtype, device=input.device)
+    last, nans = ordered.shape[-1] - 1, torch.sum(torch.isnan(ordered), -1, keepdim=True)
+    if ignores_nan:
+        rank = parts.reshape(-1) * torch.clamp(last - nans, min=0).to(input.dtype)
+    else:
+        rank = torch.where(nans > 0, last, parts.reshape(-1) * last)  # NaN is the largest number
+    rounded = {"lower": torch.floor, "higher": torch.ceil, "nearest": torch.round}
+    if interpolation in rounded:
+        made = torch.gather(ordered, -1, rounded[interpolation](rank).long())
+    else:
+        below = torch.floor(rank)
+        weight = torch.full_like(rank, 0.5) if interpolation == "midpoint" else rank - below
+        low = torch.gather(ordered, -1, below.long())
+        high = torch.gather(ordered, -1, torch.ceil(rank).long())
+        made = torch.lerp(low, high, weight)
+    made = made.movedim(-1, 0)
+    shape = kept if keepdim else made.shape[1:]
+    return made.reshape([*parts.shape, *shape])
+
+
 def gaussian_nll_loss(
     input: torch.Tensor,  # noqa: A002
     target: torch.Tensor,
@@ -146,6 +188,10 @@ def _has_minlength(*args: Any, **kwargs: Any) -> bool:
     return bool(kwargs.get("minlength") or (args[2:] and args[2]))
 
 
+def _has_no_out(*_: Any, **kwargs: Any) -> bool:
+    return kwargs.get("out") is None
+
+
 def _always(*_: Any, **__: Any) -> bool:
     return True
 
@@ -154,9 +200,14 @@ def _replaced() -> Mapping[Any, tuple[Callable[..., bool], Callable[..., Any]]]:
     """Return for functions of PyTorch whether a call is replaced, and by which function."""
     import torch  # noqa: PLC0415
 
+    nanquantile = functools.partial(quantile, ignores_nan=True)
     return {
         torch.bincount: (_has_minlength, bincount),
         torch.Tensor.bincount: (_has_minlength, bincount),
+        torch.quantile: (_has_no_out, quantile),
+        torch.Tensor.quantile: (_has_no_out, quantile),
+        torch.nanquantile: (_has_no_out, nanquantile),
+        torch.Tensor.nanquantile: (_has_no_out, nanquantile),
         torch.linalg.lstsq: (_always, lstsq),
         torch.nn.functional.gaussian_nll_loss: (_always, gaussian_nll_loss),
         torch.ctc_loss: (_always, ctc_loss),

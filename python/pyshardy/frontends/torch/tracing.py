@@ -23,7 +23,7 @@ from pyshardy.frontends.torch.dtensors import Layouts, as_global
 from pyshardy.frontends.torch.fake_weights import weights_on_cpu
 from pyshardy.frontends.torch.fragments import light_graphs
 from pyshardy.frontends.torch.frames import (
-    folder_of_torch,
+    folders_of_torch,
     frame_of,
     place_of_result,
     shared_frames,
@@ -138,7 +138,7 @@ def _export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Expor
         ):
             return torch.export.export(module, *inputs, strict=False)
     except Exception as refusal:  # PyTorch has dozens of classes for it
-        folders = folder_of_torch(), str(_OWN_FOLDER), str(Path(traceback.__file__).parent)
+        folders = *folders_of_torch(), str(_OWN_FOLDER), str(Path(traceback.__file__).parent)
         result = place_of_result(module.forward, folders)
         found = failures.of_export(refusal, frame_of(refusal, folders), result)
         raise UsageError(found) from refusal

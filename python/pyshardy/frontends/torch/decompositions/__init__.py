@@ -41,6 +41,7 @@ from pyshardy.frontends.torch.decompositions import (
     slices,
     special,
     statistics,
+    windows,
 )
 from pyshardy.frontends.torch.decompositions.registry import DECOMPOSITIONS
 from pyshardy.frontends.torch.registry import name_of
@@ -68,6 +69,7 @@ FAMILIES = (
     slices,
     special,
     statistics,
+    windows,
 )
 """The modules that register decompositions."""
 
