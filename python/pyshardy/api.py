@@ -253,18 +253,19 @@ def propagate(module: ir.Module, **options: Unpack[PropagationOptions]) -> Propa
 
 
 def propagate_with(
-    module: ir.Module, options: Mapping[str, OptionValue], *, verify_it: bool = True
+    module: ir.Module, options: Mapping[str, OptionValue], *, is_temporary: bool = False
 ) -> Propagation:
     """Propagate as `propagate` does.
 
     Args:
         module: the module, which is changed in place.
         options: the options of the pipeline.
-        verify_it: verify the result; otherwise the caller has to.
+        is_temporary: whether nobody uses the module after a failure: then it isn't restored, and
+            the caller has to verify the result.
 
     Raises:
         UsageError: there is no such option.
-        PipelineError: a pass failed; the module is as it was before.
+        PipelineError: a pass failed; the module is as it was before, unless it is temporary.
     """
     from pyshardy.contracts.annotated import (  # noqa: PLC0415 (loads the host)
         copy_with_contracts,
@@ -278,6 +279,8 @@ def propagate_with(
     annotated = None if options else copy_with_contracts(module)
     record = Propagation()
     with observed_by(record):
-        run_pipeline(module, pipeline, verify_each=verify_it)
+        run_pipeline(
+            module, pipeline, verify_each=not is_temporary, restore_on_failure=not is_temporary
+        )
     remember_annotated(module, annotated)
     return record

@@ -157,7 +157,8 @@ def explain_program(
         partition_options: the options of `sdy-partition-pipeline`.
         marks_operations: mark the operations of the module, so that `values` finds their results.
         on_propagated: called with the module and its record, before it is partitioned. It has to
-            verify the module, which may happen beside the partitioning.
+            verify the module, which may happen beside the partitioning. The module isn't restored
+            if propagation fails.
 
     Raises:
         PipelineError: propagation or partitioning fails.
@@ -166,7 +167,7 @@ def explain_program(
     """
     values = NamedValues.marked(module) if marks_operations else NamedValues(module)
     keywords = cast("Mapping[str, OptionValue]", options or {})
-    record = propagate_with(module, keywords, verify_it=on_propagated is None)
+    record = propagate_with(module, keywords, is_temporary=on_propagated is not None)
     if on_propagated is not None:
         on_propagated(module, record)
     return explain_propagated(
