@@ -5,20 +5,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from auto_programs import HARDWARE
 
 import pyshardy as sdy
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.walks import operations_named
 from pyshardy.program import run_unpartitioned
-
-HARDWARE = sdy.Hardware(
-    name="slow",
-    flops_per_second=1e8,
-    bytes_per_second=1e8,
-    bytes_of_memory=1e9,
-    link=sdy.Link(bytes_per_second=1e9, seconds_to_start=1e-9),
-)
-"""Devices for which small programs are worth sharding."""
 
 PIPELINE = """
 sdy.mesh @mesh = <["stage"=4, "data"=2]>
