@@ -4,7 +4,8 @@
 `ExportedProgram.run_decompositions` traces the whole program again, operation by operation. Here a
 decomposition is traced once for each distinct form of an operation (its types, shapes and numbers)
 and copied into the graph, so that the layers of a model share it. All forms in a graph are traced
-at once, then those in their decompositions.
+at once, and the operations inside of them are decomposed in this trace; the forms that remain there
+are traced next.
 """
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false

@@ -87,7 +87,7 @@ class Call:
 
 @dataclass
 class NestedDecompositions:
-    """The decompositions of operations inside others, as PyTorch looks them up.
+    """The decompositions of operations inside others, in the form of a table for PyTorch.
 
     An operation inside its own decomposition stays.
 
@@ -98,7 +98,7 @@ class NestedDecompositions:
 
     decomposition_of: Callable[[Any, Sequence[Any]], Callable[..., Any] | None]
     _active: list[Any] = field(default_factory=list)
-    _is_known: dict[Any, bool] = field(default_factory=dict)
+    _has_any: dict[Any, bool] = field(default_factory=dict)
 
     @contextlib.contextmanager
     def inside(self, operation: Any) -> Iterator[None]:
@@ -110,9 +110,9 @@ class NestedDecompositions:
             self._active.pop()
 
     def __contains__(self, operation: Any) -> bool:
-        if operation not in self._is_known:
-            self._is_known[operation] = self.decomposition_of(operation, ()) is not None
-        return self._is_known[operation] and operation not in self._active
+        if operation not in self._has_any:
+            self._has_any[operation] = self.decomposition_of(operation, ()) is not None
+        return self._has_any[operation] and operation not in self._active
 
     def __getitem__(self, operation: Any) -> Callable[..., Any]:
         return functools.partial(self._decompose, operation)
