@@ -260,8 +260,8 @@ def propagate_with(
     Args:
         module: the module, which is changed in place.
         options: the options of the pipeline.
-        is_temporary: whether the caller drops the module after a failure: it isn't restored then, and
-            the caller has to verify the result.
+        is_temporary: whether the caller drops the module after a failure: it isn't restored
+            then, and the caller has to verify the result.
 
     Raises:
         UsageError: there is no such option.
