@@ -2,6 +2,7 @@
 """Plans of automatic sharding, compared with those of authors and with data parallelism.
 
     python bench/auto.py FILE.mlir ... [--hardware=cpu] [--repeat=20] [-o PAGE.md]
+    python bench/auto.py FILE.mlir ... --objective=bytes [--hardware=cpu] [-o PAGE.md]
 
 Each program has the shardings of its author. It is partitioned
 
@@ -14,12 +15,21 @@ Prints, for each of the three, the estimated time, the bytes that a device sends
 run by XLA on virtual CPU devices, the fastest of several; for the last one also the proven gap and
 the seconds of the search. Programs of other numbers of devices than 8 aren't run. Needs the `jax`
 extra.
+
+With `--objective=bytes`, automatic sharding minimizes the bytes that a device sends, once with any
+memory and once each within the memory of the two other plans. The bytes of all plans are counted in
+the partitioned programs. The exit code is 1 if automatic sharding sends more than a plan whose
+memory it may use.
+
+`-o` replaces one section of the page, and keeps the other.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +44,7 @@ from pyshardy.backends.xla.program import local_xla_program
 from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.estimate import estimate
 from pyshardy.irtools.functions import entry_block, main_function
+from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import name_of
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import PartitionedProgram
@@ -45,6 +56,17 @@ HEADINGS = (
     "gap",
     "search",
 )
+BYTES_HEADINGS = (
+    "bytes a",
+    "bytes d",
+    "bytes s",
+    "memory a",
+    "bytes s in a",
+    "memory d",
+    "bytes s in d",
+)
+MARK = "**"
+"""The mark of a number of bytes that is larger than that of another plan."""
 
 
 def arguments_of(module: ir.Module) -> list[ir.Value]:
@@ -141,6 +163,14 @@ def measured(program: PartitionedProgram, hardware: Hardware, run: float) -> Mea
     return Measured(estimated.seconds, estimated.nbytes_sent, run)
 
 
+def with_data_parallelism(found: sdy.ShardingPlan, module: ir.Module) -> sdy.ShardingPlan:
+    """Return the best plan of a program whose arguments are sharded by data parallelism."""
+    constraints = found.constraints
+    for argument, own in data_parallel(module).items():
+        constraints = constraints.fix(argument.replace("*", "?"), own)
+    return constraints.solve()
+
+
 def compare(path: Path, hardware: Hardware, repeat: int) -> Row:
     """Return the plans of one program."""
     given = sdy.parse(path)
@@ -148,10 +178,7 @@ def compare(path: Path, hardware: Hardware, repeat: int) -> Row:
     author = sdy.partition(given, hardware=hardware)
     source = sdy.parse(path)
     found = sdy.auto_shard(source, hardware=hardware, fixed=False)
-    constraints = found.constraints
-    for argument, own in data_parallel(source).items():
-        constraints = constraints.fix(argument.replace("*", "?"), own)
-    programs = author, constraints.solve().program, found.program
+    programs = author, with_data_parallelism(found, source).program, found.program
     first, second, third = (
         measured(program, hardware, run)
         for program, run in zip(programs, seconds_of(programs, repeat), strict=True)
@@ -159,14 +186,97 @@ def compare(path: Path, hardware: Hardware, repeat: int) -> Row:
     return Row(path.stem, (first, second, third), found.gap, found.seconds)
 
 
-def page(rows: Sequence[Row], hardware: Hardware) -> str:
-    """Return the page of the documentation."""
-    return f"""<!-- Written by bench/auto.py -->
+@dataclass(frozen=True, slots=True)
+class BytesRow:
+    """The bytes that a device sends by the plans of a program, counted after partitioning.
+
+    Attributes:
+        name: the name of its file.
+        others: those of the author's plan and of data parallelism.
+        memory: the peak memory of these two: the larger of the predicted and the counted one.
+        ours: those of automatic sharding with any memory.
+        within: those of automatic sharding within the memory of each of the two; None where the
+            search finds no plan that fits.
+    """
+
+    name: str
+    others: tuple[int, int]
+    memory: tuple[float, float]
+    ours: int
+    within: tuple[int | None, int | None]
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether automatic sharding sends more than a plan whose memory it may use."""
+        return MARK in "".join(self.cells())
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the cells of its line; numbers that are larger than another plan's are marked."""
+        limited = (
+            (f"{memory:,.0f}", _marked(nbytes, most))
+            for memory, nbytes, most in zip(self.memory, self.within, self.others, strict=True)
+        )
+        return (
+            self.name,
+            *(f"{nbytes:,}" for nbytes in self.others),
+            _marked(self.ours, min(self.others)),
+            *(cell for pair in limited for cell in pair),
+        )
+
+
+def _marked(nbytes: int | None, most: int) -> str:
+    """Return a number of bytes, marked if it is above another one or there is none."""
+    text = "none" if nbytes is None else f"{nbytes:,}"
+    return f"{MARK}{text}{MARK}" if nbytes is None or nbytes > most else text
+
+
+def compare_bytes(path: Path, hardware: Hardware) -> BytesRow:
+    """Return the bytes of the plans of one program."""
+    propagated = sdy.parse(path)
+    sdy.propagate(propagated)
+    author = estimate(sdy.partition(copy_of(propagated), hardware=hardware), hardware)
+    source = sdy.parse(path)
+
+    def least_bytes(memory: float | None = None) -> sdy.ShardingPlan:
+        return sdy.auto_shard(
+            source, hardware=hardware, fixed=False, objective="bytes", memory=memory
+        )
+
+    def within(memory: float) -> int | None:
+        try:
+            return least_bytes(memory).estimate.nbytes_sent
+        except sdy.UsageError:
+            return None
+
+    found = least_bytes()
+    parallel = with_data_parallelism(found, source)
+    # Predicted peaks may be above counted ones: the search must be able to choose the other plan.
+    kept = sdy.auto_shard(propagated, hardware=hardware, objective="bytes")
+    memory = (
+        max(author.peak_bytes, kept.memory),
+        max(parallel.estimate.peak_bytes, parallel.memory),
+    )
+    return BytesRow(
+        path.stem,
+        (author.nbytes_sent, parallel.estimate.nbytes_sent),
+        memory,
+        found.estimate.nbytes_sent,
+        (within(memory[0]), within(memory[1])),
+    )
+
+
+INTRODUCTION = """<!-- Written by bench/auto.py -->
 # Automatic sharding in numbers
 
 Programs with shardings of their authors, compared with data parallelism and with automatic sharding
 of the program without shardings. Each is partitioned for 8 devices. Columns *a* are for the
-author's shardings, *d* for data parallelism, *s* for automatic sharding:
+author's shardings, *d* for data parallelism, *s* for automatic sharding.
+"""
+
+
+def time_section(rows: Sequence[Row], hardware: Hardware) -> str:
+    """Return the section of plans with the least time."""
+    return f"""## Least time
 
 - *time*: microseconds, estimated for {hardware.name} ([hardware](../guide/cost.md#hardware));
 - *bytes*: the bytes that a device sends;
@@ -175,40 +285,80 @@ author's shardings, *d* for data parallelism, *s* for automatic sharding:
   a fifth between equal programs;
 - *gap* and *search*: the proven distance from the optimum, and the seconds of the search.
 
-{_markdown(rows)}
+{_markdown(HEADINGS, [row.cells() for row in rows])}
 
 `python bench/auto.py FILE.mlir ... -o PAGE` measures such a table.
 """
 
 
-def _markdown(rows: Sequence[Row]) -> str:
-    lines = [("program", *HEADINGS), ("---", *["---:"] * len(HEADINGS))]
-    lines += [(f"`{cells[0]}`", *cells[1:]) for cells in (row.cells() for row in rows)]
+def bytes_section(rows: Sequence[BytesRow]) -> str:
+    """Return the section of plans with the fewest bytes."""
+    return f"""## Fewest bytes
+
+The same programs with `objective="bytes"`. All bytes are those that a device sends, counted in the
+partitioned program. With any memory (*s*), replication sends nothing, so that the plans within the
+memory of another plan say more: *s in a* within the peak *memory a* of the program with the
+author's shardings of all values, and *s in d* within that of data parallelism. Each peak is the
+larger of the predicted one, by which the search decides what fits, and of that of the partitioned
+program. Numbers in bold are larger than those of the other plan.
+
+{_markdown(BYTES_HEADINGS, [row.cells() for row in rows])}
+
+`python bench/auto.py FILE.mlir ... --objective=bytes -o PAGE` makes such a table, and fails if a
+number is in bold.
+"""
+
+
+def with_section(page: str, section: str) -> str:
+    """Return a page with a section in place of the one with its title, or at the end."""
+    sections = re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:] if page else []
+    title = section.partition("\n")[0]
+    kept = [own.strip() + "\n" for own in sections]
+    titles = [own.partition("\n")[0] for own in kept]
+    at = titles.index(title) if title in titles else len(kept)
+    kept[at : at + 1] = [section]
+    return "\n".join([INTRODUCTION, *kept])
+
+
+def _markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [("program", *headings), ("---", *["---:"] * len(headings))]
+    lines += [(f"`{name}`", *cells) for name, *cells in rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--objective", choices=("time", "bytes"), default="time")
     parser.add_argument("--hardware", default="cpu")
     parser.add_argument("--repeat", type=int, default=20)
     parser.add_argument("--largest", type=int, default=100_000, help="bytes of the largest file")
-    parser.add_argument("-o", "--output", type=Path, help="the page of the documentation to write")
+    parser.add_argument("-o", "--output", type=Path, help="the page of the documentation to change")
     options = parser.parse_args(arguments)
     hardware = sdy.load_hardware(options.hardware)
     rows: list[Row] = []
+    bytes_rows: list[BytesRow] = []
     for path in options.files:
         if path.stat().st_size > options.largest:
             continue
         try:
-            rows.append(compare(path, hardware, options.repeat))
+            if options.objective == "bytes":
+                bytes_rows.append(compare_bytes(path, hardware))
+                cells = bytes_rows[-1].cells()
+            else:
+                rows.append(compare(path, hardware, options.repeat))
+                cells = rows[-1].cells()
         except sdy.UsageError as reason:
             print(f"{path.stem}: {reason}".partition("\n")[0])
             continue
-        print(*rows[-1].cells(), sep="  ", flush=True)
+        print(*cells, sep="  ", flush=True)
     if options.output is not None:
-        options.output.write_text(page(rows, hardware), encoding="utf-8")
+        page = options.output.read_text(encoding="utf-8") if options.output.exists() else ""
+        is_time = options.objective == "time"
+        section = time_section(rows, hardware) if is_time else bytes_section(bytes_rows)
+        options.output.write_text(with_section(page, section), encoding="utf-8")
+    return int(any(row.is_worse for row in bytes_rows))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
