@@ -16,6 +16,7 @@
 | `partial_sums`     | sums of partial results, which are completed together            |
 | `fold`             | equal choices of equal parts                                     |
 | `build`            | the optimization problem of a program                            |
+| `untied`           | lower bounds of plans without folding                            |
 | `memory`           | its memory                                                       |
 | `problem`          | the optimization problem as arrays, its cost and its memory      |
 | `solution`         | choices with their bounds, and missing memory                    |

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,6 +16,9 @@ from pyshardy.auto.problem import Floats, Ints, Node, Problem, User, Value, eval
 from pyshardy.auto.sites import Flow, Graph
 from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.resharding.steps import AxesPerDim
+
+Permitted = Mapping[int, frozenset[int]]
+"""The strategies that sites may choose, by their numbers; any for other sites."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,11 @@ class Built:
     groups: tuple[FlowGroup, ...]
     reshards: ReshardCosts
 
+    @property
+    def is_folded(self) -> bool:
+        """Whether some sites have their strategy in common."""
+        return len(self.problem.nodes) < len(self.graph.sites)
+
     def axes_of(self, choice: Sequence[int] | Ints, site: int, result: int) -> AxesPerDim:
         """Return the axes of a result of a site in a choice for the nodes."""
         alternatives = self.graph.sites[site].alternatives
@@ -61,6 +69,22 @@ class Built:
     def cost(self, choice: Sequence[int] | Ints) -> float:
         """Return the cost of a choice."""
         return evaluate(self.problem, choice).cost
+
+    def restricted(self, problem: Problem, permitted: Permitted) -> Problem:
+        """Return a problem in which nodes have only the permitted strategies.
+
+        Args:
+            problem: the problem of the program, or one with other costs or memory.
+            permitted: the strategies that sites may choose.
+        """
+        if not permitted:
+            return problem
+        nodes = list(problem.nodes)
+        for site, kept in permitted.items():
+            node = nodes[self.colors[site]]
+            is_kept = np.isin(np.arange(len(node.costs)), sorted(kept))
+            nodes[self.colors[site]] = Node(node.name, np.where(is_kept, node.costs, np.inf))
+        return problem.with_nodes(nodes)
 
     def collectives(self, choice: Sequence[int] | Ints) -> list[tuple[Collectives, int, str]]:
         """Return the collectives of a choice, how often they run, and the site they belong to."""
@@ -85,14 +109,15 @@ class Built:
         return found
 
 
-def build(graph: Graph, reshards: ReshardCosts) -> Built:
+def build(graph: Graph, reshards: ReshardCosts, colors: list[int] | None = None) -> Built:
     """Return the optimization problem of a program, without its memory.
 
     Args:
         graph: the choices of the program.
         reshards: the costs of reshards.
+        colors: the node of each site, in the order of their first sites; by default as `fold` says.
     """
-    colors = fold(graph)
+    colors = fold(graph) if colors is None else colors
     first: dict[int, int] = {}
     repetitions = [0] * (max(colors, default=-1) + 1)
     for number, color in enumerate(colors):

@@ -14,7 +14,8 @@ of all layers have one color, but those near the first and the last layer have o
 without repetition, and in one of few sites, each site has its own color.
 
 Folding restricts the choices, but not their costs: a choice for the colors is one for the sites,
-with the same cost and memory. The bound of a plan is that for equal choices of equal sites.
+with the same cost and memory. The bound of a plan is that for equal choices of equal sites;
+`untied` has bounds for all.
 """
 
 from __future__ import annotations

@@ -14,10 +14,11 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pyshardy.auto.build import Permitted
 from pyshardy.auto.local_search import LocalSearch
 from pyshardy.auto.memory import with_memory
 from pyshardy.auto.problem import Ints, Problem, evaluate
-from pyshardy.auto.search import Permitted, Search
+from pyshardy.auto.search import Search
 from pyshardy.partition.resharding.steps import AxesPerDim
 
 DEFAULT_SECONDS = 30.0
@@ -49,10 +50,10 @@ def forced_shardings(
     """
     end = time.perf_counter() + seconds
     built, limit = search.built, search.options.memory
-    searches = [LocalSearch(search.restricted(built.problem, permitted), choice)]
+    searches = [LocalSearch(built.restricted(built.problem, permitted), choice)]
     if limit is not None:
         limited = with_memory(built, limit, len(search.arguments))
-        searches.append(LocalSearch(search.restricted(limited, permitted), choice))
+        searches.append(LocalSearch(built.restricted(limited, permitted), choice))
     problem = searches[0].problem
     sizes = {flow.producer: flow.nbytes for flow in reversed(built.graph.flows)}
     by_color: dict[int, tuple[ForcedSharding, ...]] = {}

@@ -12,23 +12,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.api import propagate, sharding
+from pyshardy.auto.build import Permitted
 from pyshardy.auto.forced import DEFAULT_SECONDS, ForcedSharding, forced_shardings
 from pyshardy.auto.jax_code import jax_code
 from pyshardy.auto.page import AlternativeRow, ArgumentRow, PlanPage
 from pyshardy.auto.pareto import Pareto, ParetoPoint
 from pyshardy.auto.prediction import Prediction, predict
 from pyshardy.auto.problem import Ints
-from pyshardy.auto.search import Permitted, Search
-from pyshardy.auto.solution import Solution
+from pyshardy.auto.search import Search
+from pyshardy.auto.solution import Solution, relative_gap
 from pyshardy.auto.solve import ProgressCallback
 from pyshardy.auto.strategies import agrees_with
 from pyshardy.auto.texts import bytes_text, cost_text, signed_text, spec_text
+from pyshardy.auto.untied import is_quick, untied_bound
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import TensorSizes
 from pyshardy.display import DisplayedText, Printed, Table, counted, seconds_text
@@ -168,6 +171,29 @@ class ShardingPlan(Printed):
         """The proven lower bound of the cost of all plans."""
         return self.solution.bound
 
+    @cached_property
+    def untied_bound(self) -> float | None:
+        """A lower bound of the cost of plans in which equal places may differ, in any memory.
+
+        It is computed when it is asked for, in up to the time limit of the search. None for
+        programs of more than 20,000 places; that of all plans if nothing is folded.
+        """
+        if not self.search.built.is_folded:
+            return self.bound
+        options = self.search.options
+        found = untied_bound(
+            self.search.built,
+            self.constraints.permitted(),
+            gap=options.gap,
+            timeout=options.timeout,
+        )
+        return None if found is None else min(found, self.bound)
+
+    @property
+    def _stated_untied_bound(self) -> float | None:
+        """The bound without folding that is a part of the certificate; None if it takes long."""
+        return self.untied_bound if is_quick(self.search.built) else None
+
     @property
     def gap(self) -> float:
         """The proven distance from the optimum, as a fraction of the cost."""
@@ -194,10 +220,17 @@ class ShardingPlan(Printed):
         built = self.search.built
         num_sites, num_nodes = len(built.graph.sites), len(built.problem.nodes)
         notes: list[str] = []
-        if num_nodes < num_sites:
+        if built.is_folded:
             notes.append(
                 f"{num_sites:,} places are folded to {num_nodes:,}: equal ones have equal "
                 "shardings, and the bound is for plans with this property"
+            )
+        if self._stated_untied_bound is not None:
+            untied = cost_text(self._stated_untied_bound, self.constraints.objective)
+            gap = relative_gap(self.cost, self._stated_untied_bound)
+            notes.append(
+                f"plans in which equal places differ cost at least {untied}: this one is within "
+                f"{gap:.2%} of the best of them"
             )
         if self.solution.status == "feasible":
             notes.append("the gap that was asked for isn't proven: the time was up")
@@ -368,6 +401,7 @@ class ShardingPlan(Printed):
             (
                 ("predicted cost", cost_text(self.cost, objective)),
                 ("proven lower bound", cost_text(self.bound, objective)),
+                *self._untied_rows(),
                 ("gap", f"{self.gap:.2%}" if math.isfinite(self.gap) else "unproven"),
                 ("solver", self.search.options.solver),
                 ("found in", seconds_text(self.seconds)),
@@ -409,6 +443,13 @@ class ShardingPlan(Printed):
             reason = refusal.strerror or refusal
             raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
 
+    def _untied_rows(self) -> list[tuple[str, str]]:
+        """Return the row of the certificate for the bound without folding, if it has one."""
+        if self._stated_untied_bound is None:
+            return []
+        untied = cost_text(self._stated_untied_bound, self.constraints.objective)
+        return [("proven lower bound without folding", untied)]
+
     def _argument_rows(
         self, alternatives: Mapping[str, tuple[ForcedSharding, ...]]
     ) -> list[ArgumentRow]:
@@ -449,6 +490,7 @@ class ShardingPlan(Printed):
             self.bound,
             self.bytes,
             self.memory,
+            self._stated_untied_bound,
         )
         saved.save(path)
 
@@ -619,6 +661,8 @@ class SavedPlan:
         bound: its proven lower bound.
         bytes: the predicted bytes.
         memory: the predicted peak memory.
+        untied_bound: a lower bound of plans in which equal places may differ; None if the
+            certificate has none.
     """
 
     shardings: Mapping[str, str]
@@ -627,6 +671,7 @@ class SavedPlan:
     bound: float
     bytes: float
     memory: float
+    untied_bound: float | None = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the plan to a JSON file."""
@@ -642,7 +687,8 @@ class SavedPlan:
         """
         try:
             entries = json.loads(Path(path).read_text(encoding="utf-8"))
-            return cls(**{name: entries[name] for name in cls.__slots__})
+            known: Any = {"untied_bound": None, **entries}  # older files have no such entry
+            return cls(**{name: known[name] for name in cls.__slots__})
         except (OSError, ValueError, KeyError, TypeError) as reason:
             raise UsageError(error(f"cannot read the plan '{path}': {reason}")) from None
 

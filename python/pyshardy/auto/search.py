@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -29,14 +29,14 @@ from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import get_sharding
 from pyshardy.auto.alternatives import AlternativesOf
 from pyshardy.auto.apply import annotate, closed, values_of
-from pyshardy.auto.build import Built, build
+from pyshardy.auto.build import Built, Permitted, build
 from pyshardy.auto.costs import CostModel
 from pyshardy.auto.graph import graph_of
 from pyshardy.auto.kept_messages import KeptMessages
 from pyshardy.auto.local_search import LocalSearch
 from pyshardy.auto.memory import with_memory
 from pyshardy.auto.options import SearchOptions
-from pyshardy.auto.problem import Ints, Node, Problem, evaluate
+from pyshardy.auto.problem import Ints, Problem, evaluate
 from pyshardy.auto.solution import Solution, solution_of
 from pyshardy.auto.solve import ProgressCallback, solve
 from pyshardy.auto.strategies import AxisChoices
@@ -49,9 +49,6 @@ from pyshardy.partition.compatibility.planned_axes import set_planned_axes
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.pipeline import run_pipeline
-
-Permitted = Mapping[int, frozenset[int]]
-"""The strategies that sites may choose, by their numbers; any for other sites."""
 
 _NEARBY_SHARE = 0.05
 """The fraction of the time for local search from a plan that is known."""
@@ -123,7 +120,7 @@ class Search:
         def run(problem: Problem, start: Ints | None) -> Solution:
             spent = time.perf_counter() - begun
             return solve(
-                self.restricted(problem, permitted or {}),
+                self.built.restricted(problem, permitted or {}),
                 by=self.options.solver,
                 gap=self.options.gap,
                 timeout=max(0.0, self.options.timeout - spent),
@@ -143,7 +140,7 @@ class Search:
                 found = run(problem, found.choice)
         if found.choice is None:
             return found
-        restricted = self.restricted(problem, permitted or {})
+        restricted = self.built.restricted(problem, permitted or {})
         chosen = break_ties(restricted, self._precedence, found.choice)
         evaluation = evaluate(problem, chosen)
         return replace(found, choice=chosen, cost=evaluation.cost)
@@ -193,7 +190,7 @@ class Search:
         """
         begun = time.perf_counter()
         end = begun + _NEARBY_SHARE * self.options.timeout
-        restricted = self.restricted(self._within(limit), permitted)
+        restricted = self.built.restricted(self._within(limit), permitted)
         search = LocalSearch(restricted, start)
         moved = [
             node
@@ -248,7 +245,7 @@ class Search:
         )
         if found is None or found.choice is None:
             return None
-        restricted = self.restricted(problem, permitted)
+        restricted = self.built.restricted(problem, permitted)
         choice = break_ties(restricted, self._precedence, found.choice)
         cost, seconds = evaluate(problem, choice).cost, time.perf_counter() - begun
         return replace(found, choice=choice, cost=cost, seconds=seconds)
@@ -439,18 +436,6 @@ class Search:
             f"smallest one that was found needs {found:,.0f}; its largest values: {needs}"
         )
         raise UsageError(error(message))
-
-    def restricted(self, problem: Problem, permitted: Permitted) -> Problem:
-        """Return a problem in which nodes have only the permitted strategies."""
-        if not permitted:
-            return problem
-        nodes = list(problem.nodes)
-        for site, kept in permitted.items():
-            color = self.built.colors[site]
-            node = nodes[color]
-            is_kept = np.isin(np.arange(len(node.costs)), sorted(kept))
-            nodes[color] = Node(node.name, np.where(is_kept, node.costs, np.inf))
-        return problem.with_nodes(nodes)
 
 
 _WITHOUT_FACTORS = frozenset(
