@@ -677,6 +677,8 @@ def Sdy_AutoShardPass : Sdy_ModulePass<"sdy-auto-shard", Sdy_Own> {
            "whether to keep the shardings in the program">,
     Option<"uneven", "uneven", "bool", "false",
            "whether axes may shard dimensions that they don't divide; shards are padded">,
+    Option<"subAxes", "sub-axes", "bool", "false",
+           "whether a part of an axis may shard a dimension that the whole one doesn't divide">,
     Option<"timeout", "timeout", "int64_t", "60",
            "seconds after which the search ends with the best shardings so far">,
     Option<"gap", "gap", "std::string", "\"0.01\"",

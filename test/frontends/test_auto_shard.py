@@ -176,6 +176,23 @@ def test_shardings_for_jit():
     assert found.out_shardings.mesh.axis_names == ("data", "model")
 
 
+@pytest.mark.parametrize("as_of_jax", [False, True])
+def test_shardings_for_jit_along_sub_axes(as_of_jax):
+    """JAX knows whole axes only, so that the mesh of the shardings has the parts as axes."""
+    mesh = sdy.Mesh({"model": 8})
+    found = sdy.jax.auto_shard(
+        lambda w, x: jnp.tanh(jnp.einsum("bd,dhe->bhe", x, w)),
+        *(struct(4096, 4, 4095), struct(1022, 4096)),
+        mesh=jax.sharding.AbstractMesh((8,), ("model",)) if as_of_jax else mesh,
+        sub_axes=True,
+    )
+    weight, _ = found.in_shardings
+    assert weight.spec == P(None, "model:(1)4", None)
+    assert found.out_shardings.spec == P("model:(4)2", "model:(1)4", None)
+    assert {*weight.mesh.shape.items()} == {("model:(1)4", 4), ("model:(4)2", 2)}
+    assert found.out_shardings.mesh == weight.mesh
+
+
 def test_uneven_shards_run_by_xla():
     """No size is a multiple of 2."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs and hardware for tests of automatic sharding."""
+"""Programs and hardware for tests of automatic sharding, and checks of plans."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import re
 import numpy as np
 
 import pyshardy as sdy
+from pyshardy.irtools.named_values import NamedValues
+from pyshardy.program import run_unpartitioned
 
 HARDWARE = sdy.Hardware(
     name="small",
@@ -78,6 +80,30 @@ def random_program(seed: int, num_operations: int = 8) -> str:
 
 def _type(shape: tuple[int, ...]) -> str:
     return f"tensor<{'x'.join(map(str, shape))}xf32>"
+
+
+def assert_kept(plan) -> None:
+    """Check that propagation keeps the sharding of each value, and the text of the module."""
+    module = sdy.parse(sdy.asm(plan.module))
+    values = NamedValues.marked(module)
+    planned = {name: sdy.get_sharding(value) for name, value in values.items()}
+    assert any(planned.values())
+    sdy.propagate(module)
+    for name, sharding in planned.items():
+        assert sharding is None or sdy.get_sharding(values[name]) == sharding, name
+
+
+def assert_correct(plan) -> None:
+    """Check that the partitioned program computes what the unpartitioned one does."""
+    generator = np.random.default_rng(0)
+    inputs = [
+        generator.standard_normal(port.spec.shape).astype(port.spec.dtype)
+        for port in plan.program.inputs
+    ]
+    expected = run_unpartitioned(plan.module, inputs)
+    for found, wanted in zip(plan.program.run(inputs), expected, strict=True):
+        scale = max(1.0, float(np.abs(wanted).max()))
+        np.testing.assert_allclose(found / scale, wanted / scale, rtol=1e-4, atol=1e-5)
 
 
 def least_cost(problem) -> float:

@@ -12,12 +12,12 @@ from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import AxisTuple, OpShardingRule, TensorSharding
 from mlir_sdy.model.communication import share_sent
+from pyshardy.auto.axis_choices import AxisChoices
 from pyshardy.auto.computations import MeasuredComputation
 from pyshardy.auto.costs import Collectives, CostModel, ReshardCosts
 from pyshardy.auto.exchange import Exchange, exchange_of
 from pyshardy.auto.padding import is_program_argument, masks
 from pyshardy.auto.strategies import (
-    AxisChoices,
     Strategy,
     agrees_with,
     axes_of_tensor,

@@ -28,6 +28,7 @@ def auto_shard(
     axes: Sequence[str] | None = None,
     fixed: bool = True,
     uneven: bool = False,
+    sub_axes: bool = False,
     timeout: float = 60.0,
     gap: float = 0.01,
     solver: str = "combined",
@@ -53,6 +54,9 @@ def auto_shard(
         fixed: whether shardings in the program are kept. Open dimensions may be sharded further.
         uneven: whether axes may shard dimensions that they don't divide. Shards are padded, and
             count with their padding. Arguments and results are always even.
+        sub_axes: whether a part of an axis may shard a dimension that the whole one doesn't divide,
+            such as 4 attention heads on an axis of 8. The rest of the axis may shard another
+            dimension of the same operation.
         timeout: the seconds after which the search ends with the best plan so far.
         gap: the search ends when the plan is proven to be within this fraction of the optimum.
         solver: the solver: "highs", "message_passing", or "combined": HiGHS, and message passing
@@ -74,6 +78,7 @@ def auto_shard(
         axes=axes,
         fixed=fixed,
         uneven=uneven,
+        sub_axes=sub_axes,
         gap=gap,
         timeout=timeout,
         solver=solver,

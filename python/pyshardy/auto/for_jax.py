@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mlir_sdy.model import Mesh
+from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.auto.entry import auto_shard as auto_shard_module
 from pyshardy.auto.options import Objective
 from pyshardy.auto.plan import ShardingPlan
 from pyshardy.cost.hardware import Hardware
-from pyshardy.frontends.jax.meshes import abstract_mesh
+from pyshardy.frontends.jax.meshes import abstract_mesh, cut_abstract_mesh, cut_mesh
+from pyshardy.frontends.jax.refined_mesh import RefinedMesh, refined_mesh
 from pyshardy.frontends.jax.tracing import trace
 from pyshardy.irtools.tokens import is_token
-from pyshardy.partition.resharding.steps import AxesPerDim
 
 if TYPE_CHECKING:
     from pyshardy.frontends.jax.mesh_type import MeshOfJax
@@ -49,6 +49,7 @@ def auto_shard(
     objective: Objective = "time",
     axes: Sequence[str] | None = None,
     uneven: bool = False,
+    sub_axes: bool = False,
     timeout: float = 60.0,
     gap: float = 0.01,
     static_argnums: int | Sequence[int] = (),
@@ -61,7 +62,8 @@ def auto_shard(
         step = jax.jit(step, in_shardings=found.in_shardings, out_shardings=found.out_shardings)
 
     XLA propagates the shardings of arguments and results itself. To keep all decisions of the plan,
-    partition its module by `sdy.partition`.
+    partition its module by `sdy.partition`. Where the plan uses sub-axes, the shardings are on a
+    mesh of the same devices whose axes are split.
 
     Args:
         function: a function that `jax.jit` accepts or returned. Donated arguments have the
@@ -76,6 +78,7 @@ def auto_shard(
         objective: what is minimized: the time, or the bytes that a device sends.
         axes: the names of the axes that may be used.
         uneven: whether axes may shard dimensions that they don't divide; see `sdy.auto_shard`.
+        sub_axes: whether a part of an axis may shard a dimension that the whole one doesn't divide.
         timeout: the seconds after which the search ends with the best plan so far.
         gap: the search ends when the plan is proven to be within this fraction of the optimum.
         static_argnums: the positions of arguments that aren't arrays.
@@ -104,25 +107,37 @@ def auto_shard(
         objective=objective,
         axes=axes,
         uneven=uneven,
+        sub_axes=sub_axes,
         timeout=timeout,
         gap=gap,
     )
-    of_jax: Any = abstract_mesh(mesh) if isinstance(mesh, Mesh) else mesh
-
-    def sharding_of(found: AxesPerDim | None) -> Any:
-        dims = [tuple(axis.name for axis in dim) or None for dim in found or ()]
-        spec = jax.sharding.PartitionSpec(*dims)
-        return jax.sharding.NamedSharding(of_jax, spec)
-
     search, choice = plan.search, plan.choice
-    static = {static_argnums} if isinstance(static_argnums, int) else {*static_argnums}
-    dynamic = [each for at, each in enumerate(arguments) if at not in static]
     values = [each for each in search.arguments if not is_token(each.type)]
-    flat = [sharding_of(search.axes_of(choice, value)) for value in values]
-    trees = (tuple(dynamic), dict(kwargs or {}))
-    given, _ = jax.tree.unflatten(jax.tree.structure(trees), flat)
+    axes_of_results = search.result_axes(choice)
     results = jax.eval_shape(function, *arguments, **(kwargs or {}))
     leaves, structure = jax.tree.flatten(results)
-    axes_of_results = search.result_axes(choice)
-    out = [sharding_of(axes_of_results.get(number)) for number in range(len(leaves))]
-    return JaxShardings(plan, given, jax.tree.unflatten(structure, out))
+    found = [search.as_sharding(search.axes_of(choice, value) or ()) for value in values]
+    out = [search.as_sharding(axes_of_results.get(number, ())) for number in range(len(leaves))]
+    grid = refined_mesh(search.mesh, ((own, search.mesh) for own in (*found, *out)))
+    of_jax = _cut(abstract_mesh(mesh) if isinstance(mesh, Mesh) else mesh, grid)
+
+    def sharding_of(own: TensorSharding) -> Any:
+        dims = grid.axes_of(own, search.mesh)
+        spec = jax.sharding.PartitionSpec(*(names or None for names in dims))
+        return jax.sharding.NamedSharding(of_jax, spec)
+
+    static = {static_argnums} if isinstance(static_argnums, int) else {*static_argnums}
+    dynamic = [each for at, each in enumerate(arguments) if at not in static]
+    trees = (tuple(dynamic), dict(kwargs or {}))
+    given, _ = jax.tree.unflatten(jax.tree.structure(trees), map(sharding_of, found))
+    return JaxShardings(plan, given, jax.tree.unflatten(structure, map(sharding_of, out)))
+
+
+def _cut(mesh: Any, grid: RefinedMesh) -> Any:
+    """Return a mesh of JAX with the axes of a refined mesh; the mesh itself if no axis is split."""
+    import jax  # noqa: PLC0415
+
+    if len(grid.mesh.axes) == len(mesh.axis_names):
+        return mesh
+    is_abstract = isinstance(mesh, jax.sharding.AbstractMesh)
+    return cut_abstract_mesh(grid, mesh) if is_abstract else cut_mesh(grid, mesh)

@@ -63,6 +63,7 @@ def auto_shard(
     objective: Objective = "time",
     axes: Sequence[str] | None = None,
     uneven: bool = False,
+    sub_axes: bool = False,
     timeout: float = 60.0,
     gap: float = 0.01,
     kwargs: Mapping[str, Any] | None = None,
@@ -85,6 +86,7 @@ def auto_shard(
         objective: what is minimized: the time, or the bytes that a device sends.
         axes: the names of the axes that may be used.
         uneven: whether axes may shard dimensions that they don't divide; see `sdy.auto_shard`.
+        sub_axes: whether a part of an axis may shard a dimension that the whole one doesn't divide.
         timeout: the seconds after which the search ends with the best plan so far.
         gap: the search ends when the plan is proven to be within this fraction of the optimum.
         kwargs: the keyword inputs.
@@ -101,6 +103,7 @@ def auto_shard(
         objective=objective,
         axes=axes,
         uneven=uneven,
+        sub_axes=sub_axes,
         timeout=timeout,
         gap=gap,
     )

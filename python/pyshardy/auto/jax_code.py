@@ -3,7 +3,8 @@
 
 Constraints are for the values that propagation from arguments and results alone would shard
 otherwise. An elementwise operation needs none: its operands decide. JAX refuses constraints by
-which the shards of a value are uneven.
+which the shards of a value are uneven. An axis of which a plan uses parts is split in the mesh of
+the code, since JAX knows whole axes only.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from pyshardy.api import propagate
 from pyshardy.auto.problem import Ints
 from pyshardy.auto.search import Search
 from pyshardy.auto.strategies import is_even
-from pyshardy.auto.texts import spec_text
+from pyshardy.auto.texts import spec_of_names
+from pyshardy.frontends.jax.refined_mesh import refined_mesh
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import NamedValues, mark_of, operations_with_results
@@ -34,8 +36,20 @@ def jax_code(search: Search, choice: Ints) -> str:
         search: the program.
         choice: the strategy of each node.
     """
-    axes = _tuple_text([str(axis.size) for axis in search.mesh.axes])
-    names = _tuple_text([f'"{axis.name}"' for axis in search.mesh.axes])
+    shardings = search.shardings(choice)
+    constraints: dict[str, TensorSharding] = {}
+    for place, own in constraints_of(search, choice):
+        constraints.setdefault(place, own)
+    grid = refined_mesh(
+        search.mesh,
+        ((own, search.mesh) for own in (*shardings.values(), *constraints.values())),
+    )
+
+    def spec(own: TensorSharding) -> str:
+        return spec_of_names(grid.axes_of(own, search.mesh))
+
+    axes = _tuple_text([str(axis.size) for axis in grid.mesh.axes])
+    names = _tuple_text([f'"{axis.name}"' for axis in grid.mesh.axes])
     lines = [
         "import jax",
         "from jax.sharding import NamedSharding, PartitionSpec as P",
@@ -43,21 +57,18 @@ def jax_code(search: Search, choice: Ints) -> str:
         f"mesh = jax.make_mesh({axes}, {names})",
         "shardings = {",
     ]
-    for name, own in search.shardings(choice).items():
-        lines.append(f"    {name!r}: NamedSharding(mesh, {spec_text(own)}),")
+    for name, own in shardings.items():
+        lines.append(f"    {name!r}: NamedSharding(mesh, {spec(own)}),")
     lines.append("}")
-    constraints: dict[str, str] = {}
-    for place, own in constraints_of(search, choice):
-        constraints.setdefault(place, own)
     if constraints:
         lines += ["", "# Values for which propagation alone would find other shardings:"]
     for place, own in constraints.items():
-        constrained = f"jax.lax.with_sharding_constraint(value, NamedSharding(mesh, {own}))"
+        constrained = f"jax.lax.with_sharding_constraint(value, NamedSharding(mesh, {spec(own)}))"
         lines.append(f"# {place}: value = {constrained}")
     return "\n".join([*lines, ""])
 
 
-def constraints_of(search: Search, choice: Ints) -> Iterator[tuple[str, str]]:
+def constraints_of(search: Search, choice: Ints) -> Iterator[tuple[str, TensorSharding]]:
     """Yield the source places of values that need a constraint, and their planned shardings."""
     module = copy_of(search.module)
     originals = operations_with_results(search.module)
@@ -86,7 +97,7 @@ def constraints_of(search: Search, choice: Ints) -> Iterator[tuple[str, str]]:
             if planned is None or not is_even(shape_of(original.type), planned, search.mesh):
                 continue
             if planned != _axes_of(get_sharding(result), len(planned)):
-                yield str(place), spec_text(search.as_sharding(planned))
+                yield str(place), search.as_sharding(planned)
 
 
 def _axes_of(sharding: TensorSharding | None, rank: int) -> AxesPerDim:

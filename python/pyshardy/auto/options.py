@@ -24,6 +24,7 @@ class SearchOptions:
         axes: the axes that may be used; by default, all of the mesh.
         fixed: whether shardings in the program are kept.
         uneven: whether axes may shard dimensions that they don't divide.
+        sub_axes: whether a part of an axis may shard a dimension that the whole one doesn't divide.
         gap: the search ends when the gap is proven to be at most this fraction.
         timeout: the search ends after these seconds.
         solver: the name of the solver.
@@ -33,6 +34,7 @@ class SearchOptions:
     axes: tuple[str, ...] | None = None
     fixed: bool = True
     uneven: bool = False
+    sub_axes: bool = False
     gap: float = 0.01
     timeout: float = 60.0
     solver: str = "combined"
@@ -45,6 +47,7 @@ class SearchOptions:
         axes: Sequence[str] | None,
         fixed: bool,
         uneven: bool = False,
+        sub_axes: bool = False,
         gap: float,
         timeout: float,
         solver: str,
@@ -66,6 +69,7 @@ class SearchOptions:
             axes=None if axes is None else tuple(axes),
             fixed=fixed,
             uneven=uneven,
+            sub_axes=sub_axes,
             gap=gap,
             timeout=timeout,
             solver=solver,

@@ -29,6 +29,7 @@ from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import get_sharding
 from pyshardy.auto.alternatives import AlternativesOf
 from pyshardy.auto.apply import annotate, closed, values_of
+from pyshardy.auto.axis_choices import AxisChoices
 from pyshardy.auto.build import Built, Permitted, build
 from pyshardy.auto.costs import CostModel
 from pyshardy.auto.graph import graph_of
@@ -39,7 +40,6 @@ from pyshardy.auto.options import SearchOptions
 from pyshardy.auto.problem import Ints, Problem, evaluate
 from pyshardy.auto.solution import Solution, solution_of
 from pyshardy.auto.solve import ProgressCallback, solve
-from pyshardy.auto.strategies import AxisChoices
 from pyshardy.auto.ties import break_ties, precedence
 from pyshardy.irtools.functions import entry_block, main_function
 from pyshardy.irtools.modules import copy_of
@@ -85,7 +85,13 @@ class Search:
         self.main = main
         self.arguments = list(block.arguments)
         orders = _orders_in(self.module) if options.fixed else frozenset[AxisTuple]()
-        choices = AxisChoices(self.mesh, _axes(options.axes, self.mesh), orders, options.uneven)
+        choices = AxisChoices(
+            self.mesh,
+            _axes(options.axes, self.mesh),
+            orders,
+            uneven=options.uneven,
+            sub_axes=options.sub_axes,
+        )
         self.alternatives = AlternativesOf(self.module.context, choices, model)
         graph = graph_of(self.module, self.alternatives, keep_given=options.fixed)
         self.built: Built = build(graph, self.alternatives.reshards)

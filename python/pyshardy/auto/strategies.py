@@ -4,9 +4,10 @@
 1. A strategy assigns each axis of the mesh to a factor of the operation's sharding rule, or to
    none. The rule is that of the partitioner (`rule_on_shards`), and factors along which the
    partitioner can't compute on shards (`blocked_factors`) get no axes.
-2. An axis is assigned as a whole. Several axes of a factor are in the order of the mesh, or in one
-   that the user has written somewhere. The shards of factors and dimensions must be even, unless
-   the choices permit uneven ones, which are padded; some factors can't be padded.
+2. An axis is assigned as a whole, or by sub-axes if the choices permit them (`axis_choices`).
+   Several axes of a factor are in the order of the mesh, or in one that the user has written
+   somewhere. The shards of factors and dimensions must be even, unless the choices permit uneven
+   ones, which are padded; some factors can't be padded.
 3. A dimension of several factors is sharded along a minor factor only if its major factors are
    sharded fully, since shardings can't express strides.
 4. Where reduced factors are sharded, the results are partial. A strategy completes them by an
@@ -27,50 +28,18 @@ from dataclasses import dataclass
 from itertools import repeat
 
 from mlir_sdy.model import (
-    AxisRef,
     AxisTuple,
     DimMapping,
     Mesh,
     OpShardingRule,
     TensorMapping,
     TensorSharding,
+    add_or_merge,
     sort_and_merge,
 )
+from pyshardy.auto.axis_choices import AxisChoices, assignments
 from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
 from pyshardy.partition.resharding.steps import AxesPerDim
-
-
-@dataclass(frozen=True, slots=True)
-class AxisChoices:
-    """The axes that strategies may use.
-
-    Attributes:
-        mesh: the mesh.
-        names: the names of the axes that may be used, in the order of the mesh.
-        orders: other orders of several axes along one dimension.
-        uneven: whether axes may shard dimensions that they don't divide.
-    """
-
-    mesh: Mesh
-    names: tuple[str, ...]
-    orders: frozenset[AxisTuple] = frozenset()
-    uneven: bool = False
-
-    def lists(self, axes: Sequence[str]) -> Iterator[AxisTuple]:
-        """Yield the orders of some axes along a dimension; `axes` is in the order of the mesh."""
-        listed = tuple(map(AxisRef, axes))
-        yield listed
-        if len(listed) > 1:
-            for other in sorted(self.orders, key=str):
-                if len(other) == len(listed) and {*other} == {*listed} and other != listed:
-                    yield other
-
-    def permits(self, axes: AxisTuple) -> bool:
-        """Whether a dimension may have a list of axes."""
-        names = [axis.name for axis in axes]
-        if any(axis.sub_axis_info is not None or axis.name not in self.names for axis in axes):
-            return False
-        return axes in self.lists(sorted(names, key=self.names.index))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +87,10 @@ def strategies_of_rule(
     even = even if choices.uneven else frozenset(range(rule.num_factors))
     num_operands = len(rule.operand_mappings)
     found: dict[Strategy, None] = {}
-    for axes in _factor_axes(rule, blocked, choices, even):
+    for axes in assignments(rule, blocked, choices, even):
         if not all(_is_expressible(mapping, axes, rule, mesh) for mapping in rule.mappings):
             continue
-        tensors = tuple(_axes_per_dim(mapping, axes) for mapping in rule.mappings)
+        tensors = tuple(_axes_per_dim(mapping, axes, mesh) for mapping in rule.mappings)
         if not all(map(_divides, tensors, shapes, rule.mappings, repeat(even), repeat(mesh))):
             continue
         computed = tensors[num_operands:]
@@ -217,30 +186,6 @@ def is_even(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> bool:
     return all(size % mesh.axes_size(each) == 0 for size, each in zip(shape, axes, strict=True))
 
 
-def _factor_axes(
-    rule: OpShardingRule, blocked: frozenset[int], choices: AxisChoices, even: frozenset[int]
-) -> Iterator[FactorAxes]:
-    """Yield the assignments of axes to factors; they divide those that must be even."""
-    mesh = choices.mesh
-    sizes = rule.factor_sizes
-    usable = [
-        factor for factor in range(rule.num_factors) if factor not in blocked and sizes[factor] > 1
-    ]
-    names = [name for name in choices.names if mesh.axes_size((AxisRef(name),)) > 1]
-    for assigned in itertools.product((None, *usable), repeat=len(names)):
-        per_factor: dict[int, list[str]] = {}
-        for name, factor in zip(names, assigned, strict=True):
-            if factor is not None:
-                per_factor.setdefault(factor, []).append(name)
-        if any(
-            factor in even and sizes[factor] % mesh.axes_size(tuple(map(AxisRef, axes)))
-            for factor, axes in per_factor.items()
-        ):
-            continue
-        lists = [choices.lists(per_factor.get(factor, ())) for factor in range(rule.num_factors)]
-        yield from itertools.product(*lists)
-
-
 def _is_expressible(
     mapping: TensorMapping, axes: FactorAxes, rule: OpShardingRule, mesh: Mesh
 ) -> bool:
@@ -268,11 +213,15 @@ def _divides(
     )
 
 
-def _axes_per_dim(mapping: TensorMapping, axes: FactorAxes) -> AxesPerDim:
-    return tuple(
-        tuple(axis for factor in dim.factor_indices for axis in axes[factor])
-        for dim in mapping.dim_mappings
-    )
+def _axes_per_dim(mapping: TensorMapping, axes: FactorAxes, mesh: Mesh) -> AxesPerDim:
+    """Return the axes of each dimension; sub-axes of consecutive factors are merged."""
+    dims: list[AxisTuple] = []
+    for dim in mapping.dim_mappings:
+        merged: AxisTuple = ()
+        for axis in (axis for factor in dim.factor_indices for axis in axes[factor]):
+            merged = add_or_merge(merged, axis, mesh)
+        dims.append(merged)
+    return tuple(dims)
 
 
 def _completed(
@@ -295,7 +244,7 @@ def _completed(
         scattered = [*axes]
         for axis, dim in zip(reduced, places, strict=True):
             if dim is not None:
-                scattered[dim] = (*scattered[dim], axis)
+                scattered[dim] = add_or_merge(scattered[dim], axis, choices.mesh)
         changed = [dim for dim in dims if dim is not None and scattered[dim] != axes[dim]]
         if changed and all(
             shape[dim] % choices.mesh.axes_size(scattered[dim]) == 0

@@ -66,6 +66,11 @@ def parser() -> Parser:
         help="permit axes to shard dimensions that they don't divide; shards are padded",
     )
     made.add_argument(
+        "--sub-axes",
+        action="store_true",
+        help="permit a part of an axis to shard a dimension that the whole one doesn't divide",
+    )
+    made.add_argument(
         "--fix",
         action="append",
         default=[],
@@ -175,6 +180,7 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
             axes=arguments.axes.split(",") if arguments.axes else None,
             fixed=not arguments.free,
             uneven=arguments.uneven,
+            sub_axes=arguments.sub_axes,
             timeout=arguments.timeout,
             gap=arguments.gap,
             solver=arguments.solver,

@@ -954,6 +954,12 @@ PASSES: dict[str, PassDecl] = {
                 description="whether axes may shard dimensions that they don't divide; shards are padded",
             ),
             OptionDecl(
+                name="sub-axes",
+                type="bool",
+                default=False,
+                description="whether a part of an axis may shard a dimension that the whole one doesn't divide",
+            ),
+            OptionDecl(
                 name="timeout",
                 type="int",
                 default=60,

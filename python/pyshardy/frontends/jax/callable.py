@@ -29,7 +29,7 @@ from pyshardy.frontends.jax.meshes import (
     partition_spec,
 )
 from pyshardy.frontends.jax.random_keys import with_keys, without_keys
-from pyshardy.frontends.jax.refined_mesh import RefinedMesh, RefinementError
+from pyshardy.frontends.jax.refined_mesh import RefinedMesh, refined_mesh
 from pyshardy.frontends.jax.renumber_devices import renumber
 from pyshardy.frontends.jax.structure import Structure, structure_of
 from pyshardy.frontends.portable import serialize
@@ -105,7 +105,7 @@ class JaxProgram(Displayed):
 
         self._inputs, self._outputs = tuple(inputs), tuple(outputs)
         self._structure = structure_of(module, arguments=len(inputs), results=len(outputs))
-        refined = _refined_mesh(mesh, [*inputs, *outputs])
+        refined = refined_mesh(mesh, ((port.sharding, port.mesh) for port in (*inputs, *outputs)))
         self.mesh = cut_mesh(refined, _uncut_mesh(mesh, devices, self._structure))
         in_specs, out_specs = (
             tuple(_partition_spec(port, refined) for port in ports) for ports in (inputs, outputs)
@@ -225,14 +225,6 @@ class JaxProgram(Displayed):
         if self._structure is None:
             return tuple(leaves)
         return self._structure.out_tree.unflatten(leaves)
-
-
-def _refined_mesh(mesh: Mesh, ports: Sequence[Port]) -> RefinedMesh:
-    try:
-        return RefinedMesh.of(mesh, [(port.sharding, port.mesh) for port in ports])
-    except RefinementError as refusal:
-        message = f"no JAX mesh fits the shardings of all arguments and results: {refusal}"
-        raise UsageError(error(message)) from None
 
 
 def _uncut_mesh(mesh: Mesh, given: Any, structure: Structure | None) -> jax.sharding.Mesh:

@@ -50,6 +50,18 @@ def mesh_in_force() -> Any:
     return None if mesh.empty else mesh
 
 
+def cut_abstract_mesh(grid: RefinedMesh, mesh: AbstractMesh) -> AbstractMesh:
+    """Return the abstract JAX mesh of a refined mesh, with the original axis kinds."""
+    from jax.sharding import AbstractMesh  # noqa: PLC0415
+
+    kinds = dict(zip(mesh.axis_names, mesh.axis_types, strict=True))
+    return AbstractMesh(
+        tuple(axis.size for axis in grid.mesh.axes),
+        tuple(axis.name for axis in grid.mesh.axes),
+        axis_types=tuple(kinds[name] for name in grid.origins),
+    )
+
+
 def cut_mesh(grid: RefinedMesh, mesh: jax.sharding.Mesh) -> jax.sharding.Mesh:
     """Return the JAX mesh of a refined mesh, with the original devices and axis kinds."""
     import jax  # noqa: PLC0415

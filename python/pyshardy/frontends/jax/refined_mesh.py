@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis, TensorSharding
 from mlir_sdy.model.devices import sizes_and_widths
 
@@ -89,6 +90,21 @@ class RefinedMesh:
             if (width <= lower and lower * axis.size <= width * size and axis.size > 1)
             or (size == axis.size == 1 and axis.name == ref.name)
         ]
+
+
+def refined_mesh(
+    mesh: Mesh, shardings: Iterable[tuple[TensorSharding | None, Mesh]]
+) -> RefinedMesh:
+    """Return the coarsest refinement of a mesh for arguments and results, each with its mesh.
+
+    Raises:
+        UsageError: there is none; see `RefinedMesh.of`.
+    """
+    try:
+        return RefinedMesh.of(mesh, shardings)
+    except RefinementError as refusal:
+        message = f"no JAX mesh fits the shardings of all arguments and results: {refusal}"
+        raise UsageError(error(message)) from None
 
 
 def _axes_in(sharding: TensorSharding) -> list[AxisRef]:

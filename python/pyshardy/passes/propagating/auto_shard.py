@@ -29,6 +29,7 @@ def auto_shard(
     axes: str = "",
     fixed: bool = True,
     uneven: bool = False,
+    sub_axes: bool = False,
     timeout: int = 60,
     gap: str = "0.01",
     solver: str = "combined",
@@ -43,6 +44,7 @@ def auto_shard(
         axes: the names of the axes that may be used, with commas between them; all if empty.
         fixed: whether shardings in the program are kept.
         uneven: whether axes may shard dimensions that they don't divide.
+        sub_axes: whether a part of an axis may shard a dimension that the whole one doesn't divide.
         timeout: the seconds after which the search ends with the best plan so far.
         gap: the proven fraction of the optimum at which the search ends.
         solver: the name of the solver.
@@ -60,6 +62,7 @@ def auto_shard(
         axes=axes.split(",") if axes else None,
         fixed=fixed,
         uneven=uneven,
+        sub_axes=sub_axes,
         gap=fraction,
         timeout=float(timeout),
         solver=solver,
