@@ -33,7 +33,7 @@ def assert_as_predicted(plan):
         assert counted <= check.predicted[kind] + 1, check  # counted bytes are whole
 
 
-@pytest.mark.parametrize("seed", [1, 8, 9, 15, 19])
+@pytest.mark.parametrize("seed", [8, 9, 19])
 def test_random_programs(seed):
     text = random_program(seed).replace('"x"=2, "y"=2', MESHES[seed % 3])
     text = re.sub(r"(?<=[<x])[234](?=x)", lambda match: SIZES[match[0]], text)
