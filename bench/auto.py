@@ -300,7 +300,8 @@ partitioned program. With any memory (*s*), replication sends nothing, so that t
 memory of another plan say more: *s in a* within the peak *memory a* of the program with the
 author's shardings of all values, and *s in d* within that of data parallelism. Each peak is the
 larger of the predicted one, by which the search decides what fits, and of that of the partitioned
-program. Numbers in bold are larger than those of the other plan.
+program. Numbers in bold are larger than those of the other plan; *none* stands for no plan that was
+found in the time limit of a minute.
 
 {_markdown(BYTES_HEADINGS, [row.cells() for row in rows])}
 
