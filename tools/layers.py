@@ -47,7 +47,12 @@ LAYERS = [
     ["pyshardy.schedules.page"],
     ["pyshardy.schedules.plan"],
     ["pyshardy.schedules.schedule"],
-    ["pyshardy.auto.page", "pyshardy.auto.jax_code"],
+    [
+        "pyshardy.auto.jax_code",
+        "pyshardy.auto.page",
+        "pyshardy.auto.restrictions",
+        "pyshardy.auto.saved_plan",
+    ],
     ["pyshardy.auto.plan"],
     ["pyshardy.auto.entry"],
     ["pyshardy.auto.for_jax", "pyshardy.auto.for_torch"],

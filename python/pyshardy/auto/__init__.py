@@ -22,7 +22,7 @@
 | `problem`          | the optimization problem as arrays, its cost and its memory      |
 | `solution`         | choices with their bounds, and missing memory                    |
 | `solve`            | the protocol of solvers, their registry, and the choice of one   |
-| `solver_run`       | the state that the runs of all solvers have                      |
+| `solver_run`       | the reduction before all solvers, and the state of a search      |
 | `reduce`           | exact reductions of a problem                                    |
 | `tied_nodes`       | nodes that become part of a neighbor                             |
 | `reduction_tables` | tables of reshards while a problem is reduced                    |
@@ -48,6 +48,10 @@
 | `texts`            | texts of shardings and costs                                     |
 | `page`             | the report of a plan                                             |
 | `jax_code`         | a plan as Python code for JAX                                    |
+| `certificate`      | the proven bounds of a plan, and what they cover                 |
+| `restrictions`     | shardings that values must or must not have                      |
+| `differences`      | differences between plans, and to the partitioned program        |
+| `saved_plan`       | plans in JSON files                                              |
 | `plan`             | plans with their certificate, and answers about them             |
 | `entry`            | `sdy.auto_shard`                                                 |
 | `for_jax`          | `sdy.jax.auto_shard`                                             |

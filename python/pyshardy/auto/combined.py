@@ -14,11 +14,9 @@ from dataclasses import replace
 
 from pyshardy.auto.highs import HighsSearch
 from pyshardy.auto.message_passing import MessageSearch
-from pyshardy.auto.problem import Ints, Problem
+from pyshardy.auto.problem import Ints
 from pyshardy.auto.solution import Solution, relative_gap
-from pyshardy.auto.solve import ProgressCallback
-from pyshardy.auto.solver_run import reduce_or_refuse
-from pyshardy.packages import require
+from pyshardy.auto.solver_run import ReducingSolver, Task
 
 LARGEST_FOR_HIGHS = 300_000
 """The pairs of classes up to which the linear relaxation is solved."""
@@ -27,40 +25,22 @@ HIGHS_SHARE = 0.7
 """The fraction of the time for HiGHS."""
 
 
-class CombinedSolver:
+class CombinedSolver(ReducingSolver):
     """Solves problems by HiGHS, and by message passing where that isn't enough."""
 
-    def solve(
-        self,
-        problem: Problem,
-        *,
-        gap: float = 0.01,
-        timeout: float = 60.0,
-        start: Ints | None = None,
-        progress: ProgressCallback | None = None,
-    ) -> Solution:
-        """Return the best choice that is found in time; see `Solver.solve`.
+    packages = ("highspy",)
 
-        Raises:
-            MissingPackageError: HiGHS is missing.
-        """
-        require("highspy", "automatic sharding", extra="auto")
-        started = time.perf_counter()
-        reduction = reduce_or_refuse(problem, started)
-        if isinstance(reduction, Solution):
-            return reduction
-        share = HIGHS_SHARE * timeout
-        search = HighsSearch(
-            problem, reduction, gap, started, share, progress, largest=LARGEST_FOR_HIGHS
-        )
-        first = search.run(start)
+    def search(self, task: Task, start: Ints | None) -> Solution:
+        """Return the best choice that is found in time."""
+        share = replace(task, timeout=HIGHS_SHARE * task.timeout)
+        first = HighsSearch(share, largest=LARGEST_FOR_HIGHS).run(start)
         if first.status in ("optimal", "infeasible"):
             return replace(first, notes=("solved by HiGHS", *first.notes))
         begun = time.perf_counter()
-        left = max(0.0, started + timeout - begun)
+        left = max(0.0, task.started + task.timeout - begun)
         start = start if first.choice is None else first.choice
-        second = MessageSearch(problem, reduction, gap, begun, left, progress).run(start)
-        return joined(first, second, gap, started)
+        second = MessageSearch(replace(task, started=begun, timeout=left)).run(start)
+        return joined(first, second, task.gap, task.started)
 
 
 def joined(first: Solution, second: Solution, gap: float, started: float) -> Solution:

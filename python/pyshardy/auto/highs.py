@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,12 +35,10 @@ from pyshardy.auto.flow_model import FlowModel
 from pyshardy.auto.least_memory import LeastMemory, least_memory, smallest_peak
 from pyshardy.auto.linear_program import LinearProgram
 from pyshardy.auto.local_search import LocalSearch
-from pyshardy.auto.problem import MEMORY_TOLERANCE, Bools, Floats, Ints, Node, Problem
-from pyshardy.auto.reduce import Reduction, describe, entries, reduce
+from pyshardy.auto.problem import MEMORY_TOLERANCE, Bools, Floats, Ints, Node
+from pyshardy.auto.reduce import describe, entries, reduce
 from pyshardy.auto.solution import Solution
-from pyshardy.auto.solve import ProgressCallback
-from pyshardy.auto.solver_run import SolverRun, reduce_or_refuse
-from pyshardy.packages import require
+from pyshardy.auto.solver_run import ReducingSolver, SolverRun, Task
 
 PASSES_AT_A_TIME = 10
 """The passes of messages between two choices that are decoded from them."""
@@ -69,29 +68,14 @@ SCALE = 1e4
 """The scaled cost of the first choice: tolerances of HiGHS are absolute."""
 
 
-class HighsSolver:
+class HighsSolver(ReducingSolver):
     """Solves problems by HiGHS."""
 
-    def solve(
-        self,
-        problem: Problem,
-        *,
-        gap: float = 0.01,
-        timeout: float = 60.0,
-        start: Ints | None = None,
-        progress: ProgressCallback | None = None,
-    ) -> Solution:
-        """Return the best choice that is found in time; see `Solver.solve`.
+    packages = ("highspy",)
 
-        Raises:
-            MissingPackageError: HiGHS is missing.
-        """
-        require("highspy", "automatic sharding", extra="auto")
-        started = time.perf_counter()
-        reduction = reduce_or_refuse(problem, started)
-        if isinstance(reduction, Solution):
-            return reduction
-        return HighsSearch(problem, reduction, gap, started, timeout, progress).run(start)
+    def search(self, task: Task, start: Ints | None) -> Solution:
+        """Return the best choice that is found in time."""
+        return HighsSearch(task).run(start)
 
 
 def pass_messages(dual: Dual, gap: float, deadline: float) -> Iterator[float]:
@@ -118,25 +102,15 @@ def pass_messages(dual: Dual, gap: float, deadline: float) -> Iterator[float]:
 class HighsSearch(SolverRun):
     """One search for a choice of a reduced problem.
 
-    Attributes:
+    Args:
+        task: the problem.
         dual: messages that are known for it; None if there are none. Then the gap suffices if they
             prove it.
         largest: the pairs of classes up to which the relaxation is solved; None for any number.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        reduction: Reduction,
-        gap: float,
-        started: float,
-        timeout: float,
-        progress: ProgressCallback | None,
-        dual: Dual | None = None,
-        *,
-        largest: int | None = None,
-    ) -> None:
-        super().__init__(problem, reduction, max(gap, TOLERANCE), started, timeout, progress)
+    def __init__(self, task: Task, dual: Dual | None = None, *, largest: int | None = None) -> None:
+        super().__init__(replace(task, gap=max(task.gap, TOLERANCE)))
         self.dual, self.largest = dual, largest
         self.bound = sum(float(node.costs.min()) for node in self.problem.nodes)
         self.points: list[int] = []

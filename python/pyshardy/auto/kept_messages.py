@@ -22,6 +22,7 @@ from pyshardy.auto.problem import Floats, Ints, Node, Problem, evaluate
 from pyshardy.auto.reduce import reduce
 from pyshardy.auto.solution import Solution
 from pyshardy.auto.solve import ProgressCallback
+from pyshardy.auto.solver_run import Task
 
 _PENALTY = 2.0
 """The penalty of a strategy that isn't permitted, as a multiple of the cost of a known choice."""
@@ -85,8 +86,8 @@ class KeptMessages:
         dual = Dual(_with_penalty(self._problem, kept, _PENALTY * abs(cost) + 1e-300))
         dual.go_on_from(self._dual)
         problem = _with_penalty(self._given, permitted, np.inf)
-        search = HighsSearch(problem, reduction, self._gap, started, timeout, progress, dual)
-        return search.run(reduction.restore(own))
+        task = Task(problem, reduction, self._gap, started, timeout, progress)
+        return HighsSearch(task, dual).run(reduction.restore(own))
 
     def _reduced_start(self, reduced: Problem, start: Ints, deadline: float) -> Ints | None:
         """Return a permitted choice of the reduced problem near a start, or None."""

@@ -26,10 +26,10 @@ from pyshardy.auto.least_memory import smallest_choice
 from pyshardy.auto.local_search import LocalSearch
 from pyshardy.auto.neighborhoods import Neighborhoods
 from pyshardy.auto.problem import Floats, Ints, Node, Problem
-from pyshardy.auto.reduce import Reduction, describe
+from pyshardy.auto.reduce import describe
 from pyshardy.auto.solution import Solution
-from pyshardy.auto.solve import ProgressCallback, is_installed, solver
-from pyshardy.auto.solver_run import SolverRun, reduce_or_refuse
+from pyshardy.auto.solve import is_installed, solver
+from pyshardy.auto.solver_run import ReducingSolver, SolverRun, Task
 
 FIRST_PASSES = 10
 """The passes before memory has prices."""
@@ -48,39 +48,19 @@ FIRST_STRATEGIES = 1000
 """
 
 
-class MessagePassingSolver:
+class MessagePassingSolver(ReducingSolver):
     """Solves problems by message passing and local search."""
 
-    def solve(
-        self,
-        problem: Problem,
-        *,
-        gap: float = 0.01,
-        timeout: float = 60.0,
-        start: Ints | None = None,
-        progress: ProgressCallback | None = None,
-    ) -> Solution:
-        """Return the best choice that is found in time; see `Solver.solve`."""
-        started = time.perf_counter()
-        reduction = reduce_or_refuse(problem, started)
-        if isinstance(reduction, Solution):
-            return reduction
-        return MessageSearch(problem, reduction, gap, started, timeout, progress).run(start)
+    def search(self, task: Task, start: Ints | None) -> Solution:
+        """Return the best choice that is found in time."""
+        return MessageSearch(task).run(start)
 
 
 class MessageSearch(SolverRun):
     """One search for a choice of a reduced problem."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        reduction: Reduction,
-        gap: float,
-        started: float,
-        timeout: float,
-        progress: ProgressCallback | None,
-    ) -> None:
-        super().__init__(problem, reduction, gap, started, timeout, progress)
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
         self.search = LocalSearch(self.problem, smallest_choice(self.problem))
 
     def run(self, start: Ints | None) -> Solution:

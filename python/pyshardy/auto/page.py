@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pyshardy.auto.forced import ForcedSharding
 from pyshardy.auto.pareto import Pareto
+from pyshardy.auto.problem import Ints
+from pyshardy.auto.search import Search
+from pyshardy.auto.texts import bytes_text, signed_text, spec_text
+from pyshardy.cost.op_work import TensorSizes
 from pyshardy.display import Table
 from pyshardy.explain.page.frame import render_frame
 from pyshardy.explain.page.render import render_page
@@ -93,3 +99,51 @@ class PlanPage:
             costs=self.costs,
             pareto=self.pareto,
         )
+
+
+def argument_rows(
+    search: Search,
+    choice: Ints,
+    cost: float,
+    objective: str,
+    alternatives: Mapping[str, tuple[ForcedSharding, ...]],
+) -> list[ArgumentRow]:
+    """Return the rows of the arguments of a program.
+
+    Args:
+        search: the program.
+        choice: the plan.
+        cost: its cost.
+        objective: what the cost is.
+        alternatives: the costs of the other shardings of arguments.
+    """
+    rows: list[ArgumentRow] = []
+    for (name, site), value in zip(search.argument_names.items(), search.arguments, strict=True):
+        axes = search.built.axes_of(choice, site, 0)
+        parts = math.prod(search.mesh.axes_size(each) for each in axes)
+        others = alternatives.get(name)
+        rows.append(
+            ArgumentRow(
+                name,
+                str(value.type),
+                spec_text(search.as_sharding(axes)),
+                bytes_text(TensorSizes().of(value).nbytes / parts),
+                None
+                if others is None
+                else [
+                    AlternativeRow(
+                        spec_text(search.as_sharding(other.axes)),
+                        _difference_text(other.cost - cost, objective),
+                    )
+                    for other in others
+                ],
+            )
+        )
+    return rows
+
+
+def _difference_text(difference: float, objective: str) -> str:
+    if not math.isfinite(difference):
+        return "no plan fits"
+    within = ", within the gap" if difference < 0 else ""
+    return signed_text(difference, objective) + within

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The state that the runs of all solvers have: the reduced problem, the best choice, the bound."""
+"""Common parts of all solvers: the reduction of the problem, and the state of a search."""
 
 from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,25 +18,78 @@ from pyshardy.auto.reduce import Reduction, reduce
 from pyshardy.auto.shortage import shortage_of
 from pyshardy.auto.solution import Solution, relative_gap, solution_of, without_choice
 from pyshardy.auto.solve import Progress, ProgressCallback
+from pyshardy.packages import require
 
 
-def reduce_or_refuse(problem: Problem, started: float) -> Reduction | Solution:
-    """Return the reduction of a problem, or the solution that there is no choice.
+@dataclass(frozen=True, eq=False, slots=True)
+class Task:
+    """A reduced problem that is to be solved.
 
-    Args:
-        problem: the problem.
+    Attributes:
+        original: the given problem.
+        reduction: its reduction.
+        gap: the gap that suffices.
         started: the time at the start, by `time.perf_counter`.
+        timeout: the seconds that may be spent.
+        progress: called with the state of the search now and then.
     """
-    reduction = reduce(problem)
-    if reduction.problem is not None:
-        return reduction
-    name = problem.nodes[reduction.blocked or 0].name
-    note = f"no strategy of '{name}' is compatible with those of its neighbors"
-    return without_choice("infeasible", math.inf, started, notes=(note,))
+
+    original: Problem
+    reduction: Reduction
+    gap: float
+    started: float
+    timeout: float
+    progress: ProgressCallback | None = None
+
+
+class ReducingSolver(ABC):
+    """A solver that searches for a choice of the reduced problem.
+
+    Attributes:
+        packages: the packages of the extra `auto` that it needs.
+    """
+
+    packages: ClassVar[tuple[str, ...]] = ()
+
+    def solve(
+        self,
+        problem: Problem,
+        *,
+        gap: float = 0.01,
+        timeout: float = 60.0,
+        start: Ints | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Solution:
+        """Return the best choice that is found in time; see `Solver.solve`.
+
+        Raises:
+            MissingPackageError: a package that the solver needs is missing.
+        """
+        for package in self.packages:
+            require(package, "automatic sharding", extra="auto")
+        started = time.perf_counter()
+        reduction = reduce(problem)
+        if reduction.problem is None:
+            name = problem.nodes[reduction.blocked or 0].name
+            note = f"no strategy of '{name}' is compatible with those of its neighbors"
+            return without_choice("infeasible", math.inf, started, notes=(note,))
+        return self.search(Task(problem, reduction, gap, started, timeout, progress), start)
+
+    @abstractmethod
+    def search(self, task: Task, start: Ints | None) -> Solution:
+        """Return the best choice that is found in time.
+
+        Args:
+            task: the problem.
+            start: a choice of the given problem to start from.
+        """
 
 
 class SolverRun:
     """A search for a choice of a reduced problem.
+
+    Args:
+        task: the problem.
 
     Attributes:
         original: the given problem.
@@ -48,20 +104,13 @@ class SolverRun:
         bound: the proven lower bound so far.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        reduction: Reduction,
-        gap: float,
-        started: float,
-        timeout: float,
-        progress: ProgressCallback | None,
-    ) -> None:
-        assert reduction.problem is not None, "see `reduce_or_refuse`"
-        self.original, self.reduction, self.problem = problem, reduction, reduction.problem
+    def __init__(self, task: Task) -> None:
+        reduced = task.reduction.problem
+        assert reduced is not None, "see `ReducingSolver.solve`"
+        self.original, self.reduction, self.problem = task.original, task.reduction, reduced
         self.removal: Reduction | None = None
-        self.gap, self.started, self.timeout = gap, started, timeout
-        self.progress = progress
+        self.gap, self.started, self.timeout = task.gap, task.started, task.timeout
+        self.progress = task.progress
         self.choice: Ints | None = None
         self.cost, self.bound = math.inf, -math.inf
 
