@@ -7,6 +7,9 @@ from typing import Any
 
 from mlir_sdy.host import ir
 
+CONTRACT = "sdy.contract"
+"""The attribute of functions and operations with regions that limits their communication."""
+
 
 def get_discardable(operation: ir.Operation, name: str) -> Any:
     """Return a discardable attribute of an operation; None if it is missing."""

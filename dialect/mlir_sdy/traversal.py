@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, rewrite
+from mlir_sdy.ods.tables import OPERATIONS
 
 SCALAR_BODIES = frozenset(
     f"stablehlo.{name}"
@@ -21,16 +22,41 @@ _WITH_REGIONS = SCALAR_BODIES | {
 """The operations of StableHLO that have regions."""
 
 
+_WITHOUT_REGIONS = frozenset({"func.call", "func.return"}) | {
+    name for name, declaration in OPERATIONS.items() if not declaration.regions
+}
+"""Operations of other dialects that have none."""
+
+
 class _MayHaveRegions(dict[str, bool]):
     """Whether operations may have regions, by their names."""
 
     def __missing__(self, name: str) -> bool:
-        may = self[name] = name in _WITH_REGIONS or not name.startswith("stablehlo.")
+        is_known = name.startswith("stablehlo.") or name in _WITHOUT_REGIONS
+        may = self[name] = name in _WITH_REGIONS or not is_known
         return may
 
 
 may_have_regions = _MayHaveRegions().__getitem__
 """Whether operations of a name may have regions."""
+
+
+def names_among(names: Iterable[str], root: ir.Operation) -> frozenset[str]:
+    """Return those of some names that operations in `root` have.
+
+    C++ compares the names, and calls back for the operations that have one of them only.
+    """
+    found: set[str] = set()
+    patterns = rewrite.RewritePatternSet(root.context)
+
+    def note(operation: ir.Operation | ir.OpView, _: rewrite.PatternRewriter) -> bool:
+        found.add(operation.operation.name)
+        return True  # No match.
+
+    for name in names:
+        patterns.add(name, note)
+    rewrite.walk_and_apply_patterns(root, patterns.freeze())
+    return frozenset(found)
 
 
 def operations_in(

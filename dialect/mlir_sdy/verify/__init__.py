@@ -18,7 +18,6 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import VerificationError
 from mlir_sdy.host import diagnostics_of, ir
 from mlir_sdy.shard.verify import verify_shard
-from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.verify.checks import ModuleChecks
 from mlir_sdy.verify.precedence import violation_before_host, violation_first
 from mlir_sdy.verify.violation import Violation
@@ -56,7 +55,7 @@ def verify_shardings(module: ir.Module | ir.Operation | ir.OpView) -> None:
 def _is_fine(root: ir.Operation) -> bool:
     """Whether no rule is broken; in one walk, and so not in the order that they are reported."""
     try:
-        ModuleChecks().check_all(named_operations_in(root))
+        ModuleChecks().check_all(root)
     except Violation:
         return False
     return True

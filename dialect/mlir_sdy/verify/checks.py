@@ -6,16 +6,23 @@ Large programs repeat few combinations of attributes and types many times, so va
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 
+from mlir_sdy.attribute_search import operations_with_any
 from mlir_sdy.diagnostics import Part
+from mlir_sdy.discardable import CONTRACT
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import Mesh
 from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.collectives import COLLECTIVES, verify_collective
-from mlir_sdy.verify.discardable import verify_function, verify_sharding_attribute
+from mlir_sdy.verify.discardable import (
+    verify_function,
+    verify_place_of_contract,
+    verify_sharding_attribute,
+)
 from mlir_sdy.verify.edges import verify_edges_attribute, verify_edges_list_attribute
 from mlir_sdy.verify.operations import bound_manual_axes
 from mlir_sdy.verify.sharding import ManualAxes
@@ -33,6 +40,7 @@ _OTHER_ATTRIBUTES = (
     "sdy.propagation_edges",
     "sdy.result_propagation_edges",
     "sdy.block_arg_propagation_edges",
+    CONTRACT,
 )
 """The other attributes with rules, which few operations have."""
 
@@ -66,12 +74,13 @@ class ModuleChecks:
         self._scopes: dict[ir.Operation | None, _Scope] = {}
         self._passed: set[Hashable] = set()
 
-    def check_all(self, operations: Sequence[tuple[ir.Operation, str]]) -> None:
-        """Check all operations of a module, given with their names, in any order.
+    def check_all(self, root: ir.Operation) -> None:
+        """Check an operation and all those inside, in any order.
 
         Raises:
             Violation: a rule that is broken.
         """
+        operations = named_operations_in(root)
         scopes = sum(1 for _, name in operations if name in _WITH_SCOPES)
         has_one_scope = scopes <= 1 and operations[0][1] in _WITH_SCOPES
         passed: set[Hashable] = set()
@@ -87,12 +96,11 @@ class ModuleChecks:
                 if key not in passed:
                     self._check_attribute(_SHARDING, operation, sharding)
                     passed.add(key)
-            for other in _OTHER_ATTRIBUTES:
-                if other in attributes:
-                    self._check_attribute(other, operation, attributes[other])
             if name in _SPECIAL:
                 self.check_invariants(operation)
                 self.check_symbol_uses(operation)
+        for operation in (root, *operations_with_any(_OTHER_ATTRIBUTES, root)):
+            self.check_attributes(operation)
 
     def check_attributes(self, operation: ir.Operation) -> None:
         """Check the `sdy.*` attributes of an operation, in the order of their names.
@@ -128,6 +136,8 @@ class ModuleChecks:
             case "sdy.result_propagation_edges" | "sdy.block_arg_propagation_edges":
                 with inside(Part("attribute", name)):
                     verify_edges_list_attribute(attribute)
+            case "sdy.contract":
+                verify_place_of_contract(operation)
             case _:
                 pass  # any other name is allowed
 

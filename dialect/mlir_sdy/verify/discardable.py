@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from mlir_sdy.attributes import TensorShardingAttr, TensorShardingPerValueAttr
 from mlir_sdy.diagnostics import Part
+from mlir_sdy.discardable import CONTRACT
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
 from mlir_sdy.verify.sharding import ManualAxes, check_sharding, check_shardings
@@ -34,6 +35,16 @@ def verify_sharding_attribute(
         )
     with inside(_SHARDING):
         check_shardings(attribute.value.shardings, types, meshes, manual_axes, "result")
+
+
+def verify_place_of_contract(operation: ir.Operation) -> None:
+    """Check that an operation with a contract has others inside, for which the contract is.
+
+    Raises:
+        Violation: it is a declaration, or an operation without regions.
+    """
+    if not any(len(region.blocks) for region in operation.regions):
+        raise Violation(f"'{CONTRACT}' is for functions with a body and operations with regions")
 
 
 def verify_function(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:

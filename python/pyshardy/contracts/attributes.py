@@ -15,15 +15,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.diagnostics import PassError, UsageError, error
-from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
+from mlir_sdy.discardable import CONTRACT, get_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from pyshardy.contracts.contract import Contract
 from pyshardy.contracts.entries import contract_of
-from pyshardy.irtools.walks import operations_with
-
-CONTRACT = "sdy.contract"
-"""The attribute of functions and operations with regions."""
 
 FUNCTION_CONTRACT = "sdy.func_contract"
 """The contract of a function, on the named computation that stands for a call of it."""

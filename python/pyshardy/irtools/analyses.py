@@ -5,7 +5,8 @@ While a pipeline runs, an analysis of a module is computed once and kept until a
 it. As in MLIR, every pass invalidates all analyses except those that it preserves:
 
 - `@preserves(...)` on the function of a pass names the analyses that it always preserves;
-- `@inserts(...)` names the operations that it may insert, which keeps `operation-names`;
+- `@inserts(...)` names the operations that it may insert, which keeps `operation-names`; several
+  of them state under which conditions;
 - `replace_analysis(...)` gives the result after the pass, where it is known;
 - `mark_all_preserved()`, called by a pass for each operation that it runs on, says that it has
   changed nothing there.
@@ -17,15 +18,16 @@ wrong: after each pass, it recomputes the analyses that the pass preserves and c
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from mlir_sdy.host import ir
+from mlir_sdy.traversal import names_among
 
 AnalysisName = Literal[
     "device-meshes", "interface-shardings", "operation-names", "result-kinds", "sharding-lists"
@@ -37,9 +39,20 @@ PRESERVED_BY_HOST_PASSES: Mapping[str, frozenset[AnalysisName]] = MappingProxyTy
 )
 """The analyses that passes of the host preserve, for those that preserve any."""
 
-INSERTED_BY_HOST_PASSES: Mapping[str, frozenset[str]] = MappingProxyType(
-    {"symbol-dce": frozenset()}
-)
+
+class Insertions(NamedTuple):
+    """Operations that a pass may insert.
+
+    Attributes:
+        names: their names.
+        where: the operations one of which must occur before the pass; None without a condition.
+    """
+
+    names: frozenset[str]
+    where: frozenset[str] | None = None
+
+
+INSERTED_BY_HOST_PASSES: Mapping[str, tuple[Insertions, ...]] = MappingProxyType({"symbol-dce": ()})
 """The operations that passes of the host may insert, where they are known."""
 
 Result = TypeVar("Result")
@@ -72,20 +85,18 @@ class _Cache:
         inserted: the names of the operations that the current pass may insert; None if unknown.
         num_unchanged: the number of operations on which the current pass has changed nothing.
         replaced: the analyses whose results the current pass has replaced.
-        names_before: `operation-names` before the current pass, without `inserted`, if computed.
     """
 
     computed: dict[str, _Computed] = field(default_factory=dict[str, _Computed])
     inserted: frozenset[str] | None = None
     num_unchanged: int = 0
     replaced: set[str] = field(default_factory=set[str])
-    names_before: _Computed | None = None
 
 
 _cache: ContextVar[_Cache | None] = ContextVar("analyses", default=None)
 _analyses: dict[str, tuple[Callable[[ir.Operation], Any], Callable[[Any, Any], bool]]] = {}
 _preserved: dict[Callable[..., None], frozenset[AnalysisName]] = {}
-_inserted: dict[Callable[..., None], frozenset[str]] = {}
+_inserted: dict[Callable[..., None], tuple[Insertions, ...]] = {}
 
 
 def module_analysis(
@@ -150,18 +161,24 @@ def preserves(*names: AnalysisName) -> Callable[[Pass], Pass]:
     return declare
 
 
-def inserts(*names: str) -> Callable[[Pass], Pass]:
-    """Declare the operations that a pass may insert: those of `names` and no others."""
+def inserts(*names: str, where: Collection[str] | None = None) -> Callable[[Pass], Pass]:
+    """Declare the operations that a pass may insert: those of all its declarations and no others.
+
+    Args:
+        names: the names of the operations.
+        where: the pass inserts them only if one of these operations occurs before it.
+    """
+    declared = Insertions(frozenset(names), None if where is None else frozenset(where))
 
     def declare(function: Pass) -> Pass:
-        _inserted[function] = frozenset(names)
+        _inserted[function] = (*_inserted.get(function, ()), declared)
         return function
 
     return declare
 
 
-def inserted_by(function: Callable[..., None]) -> frozenset[str] | None:
-    """Return the names of the operations that a pass may insert; None if they are unknown."""
+def inserted_by(function: Callable[..., None]) -> tuple[Insertions, ...] | None:
+    """Return the operations that a pass may insert; None if they are unknown."""
     return _inserted.get(function)
 
 
@@ -193,19 +210,38 @@ def analyses_cached() -> Iterator[None]:
         _cache.reset(token)
 
 
-def prepare_analyses(inserted: frozenset[str] | None) -> None:
-    """Prepare the analyses for a pass that may insert operations of some names.
+def prepare_analyses(insertions: Collection[Insertions] | None) -> None:
+    """Prepare the analyses for a pass.
 
     Args:
-        inserted: the names; None if they are unknown.
+        insertions: the operations that it may insert; None if they are unknown.
     """
     cache = _cache.get()
     if cache is None:
         return
-    cache.inserted = inserted
-    known = cache.names_before = cache.computed.get("operation-names")
-    if known is not None and inserted:
-        cache.computed["operation-names"] = replace(known, result=known.result | inserted)
+    if insertions is None:
+        cache.inserted = None
+        return
+    known = cache.computed.get("operation-names")
+    cache.inserted = frozenset[str]().union(
+        *(
+            each.names
+            for each in insertions
+            if each.where is None or known is None or not known.result.isdisjoint(each.where)
+        )
+    )
+
+
+def _add_inserted_names(cache: _Cache, inserted: frozenset[str]) -> None:
+    """Add the names of operations that the current pass has inserted to `operation-names`.
+
+    To look for those that it may insert takes a tenth of the time of reading the names again, and
+    saves later passes from looking for operations that aren't there.
+    """
+    names = cache.computed.get("operation-names")
+    if names is not None and not inserted <= names.result:
+        found = names_among(inserted - names.result, names.module)
+        cache.computed["operation-names"] = replace(names, result=names.result | found)
 
 
 def invalidate_analyses(
@@ -227,18 +263,17 @@ def invalidate_analyses(
     if cache is None:
         return []
     is_unchanged = cache.num_unchanged >= num_targets
-    if is_unchanged and cache.names_before is not None:
-        cache.computed["operation-names"] = cache.names_before  # nothing has been inserted
     kept = ALL_ANALYSES if is_unchanged else preserved
     if cache.inserted is not None:
         kept |= {"operation-names"}
+        if not is_unchanged:
+            _add_inserted_names(cache, cache.inserted)
     cache.computed = {
         name: each
         for name, each in cache.computed.items()
         if name in kept or name in cache.replaced
     }
     cache.inserted, cache.num_unchanged, cache.replaced = None, 0, set()
-    cache.names_before = None
     if not verify:
         return []
     token = _cache.set(None)  # so that analyses of analyses are recomputed as well

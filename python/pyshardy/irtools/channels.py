@@ -5,7 +5,21 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir, stablehlo
 from pyshardy.irtools.stablehlo_views import CollectiveView
-from pyshardy.irtools.walks import operations_with
+from pyshardy.irtools.walks import operations_named
+
+_WITH_CHANNELS = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        "all_gather",
+        "all_reduce",
+        "all_to_all",
+        "collective_broadcast",
+        "collective_permute",
+        "recv",
+        "reduce_scatter",
+        "send",
+    )
+)
 
 
 def channel_of(operation: ir.Operation) -> int:
@@ -34,5 +48,5 @@ def set_channel(operation: ir.Operation, channel: int) -> None:
 
 def first_free_channel(module: ir.Module) -> int:
     """Return the least positive channel id above the absolute values of all ids in use."""
-    channels = map(channel_of, operations_with(CollectiveView.channel_handle.name, module))
+    channels = map(channel_of, operations_named(_WITH_CHANNELS, module))
     return 1 + max(map(abs, channels), default=0)

@@ -27,16 +27,17 @@ def names_that_may_occur(
         None if the names are unknown: outside pipelines, in a pass that doesn't declare what it
         inserts, and for other operations than these.
     """
-    if inserted_by_current_pass() is None:
+    inserted = inserted_by_current_pass()
+    if inserted is None:
         return None
     module = _module_of(root)
-    return None if module is None else operation_names(module)
+    return None if module is None else operation_names(module) | inserted
 
 
 def may_occur_at_start(names: Collection[str], root: ir.Module | ir.Operation | ir.OpView) -> bool:
     """Whether operations of some names may be in `root`, at the start of a pass.
 
-    Also for passes that don't declare what they insert, as long as they have not inserted anything.
+    Also for passes that don't declare what they insert. What the pass inserts is left out.
     True if no earlier pass has asked for the names, since a look for a few is faster.
 
     Args:
@@ -66,19 +67,15 @@ def _has_names(known: frozenset[str], current: frozenset[str]) -> bool:
 
 @module_analysis("operation-names", holds=_has_names)
 def operation_names(module: ir.Operation) -> frozenset[str]:
-    """Return the names of all operations inside a module, and of those that the pass may insert.
+    """Return the names of all operations inside a module, while a pass has not inserted any.
 
     Passes that erase operations preserve this analysis, so some may no longer occur.
     """
-    return _with_inserted(name for _, name in named_operations_in(module)[1:])
+    return frozenset(name for _, name in named_operations_in(module)[1:])
 
 
 def note_operation_names(module: ir.Operation, names: Iterable[str]) -> None:
     """Keep the names of all operations inside a module, which the caller has read anyway."""
     if is_computed("operation-names", module):
         return
-    note_analysis("operation-names", module, _with_inserted(names))
-
-
-def _with_inserted(names: Iterable[str]) -> frozenset[str]:
-    return (inserted_by_current_pass() or frozenset[str]()).union(names)
+    note_analysis("operation-names", module, frozenset(names))

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
+from mlir_sdy.attribute_search import values_of_attribute
 from mlir_sdy.attributes import value_of
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir
@@ -23,7 +24,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.analyses import module_analysis
 from pyshardy.irtools.operation_names import note_operation_names
-from pyshardy.irtools.walks import operations_named, values_of_attribute
+from pyshardy.irtools.walks import operations_named
 
 MODULE_SHARDING_METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")
 """The attributes of a local module that hold the shardings of the global `@main`."""

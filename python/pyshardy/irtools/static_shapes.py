@@ -48,6 +48,21 @@ FormFunction = Callable[[ir.Operation], StaticForm | None]
 FORMS: dict[str, FormFunction] = {}
 """The functions that find the static form of an operation, by its name."""
 
+STATIC_OPERATIONS = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        "broadcast_in_dim",
+        "constant",
+        "convolution",
+        "gather",
+        "iota",
+        "pad",
+        "reshape",
+        "slice",
+    )
+)
+"""The operations that static forms may be."""
+
 
 def make_static(function: ir.OpView | ir.Operation) -> None:
     """Replace all operations of a function that have static forms by these."""

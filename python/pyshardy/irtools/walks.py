@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Iterable
-from typing import Any
+from collections.abc import Collection, Iterable
 
-from mlir_sdy.host import identity, ir, rewrite
+from mlir_sdy.host import ir, rewrite
 from pyshardy.irtools.operation_names import names_that_may_occur
 
 _MODULE = "builtin.module"
@@ -55,64 +53,6 @@ def _operations_of(root: ir.Operation, names: Collection[str]) -> list[ir.Operat
         return []
     operations = [view.operation for view in root.regions[0].blocks[0].operations]
     return [operation for operation in operations if operation.name in names]
-
-
-def operations_with(
-    attribute: str, root: ir.Module | ir.Operation | ir.OpView
-) -> list[ir.Operation]:
-    """Return the operations in `root`, without itself, that have an attribute, inner ones first.
-
-    The cost depends only on the operations found, as for `operations_named`.
-    """
-    found: list[ir.Operation] = []
-    _note_attribute(attribute, "%operation : !pdl.operation", found.append, root)
-    return found
-
-
-def values_of_attribute(
-    attribute: str, root: ir.Module | ir.Operation | ir.OpView
-) -> list[ir.Attribute]:
-    """Return the different values of an attribute of operations in `root`, without itself."""
-    found: dict[int, ir.Attribute] = {}
-
-    def note(value: ir.Attribute) -> None:
-        found[identity(value)] = value
-
-    _note_attribute(attribute, "%value : !pdl.attribute", note, root)
-    return list(found.values())
-
-
-_PATTERN = """
-pdl.pattern : benefit(1) {{
-  %operands = pdl.operands
-  %types = pdl.types
-  %value = pdl.attribute
-  %operation = pdl.operation(%operands : !pdl.range<value>) {{{attribute} = %value}}
-      -> (%types : !pdl.range<type>)
-  pdl.rewrite %operation {{ pdl.apply_native_rewrite "note"({noted}) }}
-}}
-"""
-
-
-def _note_attribute(
-    attribute: str,
-    noted: str,
-    note: Callable[[Any], None],
-    root: ir.Module | ir.Operation | ir.OpView,
-) -> None:
-    """Call `note` with the value named `noted` in `_PATTERN`, for each operation with an attribute.
-
-    C++ matches the pattern. The rewrite changes nothing.
-    """
-
-    def rewritten(_: rewrite.PatternRewriter, __: rewrite.PDLResultList, match: list[Any]) -> None:
-        note(match[0])
-
-    text = _PATTERN.format(attribute=json.dumps(attribute), noted=noted)
-    module = ir.Module.parse(text, root.context)  # must live as long as the patterns are in use
-    patterns = rewrite.PDLModule(module)
-    patterns.register_rewrite_function("note", rewritten)
-    rewrite.walk_and_apply_patterns(root.operation, patterns.freeze())
 
 
 def has_ancestor(operation: ir.Operation, name: str) -> bool:

@@ -12,10 +12,32 @@ from collections.abc import Callable
 
 from mlir_sdy.fold import PATTERNS, Pattern, apply_patterns
 from mlir_sdy.host import ir
+from pyshardy.irtools.analyses import Insertions
 from pyshardy.pipeline.nesting import operations_at
 from pyshardy.pipeline.plan import Step
 
 NAME = "canonicalize"
+
+_LABELS = frozenset(pattern.label for pattern in PATTERNS if pattern.label)
+
+_OF_PATTERNS = Insertions(frozenset({"sdy.all_slice", "sdy.reduce_scatter", "stablehlo.reshape"}))
+"""The operations that the dialect's patterns insert."""
+
+_OF_FOLDERS = Insertions(
+    frozenset(
+        {
+            "arith.constant",
+            "complex.constant",
+            "index.constant",
+            "shape.const_shape",
+            "shape.const_size",
+            "shape.const_witness",
+            "stablehlo.constant",
+            "ub.poison",
+        }
+    )
+)
+"""The operations that the host inserts for results that it has computed."""
 
 
 def run_canonicalize(step: Step, module: ir.Module, run_host_pass: Callable[[], None]) -> None:
@@ -27,6 +49,12 @@ def run_canonicalize(step: Step, module: ir.Module, run_host_pass: Callable[[], 
         run_host_pass()
         targets = operations_at(module, step.nesting)
         changed = [apply_patterns(target, patterns, top_down=top_down) for target in targets]
+
+
+def insertions(step: Step) -> tuple[Insertions, ...] | None:
+    """Return the operations that `step` may insert; None if it uses patterns of the host."""
+    enabled = _names(step, "enable-patterns")
+    return (_OF_PATTERNS, _OF_FOLDERS) if enabled and enabled <= _LABELS else None
 
 
 def selected_patterns(step: Step) -> tuple[Pattern, ...]:

@@ -8,7 +8,7 @@ import itertools
 import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from mlir_sdy import host
 from mlir_sdy.diagnostics import Diagnostic, SdyError, UsageError, error, nesting_error
@@ -19,6 +19,7 @@ from pyshardy.irtools.analyses import (
     INSERTED_BY_HOST_PASSES,
     PRESERVED_BY_HOST_PASSES,
     AnalysisName,
+    Insertions,
     analyses_cached,
     inserted_by,
     invalidate_analyses,
@@ -124,8 +125,10 @@ def _preserved_by(step: Step) -> frozenset[AnalysisName]:
     return preserved_by(step.info.load())
 
 
-def _inserted_by(step: Step) -> frozenset[str] | None:
+def _inserted_by(step: Step) -> Collection[Insertions] | None:
     if step.info is None:
+        if step.argument == canonicalize.NAME:
+            return canonicalize.insertions(step)
         return INSERTED_BY_HOST_PASSES.get(step.argument)
     return inserted_by(step.info.load())
 

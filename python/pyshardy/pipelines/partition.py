@@ -59,8 +59,8 @@ def partition_pipeline(
     cost = {"hardware": options.hardware}
     combining = options.combine_multi_dimension_reduce_scatter
     return pipeline_of(
-        "sdy-mark-contracts",
         "sdy-lift-inlined-meshes",
+        "sdy-mark-contracts",
         "sdy-call-sharded-composites",
         use("sdy-export-named-computations", keep_calls=True),
         *(["sdy-inline-small-functions", "symbol-dce"] if options.inline_functions else []),

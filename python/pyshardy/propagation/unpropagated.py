@@ -9,10 +9,10 @@ Propagation would shard `%0`. Partitioned as it is, the program gathers `%a`.
 
 from __future__ import annotations
 
+from mlir_sdy.attribute_search import values_of_attribute
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.values import SHARDING, argument_shardings
-from pyshardy.irtools.walks import values_of_attribute
 from pyshardy.rules import ShardingRuleLookup
 
 

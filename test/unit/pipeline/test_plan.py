@@ -70,7 +70,7 @@ def test_named_pipelines_are_expanded(add_pass):
 
 def test_the_partition_pipeline():
     names = [step.argument for step in plan_pipeline("sdy-partition-pipeline")]
-    assert names[:2] == ["sdy-mark-contracts", "sdy-lift-inlined-meshes"]
+    assert names[:2] == ["sdy-lift-inlined-meshes", "sdy-mark-contracts"]
     assert names[-1] == "sdy-drop-sharding-and-mesh"
 
 

@@ -14,6 +14,7 @@ from functools import partial
 
 import numpy as np
 
+from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.diagnostics import error, note
 from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import diagnostics_of, ir, location_of, passmanager
@@ -27,7 +28,6 @@ from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tokens import drop_tokens
-from pyshardy.irtools.walks import operations_with
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, described, take_plain_arrays
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.errors import ExecutionError

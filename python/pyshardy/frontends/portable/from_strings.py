@@ -10,6 +10,7 @@ from typing import Any, cast
 from mlir_sdy import sdy
 from mlir_sdy.assembly.attribute_text import read_full_attribute
 from mlir_sdy.assembly.source import Cursor, Source
+from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.attributes import attribute_of, value_of
 from mlir_sdy.diagnostics import ParseError, PassError, error
 from mlir_sdy.discardable import (
@@ -28,7 +29,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.frontends.portable import names
 from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_name, target_of
-from pyshardy.irtools.walks import operations_named, operations_with
+from pyshardy.irtools.walks import operations_named
 
 _CALL = "stablehlo.custom_call"
 _GSPMD = "mhlo.sharding"

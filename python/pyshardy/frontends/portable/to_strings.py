@@ -9,6 +9,7 @@ from typing import Any
 
 from mlir_sdy import sdy
 from mlir_sdy.assembly.attribute_text import full_text
+from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import get_discardable, remove_discardable
@@ -29,7 +30,7 @@ from pyshardy.frontends.portable import names
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import FunctionView
 from pyshardy.irtools.symbols import FreshNames
-from pyshardy.irtools.walks import operations_named, operations_with
+from pyshardy.irtools.walks import operations_named
 
 _MESH, _RETURN = "sdy.mesh", "sdy.return"
 _MANUAL = "sdy.manual_computation"

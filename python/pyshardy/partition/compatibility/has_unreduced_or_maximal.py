@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
+from mlir_sdy.attribute_search import values_of_attribute
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
@@ -17,7 +18,7 @@ from mlir_sdy.values import (
     result_shardings,
     sharding_attributes,
 )
-from pyshardy.irtools.walks import operations_named, values_of_attribute
+from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.single_device import is_on_single_device
 
 

@@ -13,9 +13,9 @@ After:
 
 from __future__ import annotations
 
+from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.host import ir
 from pyshardy.irtools.analyses import inserts
-from pyshardy.irtools.walks import operations_with
 from pyshardy.propagation.rule_attributes import drop_rules
 from pyshardy.rules import SHARDING_RULE
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.discardable import (
+    CONTRACT,
     get_discardable,
     has_discardable,
     remove_discardable,
@@ -37,7 +38,7 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
-from pyshardy.contracts.attributes import CONTRACT, FUNCTION_CONTRACT
+from pyshardy.contracts.attributes import FUNCTION_CONTRACT
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
 from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, ORIGINAL_FUNCTION_NAME
@@ -51,7 +52,7 @@ _OWN = frozenset({"name", "in_shardings", "out_shardings", OPERAND_SIZES, RESULT
 _OF_THE_FUNCTION = frozenset({_THREAD, FUNCTION_NO_INLINE, FUNCTION_CONTRACT})
 
 
-@inserts("func.call", "func.func", "func.return")
+@inserts("func.call", "func.func", "func.return", where={"sdy.named_computation"})
 def export_named_computations(module: ir.Module, *, keep_calls: bool = False) -> None:
     """Move the body of each named computation to a function, and call that instead.
 

@@ -37,7 +37,7 @@ from pyshardy.partition.function_context import FunctionContext
 _Shardings = Sequence[TensorSharding]
 
 
-@inserts("sdy.reshard")
+@inserts("sdy.reshard", where={"func.call"})
 @preserves("device-meshes", "result-kinds")
 def insert_func_call_reshards(module: ir.Module) -> None:
     """Insert reshards after the calls of a module.

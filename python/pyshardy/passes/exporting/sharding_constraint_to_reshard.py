@@ -17,7 +17,7 @@ from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.walks import operations_named
 
 
-@inserts("sdy.reshard")
+@inserts("sdy.reshard", where={"sdy.sharding_constraint"})
 @preserves("device-meshes", "result-kinds", "sharding-lists")
 def sharding_constraint_to_reshard(function: ir.Operation | ir.OpView) -> None:
     """Replace each constraint by a reshard of the same input, with the same attributes."""

@@ -35,7 +35,7 @@ from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.walks import operations_named
 
 
-@inserts("sdy.data_flow_edge")
+@inserts("sdy.data_flow_edge", where=DATA_FLOW_OPERATIONS)
 def add_data_flow_edges(module: ir.Module) -> None:
     """Insert an edge for each owner in a module; see `add_edges`."""
     add_edges(operations_named(DATA_FLOW_OPERATIONS, module, ir.WalkOrder.POST_ORDER))

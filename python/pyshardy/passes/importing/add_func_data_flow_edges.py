@@ -26,7 +26,7 @@ from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, TensorShardingPerValue
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings_of
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.functions import (
     entry_block,
     functions_of,
@@ -46,16 +46,21 @@ def add_func_data_flow_edges(module: ir.Module) -> None:
         PassError: there are several functions, but none is called `main`.
     """
     main = main_function(module)
+    others = [function for function in functions_of(module) if function != main]
+    calls = operations_named({"func.call"}, module)
+    if not others and not calls:
+        mark_all_preserved()
+        return
     cache = AttributeCache(module.context)
-    for function in functions_of(module):
+    for function in others:
         block = entry_block(function)
-        if function == main or block is None:
+        if block is None:
             continue
         place = ir.InsertionPoint.at_block_begin(block)
         arguments = zip(block.arguments, argument_shardings(function), strict=True)
         for argument, sharding in arguments:
             _add_edge(argument, sharding, place, cache)
-    for call in operations_named({"func.call"}, module):
+    for call in calls:
         shardings = result_shardings_of(call) or (None,) * len(call.results)
         place = ir.InsertionPoint.after(call)
         for result, sharding in zip(call.results, shardings, strict=True):

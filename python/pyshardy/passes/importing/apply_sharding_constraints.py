@@ -31,12 +31,12 @@ from pyshardy.importing.constraints import (
     input_shardings,
     may_be_dictated,
 )
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.walks import operations_named
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup
 
 
-@inserts("sdy.sharding_constraint")
+@inserts(CONSTRAINT, where={MANUAL_COMPUTATION})
 def apply_sharding_constraints(
     module: ir.Module,
     *,
@@ -69,13 +69,17 @@ def apply_sharding_constraints(
     constraints = operations_named(
         {CONSTRAINT, MANUAL_COMPUTATION}, module, ir.WalkOrder.POST_ORDER
     )
+    has_history = debug_sharding_origins or debug_propagation_edge_sharding
+    if not constraints and not has_history:
+        mark_all_preserved()
+        return
     applier = _Applier(module)
     for constraint in constraints:
         if constraint.name == CONSTRAINT:
             redirect_to_end_of_chain(constraint)
         for index, sharding in enumerate(input_shardings(constraint)):
             applier.apply(constraint, index, sharding)
-    if debug_sharding_origins or debug_propagation_edge_sharding:
+    if has_history:
         # Imported here since it is rarely needed and takes long.
         from pyshardy.importing import constraint_history  # noqa: PLC0415
 

@@ -33,16 +33,18 @@ from pyshardy.importing.constant_expressions import (
     SHARDING_GROUP,
     ConstantExpressions,
 )
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.constants import use_sdy_constants
+from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.textual_order import Place, textual_order
 from pyshardy.irtools.walks import operations_named
 
+_CONSTANT = "stablehlo.constant"
 _STARTING_POINTS = CONSTANTS | {BROADCAST, NAMED_COMPUTATION, "func.call"}
 
 
-@inserts("sdy.constant")
+@inserts("sdy.constant", where={_CONSTANT})
 def constant_or_scalar_splitter(module: ir.Module) -> None:
     """Split constant sub-computations, and broadcasts of scalars, so that each has one user.
 
@@ -60,6 +62,9 @@ def constant_or_scalar_splitter(module: ir.Module) -> None:
 
     The callee of a call that is copied is copied, too (`FunctionCloner`).
     """
+    if not may_occur_at_start({_CONSTANT, *_STARTING_POINTS}, module):
+        mark_all_preserved()
+        return
     use_sdy_constants(module)
     graph = CallGraph(module)
     expressions = ConstantExpressions(graph)

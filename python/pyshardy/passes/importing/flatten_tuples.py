@@ -23,6 +23,8 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir, stablehlo
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.stablehlo_views import CustomCallView, TupleElementView
 from pyshardy.irtools.tuple_interfaces import (
     attributes_in_parts,
@@ -39,6 +41,7 @@ _CALLS = frozenset({"func.call", "stablehlo.composite", _CUSTOM_CALL})
 _ALIASES = "output_operand_aliases"
 
 
+@inserts(ELEMENT, TUPLE)
 def flatten_tuples(module: ir.Module) -> None:
     """Replace the tuples of a program by their elements. StableHLO has none in control flow.
 
@@ -53,6 +56,10 @@ def flatten_tuples(module: ir.Module) -> None:
     with module.context:
         functions = [each for each in operations_named({"func.func"}, module) if has_tuples(each)]
         calls = [each for each in operations_named(_CALLS, module) if has_tuples(each)]
+        has_tuple_operations = may_occur_at_start({ELEMENT, TUPLE}, module)
+        if not functions and not calls and not has_tuple_operations:
+            mark_all_preserved()
+            return
         of_functions, of_calls = (
             [attributes_in_parts(each, signature_of(each)) for each in some]
             for some in (functions, calls)

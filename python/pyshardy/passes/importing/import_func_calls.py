@@ -23,26 +23,29 @@ from __future__ import annotations
 
 from mlir_sdy import sdy
 from mlir_sdy.diagnostics import PassError, emit, error, warning
-from mlir_sdy.discardable import get_discardable, has_discardable, set_discardable
+from mlir_sdy.discardable import CONTRACT, get_discardable, has_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.values import SHARDING, argument_shardings
-from pyshardy.contracts.attributes import CONTRACT, FUNCTION_CONTRACT
-from pyshardy.irtools.analyses import inserts
+from pyshardy.contracts.attributes import FUNCTION_CONTRACT
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, original_name
+from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.sharding_lists import complete_list
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.passes.importing.add_data_flow_edges import add_edges
 
+_CALL = "func.call"
 _NAMED_COMPUTATION = "sdy.named_computation"
 _EXECUTION_THREAD = "execution_thread"
 _OF_THE_CALL = frozenset({SHARDING, "callee", "arg_attrs", "res_attrs"})
 """Attributes of a call that a computation has in another form, or not at all."""
 
 
-@inserts("sdy.data_flow_edge", "sdy.named_computation", "sdy.return")
+@inserts("sdy.data_flow_edge", where={_CALL, _NAMED_COMPUTATION})
+@inserts(_NAMED_COMPUTATION, "sdy.return", where={_CALL})
 def import_func_calls(
     module: ir.Module, *, add_data_flow_edges_on_named_computations: bool = True
 ) -> None:
@@ -67,6 +70,9 @@ def import_func_calls(
     Raises:
         PassError: a function calls itself, or has several blocks. The module is not changed then.
     """
+    if not may_occur_at_start({_CALL, _NAMED_COMPUTATION}, module):
+        mark_all_preserved()
+        return
     graph = CallGraph(module)
     graph.check_not_recursive("imported")
     for computation in operations_named({_NAMED_COMPUTATION}, module):

@@ -20,7 +20,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings, result_shardings_of
-from pyshardy.irtools.analyses import mark_all_preserved, preserves
+from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.stablehlo_views import CompositeView, symbol_name
@@ -31,6 +31,7 @@ _DECOMPOSITION = "decomposition"
 _SHARDS = frozenset({"sdy.manual_computation", "sdy.reshard", "sdy.sharding_constraint"})
 
 
+@inserts("func.call", where={_COMPOSITE})
 @preserves("device-meshes", "result-kinds", "sharding-lists")
 def call_sharded_composites(module: ir.Module) -> None:
     """Replace composites by calls of their decompositions, if these contain shardings.

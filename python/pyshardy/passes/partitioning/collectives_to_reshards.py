@@ -33,7 +33,7 @@ from mlir_sdy.values import (
     result_sharding_attribute,
 )
 from mlir_sdy.verify.collectives import COLLECTIVES
-from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
@@ -46,6 +46,7 @@ from pyshardy.partition.op_facts.completion import (
 )
 
 
+@inserts("sdy.reshard", where=COLLECTIVES)
 def collectives_to_reshards(function: ir.OpView) -> None:
     """Replace the collectives of a function whose operands may be resharded.
 

@@ -28,7 +28,7 @@ from mlir_sdy.model import TensorSharding, mesh_of
 from mlir_sdy.values import get_sharding, rank_of, set_sharding
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
-from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.loops import trip_count
 from pyshardy.irtools.operation_names import may_occur_at_start
@@ -48,6 +48,7 @@ from pyshardy.partition.resharding.steps import AxesPerDim
 _WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
 
 
+@inserts(_RESHARD, where={_WHILE})
 def hoist_reshards(
     function: ir.Operation | ir.OpView,
     *,

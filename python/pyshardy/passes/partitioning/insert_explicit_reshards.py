@@ -43,8 +43,10 @@ from mlir_sdy.values import (
 )
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import load_hardware
+from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.shardings import sharding_lists
 from pyshardy.irtools.stablehlo_views import callee_of
+from pyshardy.irtools.static_shapes import FORMS, STATIC_OPERATIONS
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.cheapest import CheapestCompatibility, prepare_for_devices
 from pyshardy.partition.compatibility.compatible_shardings import (
@@ -90,6 +92,9 @@ _RESHARD = "sdy.reshard"
 _WHILE = "stablehlo.while"
 
 
+@inserts(_RESHARD, "sdy.all_reduce", "sdy.replicated_to_unreduced", "sdy.sharded_to_unreduced")
+@inserts("sdy.constant", where={"stablehlo.constant"})
+@inserts(*STATIC_OPERATIONS, where=FORMS)
 def insert_explicit_reshards(
     function: ir.OpView,
     *,

@@ -9,15 +9,22 @@ partitioner inlines, copies or moves them. `sdy-check-contracts` reads the marks
 
 from __future__ import annotations
 
-from mlir_sdy.diagnostics import PassError, error
-from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.attribute_search import operations_with
+from mlir_sdy.discardable import (
+    CONTRACT,
+    get_discardable,
+    has_discardable,
+    remove_discardable,
+    set_discardable,
+)
+from mlir_sdy.host import ir
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.traversal import operations_in
-from pyshardy.contracts.attributes import CONTRACT, CONTRACTS, contract_of_attribute
-from pyshardy.irtools.analyses import inserts, preserves
+from mlir_sdy.traversal import may_have_regions, operations_in
+from pyshardy.contracts.attributes import CONTRACTS, contract_of_attribute
+from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
+from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.operation_names import names_that_may_occur
 from pyshardy.irtools.tags import tagged
-from pyshardy.irtools.walks import operations_with
 from pyshardy.local_program.segments import COLLECTIVES
 
 CONTRACT_TAG = "contract"
@@ -38,27 +45,31 @@ def mark_contracts(module: ir.Module) -> None:
         module: the module, which is changed in place.
 
     Raises:
-        PassError: a contract is invalid, or is on an operation without regions.
+        PassError: a contract is invalid.
     """
-    limited = operations_with(CONTRACT, module)
+    limited = _with_contracts(module)
     if not limited:
+        mark_all_preserved()
         return
     axes = [name for mesh in meshes_of(module).values() for name in mesh.axis_names]
     contracts: list[ir.Attribute] = []
     for operation in limited:
         attribute = get_discardable(operation, CONTRACT)
         contract_of_attribute(attribute, operation, axes)
-        if not any(region.blocks for region in operation.regions):
-            message = f"'{CONTRACT}' is for functions with a body and operations with regions"
-            raise PassError(
-                error(f"'{operation.name}' op {message}", location_of(operation.location))
-            )
         for inner in _inside(operation):
             kind = COLLECTIVE_TAG if inner.name in _COLLECTIVES else CONTRACT_TAG
             inner.location = tagged(inner.location, kind, len(contracts))
         remove_discardable(operation, CONTRACT)
         contracts.append(attribute)
     set_discardable(module.operation, CONTRACTS, ir.ArrayAttr.get(contracts, module.context))
+
+
+def _with_contracts(module: ir.Module) -> list[ir.Operation]:
+    """Return the operations with contracts, inner ones first. Only those with regions have any."""
+    names = names_that_may_occur(module)
+    if names is None or any(map(may_have_regions, names - {"func.func"})):
+        return operations_with(CONTRACT, module)
+    return [function for function in functions_of(module) if has_discardable(function, CONTRACT)]
 
 
 def _inside(operation: ir.Operation) -> list[ir.Operation]:

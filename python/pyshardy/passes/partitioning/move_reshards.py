@@ -19,7 +19,7 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import load_hardware
-from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
@@ -28,6 +28,7 @@ from pyshardy.partition.resharding.move_axes import AxisMover
 _RESHARD = "sdy.reshard"
 
 
+@inserts(_RESHARD, where={_RESHARD})
 def move_reshards(function: ir.Operation | ir.OpView, *, hardware: str = DEFAULT_HARDWARE) -> None:
     """Change the shardings of regions before and after reshards.
 

@@ -42,7 +42,7 @@ from mlir_sdy.model import (
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
-from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.planned_axes import has_planned_axes
@@ -62,6 +62,7 @@ from pyshardy.rules.operation_view import OperationView
 _MANUAL, _RESHARD = "sdy.manual_computation", "sdy.reshard"
 
 
+@inserts(_RESHARD, "sdy.reduce_scatter", "stablehlo.reshape", where={_RESHARD, _MANUAL})
 def optimize_reshards(function: ir.OpView, *, hardware: str = DEFAULT_HARDWARE) -> None:
     """Reduce the communication of a function.
 

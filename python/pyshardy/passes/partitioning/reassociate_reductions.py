@@ -39,7 +39,7 @@ from mlir_sdy.values import (
     result_shardings_of,
     set_sharding,
 )
-from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
@@ -64,6 +64,14 @@ _ELEMENTWISE = frozenset(
 """Linear operations on each element of a single operand."""
 
 
+@inserts(
+    _ALL_REDUCE,
+    _REDUCE_SCATTER,
+    "sdy.all_slice",
+    "stablehlo.add",
+    "stablehlo.constant",
+    where={_ALL_REDUCE, _REDUCE_SCATTER},
+)
 def reassociate_reductions(function: ir.Operation | ir.OpView) -> None:
     """Move the collectives that complete sums after operations that are linear in these.
 

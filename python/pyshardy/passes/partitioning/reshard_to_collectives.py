@@ -30,6 +30,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.model.mesh_change import sharding_on
 from mlir_sdy.values import get_sharding, look_through_barriers
+from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.resharding.plan import plan_reshard
@@ -42,6 +43,13 @@ from pyshardy.partition.resharding.steps import (
 )
 
 
+@inserts(
+    "sdy.all_gather",
+    "sdy.all_slice",
+    "sdy.all_to_all",
+    "sdy.collective_permute",
+    where={"sdy.reshard"},
+)
 def reshard_to_collectives(function: ir.OpView, *, keep_redundant_reshards: bool = False) -> None:
     """Replace the reshards in a function.
 
@@ -57,9 +65,13 @@ def reshard_to_collectives(function: ir.OpView, *, keep_redundant_reshards: bool
     Raises:
         PassError: a reshard has another rank than its operand.
     """
+    reshards = operations_named({"sdy.reshard"}, function)
+    if not reshards:
+        mark_all_preserved()
+        return
     context = FunctionContext.of(function)
     built = _StepAttributes(context.cache)
-    for reshard in operations_named({"sdy.reshard"}, function):
+    for reshard in reshards:
         conversion = _Conversion(reshard, context.meshes, context.cache, built)
         conversion.run(keep_redundant=keep_redundant_reshards)
 

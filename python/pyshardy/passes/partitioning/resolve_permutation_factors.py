@@ -33,6 +33,7 @@ from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.channels import first_free_channel
+from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.compatible_shardings import (
@@ -127,7 +128,9 @@ class _ModuleResolver:
 
     def run(self) -> None:
         resolved = {*exchanging_operations(), _RESHAPE, _RNG, _SLICE}
-        found = operations_named({*resolved, *PASSING_ON, _RESHARD}, self.module)
+        names = {*resolved, *PASSING_ON, _RESHARD}
+        may_occur = may_occur_at_start(names, self.module)
+        found = operations_named(names, self.module) if may_occur else []
         if not found:
             mark_all_preserved()
             return

@@ -31,6 +31,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisRef, AxisRefList, TensorSharding, mesh_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import SHARDING, get_sharding, rank_of
+from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.tensor_types import bytes_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.single_device import (
@@ -70,8 +71,10 @@ def resolve_single_device_sharding(
     """
     context = FunctionContext.of(function)
     module, meshes = context.module, context.meshes
-    mesh_name = device_mesh_of(function, meshes)
-    if module is None or mesh_name is None or not any(mesh.is_maximal for mesh in meshes.values()):
+    has_single_devices = any(mesh.is_maximal for mesh in meshes.values())
+    mesh_name = device_mesh_of(function, meshes) if has_single_devices else None
+    if module is None or mesh_name is None:
+        mark_all_preserved()
         return
     replicas = are_replicas(replica_count, partition_count, function.operation)
     check_number_of_devices(module)

@@ -6,9 +6,10 @@ import random
 import pytest
 
 from mlir_sdy.assembly import asm, parse
+from mlir_sdy.attribute_search import operations_with, operations_with_any, values_of_attribute
 from mlir_sdy.host import ir
 from pyshardy.irtools.textual_order import Place, textual_order
-from pyshardy.irtools.walks import operations_named, operations_with, values_of_attribute
+from pyshardy.irtools.walks import operations_named
 
 NESTED = """
 func.func @main(%a: tensor<8xf32>, %p: tensor<i32>) -> tensor<8xf32> {
@@ -73,3 +74,5 @@ def test_operations_with_an_attribute(context):
     assert asm(module) == asm(parse(noted, context)), "looking changes nothing"
     assert len(operations_with("name", module)) == 2
     assert not operations_with('of "nobody"', module)
+    assert len(operations_with_any(("my.note", "name"), module)) == 4
+    assert len(operations_with_any(("my.note", "my.note"), module)) == 2, "each once"
