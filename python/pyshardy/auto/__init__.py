@@ -13,8 +13,9 @@
 | `computations`     | the work of manual and named computations                        |
 | `graph`            | a program as choices, and the tensors that flow between them     |
 | `sites`            | the sites where a strategy is chosen                             |
-| `chains`           | chains of elementwise operations, and sums of partial results    |
-| `partial_sums`     | sums of partial results, which are completed together            |
+| `chains`           | chains of elementwise operations                                 |
+| `partial_values`   | values that may stay partial until a later operation             |
+| `partial_results`  | strategies with partial operands and results                     |
 | `fold`             | equal choices of equal parts                                     |
 | `build`            | the optimization problem of a program                            |
 | `untied`           | lower bounds of plans without folding                            |

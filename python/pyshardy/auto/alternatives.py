@@ -41,21 +41,6 @@ from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.rules import ShardingRuleLookup
 
 
-@dataclass(frozen=True, slots=True)
-class Partial:
-    """A partial result, and its completion.
-
-    Attributes:
-        computed: the axes of each dimension before the completion.
-        reduced: the axes along which it is partial.
-        result: the axes of each dimension afterwards.
-    """
-
-    computed: AxesPerDim
-    reduced: AxisTuple
-    result: AxesPerDim
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class Alternatives:
     """The strategies of a site, in the order of preference: the least sharded first.
@@ -70,9 +55,10 @@ class Alternatives:
             elementwise operations.
         reduced: the axes along which computed results are partial in each strategy; none for
             values, and for elementwise operations.
-        left: for each strategy the partial result that a sum completes later, or None; see
-            `partial_sums`.
-        completes: for each strategy the partial operands that it adds up and completes, or None.
+        left: the axes along which the only result is left partial in each strategy (see
+            `partial_results`); none for operations that leave none.
+        taken: for each operand the axes along which it is partial in each strategy; none for
+            operations whose operands are complete.
         is_replicated: whether the operation can't be computed on shards.
         inside: the collectives in the body of a computation, with their numbers of executions.
     """
@@ -84,8 +70,8 @@ class Alternatives:
     computed: tuple[tuple[AxesPerDim, ...], ...] = ()
     factors: tuple[FactorAxes, ...] = ()
     reduced: tuple[AxisTuple, ...] = ()
-    left: tuple[Partial | None, ...] = ()
-    completes: tuple[Partial | None, ...] = ()
+    left: tuple[AxisTuple, ...] = ()
+    taken: tuple[tuple[AxisTuple, ...], ...] = ()
     is_replicated: bool = False
     inside: tuple[tuple[PlannedCollective, int], ...] = ()
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pyshardy.auto.alternatives import Partial
+from mlir_sdy.model import AxisTuple
 from pyshardy.auto.costs import Collectives, ReshardCosts
 from pyshardy.auto.fold import fold
 from pyshardy.auto.problem import Floats, Ints, Node, Problem, User, Value, evaluate
@@ -136,8 +136,8 @@ def build(graph: Graph, reshards: ReshardCosts, colors: list[int] | None = None)
         given = _marked(made.results[flow.result], made.left)
         source, sources = _classes(given)
         wanted = [
-            _marked(sites[node].alternatives.operands[operand], sites[node].alternatives.completes)
-            for node, operand in flow.users
+            _marked(user.operands[operand], user.taken[operand] if user.taken else ())
+            for user, operand in ((sites[node].alternatives, own) for node, own in flow.users)
         ]
         together, targets = _classes([axes for each in wanted for axes in each])
         ends = np.cumsum([0, *map(len, wanted)])
@@ -190,15 +190,15 @@ class _Class(NamedTuple):
 
     Attributes:
         axes: the axes of each dimension.
-        partial: the partial result in its place; None if it is complete.
+        partial: the axes along which it is partial.
     """
 
     axes: AxesPerDim
-    partial: Partial | None = None
+    partial: AxisTuple = ()
 
 
-def _marked(axes: Sequence[AxesPerDim], partials: Sequence[Partial | None]) -> list[_Class]:
-    """Return the classes of strategies, some of which leave or complete partial results."""
+def _marked(axes: Sequence[AxesPerDim], partials: Sequence[AxisTuple]) -> list[_Class]:
+    """Return the classes of strategies, some of which leave or take a partial value."""
     if not partials:
         return [*map(_Class, axes)]
     return [*map(_Class, axes, partials)]
@@ -224,9 +224,9 @@ class _Matrices:
             return np.where(same, 0.0, np.inf)
         sources, targets = (tuple(each.axes for each in end) for end in (given, wanted))
         costs = self._between(flow, sources, targets)
-        if all(each.partial is None for each in (*given, *wanted)):
+        if not any(each.partial for each in (*given, *wanted)):
             return costs
-        fits = np.array([[a.partial == b.partial for b in wanted] for a in given])
+        fits = np.array([[a == b or not (a.partial or b.partial) for b in wanted] for a in given])
         return np.where(fits, costs, np.inf)
 
     def _between(

@@ -33,9 +33,11 @@ from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
-from pyshardy.auto.alternatives import AlternativesOf
+from pyshardy.auto.alternatives import Alternatives, AlternativesOf
 from pyshardy.auto.chains import Chains
 from pyshardy.auto.computations import Computations
+from pyshardy.auto.partial_results import partials_left, with_partial_results
+from pyshardy.auto.partial_values import PartialValues
 from pyshardy.auto.sites import Flow, Graph, Site
 from pyshardy.backends.donations import ALIAS, DONOR
 from pyshardy.cost.op_work import Work
@@ -92,7 +94,9 @@ class _Builder:
         self.num_branches = 0
         self.branch_of: dict[ir.Value, int] = {}
         self.in_branch: dict[tuple[ir.Value, int], Flow] = {}
-        self.chains = Chains(self.graph.sites)
+        self.chains = Chains()
+        self.partial_values = PartialValues(module, lambda value: self._given(value) is None)
+        self.with_partial: dict[tuple[object, ...], Alternatives] = {}
         self.computations = Computations(module, alternatives.choices.mesh)
 
     def run(self) -> Graph:
@@ -228,7 +232,8 @@ class _Builder:
         title = f"{name} at {location_of(operation.location)}"
         free = [self.free.get(operand) for operand in operands]
         given = [self._given(result) for result in results]
-        if self._is_elementwise(name, operands, results):
+        options = self.partial_values.operands_of(operation)
+        if not options and self._is_elementwise(name, operands, results):
             works = [(name, self.of.work(operation))]
             works += [(_BROADCAST, each) for each in free if each is not None]
             found = self.of.of_value(shape_of(results[0].type), given[0], 1, works)
@@ -246,6 +251,8 @@ class _Builder:
                 found = self.of.of_operation(operation, given, free)
             if found.is_replicated:
                 self.graph.replicated.append(title)
+            if options or (len(results) == 1 and results[0] in self.partial_values):
+                found = self._with_partial_results(operation, found, options)
             site = self._site(Site(title, found, repetitions, name))
             for number, operand in enumerate(operands):
                 self._use(operand, site, number)
@@ -255,6 +262,29 @@ class _Builder:
                 flow = self.flow_of[result]
                 flow.is_fused = True
                 flow.sources = [self.flow_of[each] for each in operands if each in self.flow_of]
+
+    def _with_partial_results(
+        self, operation: ir.Operation, found: Alternatives, options: Sequence[Sequence[int]]
+    ) -> Alternatives:
+        """Return the strategies of an operation, and those with partial operands or results."""
+        sites, placed = self.graph.sites, self.graph.placed
+        operands = [
+            {
+                at: partials_left(sites[placed[operation.operands[at]][0]].alternatives)
+                for at in option
+            }
+            for option in options
+        ]
+        result = operation.results[0]
+        leaves, shape = result in self.partial_values, shape_of(result.type)
+        key = found, leaves, tuple(tuple(each.items()) for each in operands)
+        known = self.with_partial.get(key)
+        if known is None:
+            nbytes = element_bytes(result.type) * math.prod(shape)
+            known = self.with_partial[key] = with_partial_results(
+                found, shape, nbytes, operands, self.of, leaves=leaves
+            )
+        return known
 
     def _is_free(self, name: str, operands: Sequence[ir.Value]) -> bool:
         """Whether each device can compute any shard of the results, without other tensors."""

@@ -73,9 +73,6 @@ def _buffers(built: Built, smallest: float, num_arguments: int) -> Iterator[Buff
 def _sizes(alternatives: Alternatives, flow: Flow, mesh: Mesh) -> tuple[Floats, Floats]:
     """Return the bytes of a value, and those of its partial results beyond these."""
     results = alternatives.results[flow.result]
-    if alternatives.left:
-        columns = zip(results, alternatives.left, strict=True)
-        results = [axes if left is None else left.computed for axes, left in columns]
     nbytes = _bytes(flow, results, mesh)
     if not alternatives.computed:
         return nbytes, np.zeros(len(nbytes))

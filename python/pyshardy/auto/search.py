@@ -27,7 +27,7 @@ from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import get_sharding
-from pyshardy.auto.alternatives import AlternativesOf
+from pyshardy.auto.alternatives import Alternatives, AlternativesOf
 from pyshardy.auto.apply import annotate, closed, values_of
 from pyshardy.auto.axis_choices import AxisChoices
 from pyshardy.auto.build import Built, Permitted, build
@@ -46,6 +46,7 @@ from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import name_of, result_names
 from pyshardy.partition.compatibility.factor_axes import FactorAxes
 from pyshardy.partition.compatibility.planned_axes import set_planned_axes
+from pyshardy.partition.compatibility.planned_partial import set_planned_partial
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.pipeline import run_pipeline
@@ -343,6 +344,25 @@ class Search:
             factors = self._factors(choice, original)
             if factors is not None:
                 set_planned_axes(operation, factors)
+            partial = self._partial_sharding(choice, original)
+            if partial is not None:
+                set_planned_partial(operation, partial)
+
+    def _partial_sharding(self, choice: Ints, operation: ir.Operation) -> TensorSharding | None:
+        """Return the sharding of partial results before they are completed, or left to the user.
+
+        The result is None for operations that neither leave nor take partial values.
+        """
+        graph = self.built.graph
+        made = graph.placed.get(operation.results[0]) if len(operation.results) == 1 else None
+        if made is None or operation.name in _WITHOUT_FACTORS:
+            return None
+        alternatives = graph.sites[made[0]].alternatives
+        at = int(choice[self.built.colors[made[0]]])
+        if not (alternatives.left and (alternatives.left[at] or _takes_partial(alternatives, at))):
+            return None
+        computed = closed(alternatives.computed[0][at], self.mesh_name)
+        return computed.with_unreduced_axes(alternatives.reduced[at])
 
     def _factors(self, choice: Ints, operation: ir.Operation) -> FactorAxes | None:
         """Return the axes of the factors of an operation that needs reshards; None for others."""
@@ -361,11 +381,12 @@ class Search:
         moves = any(
             own is not None and own != axes for own, axes in zip(given, needed, strict=True)
         )
+        is_partial = any(alternatives.left[at : at + 1]) or _takes_partial(alternatives, at)
         completes = any(
             computed[at] != results[at]
             for computed, results in zip(alternatives.computed, alternatives.results, strict=False)
         )
-        if not (moves or completes):
+        if not (moves or completes or is_partial):
             return None
         if alternatives.factors:
             return alternatives.factors[at]
@@ -455,6 +476,11 @@ _WITHOUT_FACTORS = frozenset(
         "stablehlo.while",
     }
 )
+
+
+def _takes_partial(alternatives: Alternatives, at: int) -> bool:
+    """Whether an operand is partial in a strategy."""
+    return any(each[at] for each in alternatives.taken)
 
 
 def _operations_in(module: ir.Module) -> Iterator[ir.Operation]:

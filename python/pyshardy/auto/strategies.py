@@ -98,7 +98,7 @@ def strategies_of_rule(
             (axis for factor in rule.reduction_factors for axis in axes[factor]), mesh
         )
         num_parts = num_parts_of(rule.factor_sizes, axes, mesh)
-        completed = _completed(
+        completed = completions(
             computed, shapes[num_operands:], reduced if scatters else (), choices
         )
         for results in completed:
@@ -224,7 +224,7 @@ def _axes_per_dim(mapping: TensorMapping, axes: FactorAxes, mesh: Mesh) -> AxesP
     return tuple(dims)
 
 
-def _completed(
+def completions(
     computed: tuple[AxesPerDim, ...],
     shapes: Sequence[Shape],
     reduced: AxisTuple,

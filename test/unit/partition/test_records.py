@@ -49,7 +49,7 @@ def test_fields_agree(name):
     if record.neutral_values:
         assert record.completion
     if record.linear_operands and record.local_form is retype_only:
-        assert record.linearity or name in ("stablehlo.convert", "stablehlo.divide")
+        assert record.linearity
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@
 | `cheapest_reshape`         | the shardings of a reshape with the shortest transfer         |
 | `reshape_groups`, `reshape_images`, `reshape_sides` | shards before and after a reshape    |
 | `planned_axes`             | the axes of each factor that a plan has chosen                |
+| `planned_partial`          | the partial results that a plan has chosen                    |
 | `signature_memo`           | results for operations with equal signatures                  |
 | `elementwise_check`        | a quick check for elementwise operations                      |
 | `one_mesh`                 | operations with tensors on several meshes                     |

@@ -45,6 +45,7 @@ from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
 from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
 from pyshardy.partition.compatibility.one_mesh import has_several_meshes, shardings_on_one_mesh
 from pyshardy.partition.compatibility.planned_axes import has_planned_axes, planned_axes
+from pyshardy.partition.compatibility.planned_partial import apply_planned_partials
 from pyshardy.partition.compatibility.remarks import remark_on_unsharded_dimensions
 from pyshardy.partition.compatibility.resolver import (
     needs_full_version,
@@ -74,6 +75,8 @@ _SUMMING = DOT_OPERATIONS | {"stablehlo.convolution", "stablehlo.reduce"}
 def prepare_for_devices(function: ir.OpView) -> None:
     """Remove what devices don't run: asynchronous operations, dynamic shapes and barriers.
 
+    Where a plan has chosen partial results, these and their completions are made explicit.
+
     Args:
         function: the `func.func`.
 
@@ -86,6 +89,7 @@ def prepare_for_devices(function: ir.OpView) -> None:
     make_static(function)
     remove_barriers(function)
     use_sdy_constants(function.operation)
+    apply_planned_partials(function.operation)
 
 
 class CheapestCompatibility:

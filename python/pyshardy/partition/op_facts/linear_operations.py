@@ -62,6 +62,16 @@ def selecting(kind: ReductionOp) -> LinearityFunction:
     return lambda _, asked: linearity if asked is kind else None
 
 
+def together(find: Callable[[ir.Operation], tuple[int, ...]]) -> LinearityFunction:
+    """Return the linearity for sums in the operands that a function returns."""
+
+    def linearity(operation: ir.Operation, kind: ReductionOp) -> Linearity | None:
+        operands = find(operation) if kind is ReductionOp.SUM else ()
+        return Linearity(operands, together=True) if operands else None
+
+    return linearity
+
+
 def _for_sums_of_numbers(linearity: Linearity) -> LinearityFunction:
     return lambda operation, kind: (
         linearity

@@ -15,6 +15,7 @@ from pyshardy.partition.op_facts.linear_operations import (
     multiplicative,
     number_operands,
     selecting,
+    together,
 )
 from pyshardy.partition.op_facts.record import ContentShape, PaddingMask, PartitionRecord
 from pyshardy.rules.families.broadcast import BROADCASTING_OPERATIONS
@@ -67,9 +68,14 @@ RECORDS = dict.fromkeys(sorted(_OPERATIONS), _ELEMENTWISE) | {
     "stablehlo.add": replace(_ELEMENTWISE, linearity=additive(0, 1)),
     "stablehlo.clamp": _ELEMENTWISE,
     "stablehlo.complex": replace(_ELEMENTWISE, linearity=additive(0, 1)),
-    "stablehlo.convert": replace(_ELEMENTWISE, linear_operands=_converted_operand),
+    "stablehlo.convert": replace(
+        _ELEMENTWISE, linearity=together(_converted_operand), linear_operands=_converted_operand
+    ),
     "stablehlo.divide": replace(
-        _ELEMENTWISE, linear_operands=_dividend_of_floats, padding_masks=_integer_divisors
+        _ELEMENTWISE,
+        linearity=together(_dividend_of_floats),
+        linear_operands=_dividend_of_floats,
+        padding_masks=_integer_divisors,
     ),
     "stablehlo.imag": replace(_ELEMENTWISE, linearity=additive(0)),
     "stablehlo.maximum": replace(_ELEMENTWISE, linearity=selecting(ReductionOp.MAX)),
