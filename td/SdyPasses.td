@@ -648,8 +648,9 @@ def Sdy_AutoShardPass : Sdy_ModulePass<"sdy-auto-shard", Sdy_Own> {
   let description = [{
     Chooses the sharding of each value such that the estimated time of the program, or the bytes
     that devices send, are minimal on some hardware. Writes closed shardings, which propagation
-    keeps, and on operations whose operands have to be resharded the axes of their factors,
-    `sdy.factor_axes`, which the partitioner follows. Functions that are called several times are
+    keeps. The partitioner follows two further attributes: `sdy.factor_axes`, the axes of the factors
+    of operations whose operands have to be resharded, and `sdy.partial_sharding`, the sharding of
+    partial results that a later operation completes. Functions that are called several times are
     copied. Runs before propagation.
 
     ```mlir

@@ -24,7 +24,7 @@ HARDWARE = sdy.Hardware(
 
 
 def random_program(seed: int, num_operations: int = 8) -> str:
-    """Return a program of products, elementwise operations, transposes and sums.
+    """Return a program of products, elementwise operations, transposes, slices and sums.
 
     Sizes are 2, which one axis of size 2 divides, 4, or 3, which none does.
     """
@@ -41,7 +41,9 @@ def random_program(seed: int, num_operations: int = 8) -> str:
         operand, shape = source.choice(values)
         others = [each for each, size in values if size == shape]
         products = [(each, size) for each, size in values if size[0] == shape[1]]
-        kind = source.choice(["add", "tanh", "transpose", "dot_general", "dot_general", "sum"])
+        kind = source.choice(
+            ["add", "tanh", "transpose", "dot_general", "dot_general", "sum", "scale", "slice"]
+        )
         if kind == "dot_general" and products:
             other, size = source.choice(products)
             result = shape[0], size[1]
@@ -63,6 +65,12 @@ def random_program(seed: int, num_operations: int = 8) -> str:
                 f"(tensor<{shape[0]}xf32>) -> {_type(shape)}"
             )
             text = f"{operand}, %b{number} : {_type(shape)}"
+        elif kind == "slice" and shape[0] > 2:
+            result = 2, shape[1]
+            text = f"{operand} [0:2, 0:{shape[1]}] : ({_type(shape)}) -> {_type(result)}"
+        elif kind == "scale":
+            kind, result = "multiply", shape
+            text = f"{operand}, {source.choice(others)} : {_type(shape)}"
         elif kind == "add":
             result, text = shape, f"{operand}, {source.choice(others)} : {_type(shape)}"
         else:

@@ -899,8 +899,9 @@ PASSES: dict[str, PassDecl] = {
         description=(
                 "Chooses the sharding of each value such that the estimated time of the program, or the bytes\n"
                 "that devices send, are minimal on some hardware. Writes closed shardings, which propagation\n"
-                "keeps, and on operations whose operands have to be resharded the axes of their factors,\n"
-                "`sdy.factor_axes`, which the partitioner follows. Functions that are called several times are\n"
+                "keeps. The partitioner follows two further attributes: `sdy.factor_axes`, the axes of the factors\n"
+                "of operations whose operands have to be resharded, and `sdy.partial_sharding`, the sharding of\n"
+                "partial results that a later operation completes. Functions that are called several times are\n"
                 "copied. Runs before propagation.\n"
                 "\n"
                 "```mlir\n"

@@ -8,7 +8,8 @@
 computes partial results along `x`, and completes them to the sharding of the value. Propagation
 sees only the latter, since it permits no other operation than a reshard to complete an operand.
 
-A user with such an attribute takes the partial results as they are, if it is linear in them.
+A user with such an attribute takes the partial results as they are, if it is linear in them. All
+other users take the complete value.
 """
 
 from __future__ import annotations
