@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.connectionist import ctc_loss
+from pyshardy.frontends.torch.replacing import replaced_attribute
 
 if TYPE_CHECKING:
     import torch
@@ -223,8 +224,14 @@ _CONVERSIONS = ("__bool__", "__complex__", "__float__", "__index__", "__int__")
 
 
 @contextlib.contextmanager
-def static_functions() -> Iterator[None]:
-    """Replace functions inside the `with` block, and leave out checks of distributions.
+def static_functions(module: torch.nn.Module) -> Iterator[None]:
+    """Replace functions that a module calls inside the `with` block.
+
+    The checks of distributions are left out.
+
+    Args:
+        module: the module. Only its calls are intercepted, because PyTorch reads thousands of
+            attributes of tensors to trace it, which are calls as well.
 
     Raises:
         NeedsValueError: in the block, if Python asks for the value of a tensor.
@@ -255,9 +262,16 @@ def static_functions() -> Iterator[None]:
                     raise NeedsValueError(str(failure)) from failure
                 raise
 
+    forward = module.forward
+
+    @functools.wraps(forward)
+    def with_replacements(*args: Any, **kwargs: Any) -> Any:
+        with Mode():
+            return forward(*args, **kwargs)
+
     Distribution.set_default_validate_args(False)
     try:
-        with Mode():
+        with replaced_attribute(module, "forward", with_replacements):
             yield
     finally:
         Distribution.set_default_validate_args(was_checked)

@@ -25,8 +25,8 @@ from pyshardy.frontends.torch.fragments import light_graphs
 from pyshardy.frontends.torch.frames import (
     folders_of_torch,
     frame_of,
+    light_stacks,
     place_of_result,
-    shared_frames,
 )
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.mutations import without_mutations
@@ -132,8 +132,8 @@ def _export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Expor
             stage("exporting the module by PyTorch"),
             as_global(module, (args, kwargs)) as given,
             weights_on_cpu(module, _with_distinct_tensors(given)) as inputs,
-            static_functions(),
-            shared_frames(),
+            static_functions(module),
+            light_stacks(),
             light_graphs(),
         ):
             return torch.export.export(module, *inputs, strict=False)

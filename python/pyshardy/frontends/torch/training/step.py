@@ -19,9 +19,9 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.frontends.torch.replacing import replaced_attribute
 from pyshardy.frontends.torch.training.forward import Forward
 from pyshardy.frontends.torch.training.optimizers import make_step
 from pyshardy.frontends.torch.training.randomness import SeededRandomness
@@ -95,7 +95,7 @@ def step_graph(
         traceback.preserve_node_meta(),
         enable_python_dispatcher(),
         sdpa_kernel(SDPBackend.MATH),  # the others compute the gradients in one operation
-        mock.patch.object(torch.compiler, "_is_compiling_flag", True),  # no numbers from tensors
+        replaced_attribute(torch.compiler, "_is_compiling_flag", True),  # no numbers from tensors
     ):
         traced = make_fx(seeded, decomposition_table=randomness.definitions())
         module = traced(seed, *stand_ins, *inputs)

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Replacement of attributes of PyTorch while it traces."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+
+@contextlib.contextmanager
+def replaced_attribute(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """Set an attribute inside the `with` block.
+
+    Args:
+        owner: a module, a class or an object.
+        name: the attribute, which may be inherited by `owner`.
+        value: its value. For a class, this is what its dictionary contains, such as a
+            `staticmethod`.
+    """
+    is_own = name in vars(owner)
+    before = vars(owner).get(name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        if is_own:
+            setattr(owner, name, before)
+        else:
+            delattr(owner, name)
