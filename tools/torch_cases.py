@@ -93,7 +93,9 @@ CALLS = {
         nn.functional.relu6(x) nn.functional.selu(x) nn.functional.silu(x)
         nn.functional.softmax(x,-1) nn.functional.softmin(x,0) nn.functional.softplus(x)
         nn.functional.softshrink(x) nn.functional.softsign(x) nn.functional.tanhshrink(x)
-        nn.functional.threshold(x,0.1,2.0)
+        nn.functional.threshold(x,0.1,2.0) nn.functional.silu(x.bfloat16())
+        nn.functional.softmax(x,0,dtype=torch.float64) ops.aten._softmax(x.bfloat16(),1,False)
+        ops.aten._safe_softmax(where(x[:,:1]>0,x,-torch.inf),1)
     """,
     "reductions": """
         all(b) all(b,1) amax(x,1) amin(x,(0,1)) aminmax(x,dim=1) any(b) any(b,0,True) argmax(n,1)
@@ -161,6 +163,7 @@ CALLS = {
         nn.functional.linear(x,y,v[:4])
         _grouped_mm(x.bfloat16().repeat(2,4)[:,:16],image[0].bfloat16().repeat(1,2,1),torch.tensor([2,5,8],dtype=torch.int32))
         cdist(x,y) cdist(x,y,1.0) pdist(x) nn.functional.cosine_similarity(x,y)
+        addmm(v[:4],x,y.mT,beta=0.5,alpha=2) addmm(n@n.mT,x,y.mT,beta=0)
         nn.functional.pairwise_distance(x,y)
     """,
     "attention and normalization": """
@@ -171,6 +174,10 @@ CALLS = {
         nn.functional.scaled_dot_product_attention(q,kv,kv,enable_gqa=True)
         nn.functional.batch_norm(image,v[:3],p[0,:3]) nn.functional.group_norm(image,3)
         nn.functional.instance_norm(image) nn.functional.layer_norm(x,(6,),v)
+        nn.functional.group_norm(image.bfloat16(),3,v[:3].bfloat16(),p[0,:3].bfloat16())
+        nn.functional.layer_norm(x.bfloat16(),(6,)) nn.functional.layer_norm(m,(4,4),m[0],m[1])
+        ops.aten.native_layer_norm(x,[6],v,v,1e-5)
+        ops.aten.native_group_norm(image,v[:3],None,2,3,64,1,1e-5)
         nn.functional.local_response_norm(image,2) nn.functional.normalize(x)
         nn.functional.rms_norm(x,(6,),v) nn.functional.cross_entropy(x,i[:,0])
         nn.functional.nll_loss(x,i[:,0]) nn.functional.mse_loss(x,y)
@@ -183,6 +190,7 @@ CALLS = {
     "images": """
         nn.functional.conv1d(signal,signal[:,:,:3])
         nn.functional.conv2d(image,image[:,:,:3,:3],padding=1,stride=2)
+        nn.functional.conv2d(image[0],image[:,:,:3,:3],v[:2],stride=(1,2),dilation=2)
         nn.functional.conv3d(volume,volume[:,:,:2,:2,:2])
         nn.functional.conv_transpose2d(image,image.mT[:,:,:3,:3][:1].transpose(0,1),stride=2)
         nn.functional.conv_transpose2d(q,kv.mT.reshape(4,1,8,5),None,(2,3),1,(1,2),2,(2,1))

@@ -51,15 +51,7 @@ def scaled_dot_product_attention(
             scores = torch.where(attn_mask, scores, -math.inf)
         else:
             scores = scores + attn_mask.to(wide)
-        weights = torch.softmax(scores, -1) if is_causal else _softmax_or_zero(scores)
+        weights = torch.softmax(scores, -1) if is_causal else torch._safe_softmax(scores, -1)
     if dropout_p:
         weights = torch.dropout(weights, dropout_p, train=True)
     return torch.matmul(weights, value).to(dtype)
-
-
-def _softmax_or_zero(scores: Tensor) -> Tensor:
-    """Return weights that are 0 for a query whose keys are all masked."""
-    import torch  # noqa: PLC0415
-
-    is_masked = torch.all(scores == -math.inf, -1, keepdim=True)
-    return torch.where(is_masked, 0, torch.softmax(scores, -1))

@@ -82,20 +82,9 @@ def clamp_max(self: Tensor, max: Tensor) -> Tensor:  # noqa: A002
     return torch.minimum(self, max)
 
 
-@decomposition("aten._softmax")
-def softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
-    """Return exponentials divided by their sum along a dimension."""
-    import torch  # noqa: PLC0415
-
-    value = _wide(self)
-    exponential = torch.exp(value - torch.amax(value, dim, keepdim=True))
-    made = exponential / torch.sum(exponential, dim, keepdim=True)
-    return made if half_to_float else made.to(self.dtype)
-
-
 @decomposition("aten._log_softmax")
 def log_softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
-    """Return the logarithms of `softmax`."""
+    """Return the logarithms of exponentials that are divided by their sum along a dimension."""
     import torch  # noqa: PLC0415
 
     value = _wide(self)

@@ -53,6 +53,12 @@ class LoweringBuilder(StablehloBuilder):
             value = self.reshape(value, [shape[dim] for dim in dims])
         return self.broadcast_in_dim(value, shape, dims)
 
+    def widened(self, value: ir.Value) -> ir.Value:
+        """Build a conversion of small floating-point numbers to f32, as PyTorch computes."""
+        element = element_type_of(value.type)
+        is_small = isinstance(element, ir.FloatType) and element.width < 32
+        return self.convert(value, ir.F32Type.get()) if is_small else value
+
     def scaled(self, value: ir.Value, factor: float) -> ir.Value:
         """Build a product with a number, unless it is 1."""
         if factor == 1:

@@ -40,7 +40,27 @@ def matmul(build: LoweringBuilder, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
     contracting = [len(shape_of(lhs.type)) - 1], [len(shape_of(rhs.type)) - 2]
     product = dot_general(build, lhs, rhs, *contracting, lhs_batch, rhs_batch)
     positions = [*shared, *of_lhs, rank, *of_rhs, rank + 1]  # in the result, of its dimensions
+    if positions == sorted(positions):
+        return product
     return build.transpose(product, [positions.index(dim) for dim in range(rank + 2)])
+
+
+@lowering("aten.addmm")
+def addmm(
+    build: LoweringBuilder,
+    bias: ir.Value,
+    lhs: ir.Value,
+    rhs: ir.Value,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+) -> ir.Value:
+    """Multiply matrices, and add a tensor; a factor of 0 leaves it out."""
+    product = build.scaled(dot_general(build, lhs, rhs, [1], [0]), alpha)
+    if not beta:
+        return product
+    added = build.expanded(build.scaled(bias, beta), shape_of(product.type))
+    return build.binary("add", product, added)
 
 
 @lowering("aten.linear")
