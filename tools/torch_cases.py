@@ -94,6 +94,7 @@ CALLS = {
         nn.functional.softmax(x,-1) nn.functional.softmin(x,0) nn.functional.softplus(x)
         nn.functional.softshrink(x) nn.functional.softsign(x) nn.functional.tanhshrink(x)
         nn.functional.threshold(x,0.1,2.0) nn.functional.silu(x.bfloat16())
+        nn.functional.silu(c)
         nn.functional.softmax(x,0,dtype=torch.float64) ops.aten._softmax(x.bfloat16(),1,False)
         ops.aten._safe_softmax(where(x[:,:1]>0,x,-torch.inf),1)
     """,

@@ -236,6 +236,7 @@ def static_functions(module: torch.nn.Module) -> Iterator[None]:
     Raises:
         NeedsValueError: in the block, if Python asks for the value of a tensor.
     """
+    import torch  # noqa: PLC0415
     from torch.distributions import Distribution  # noqa: PLC0415
     from torch.overrides import TorchFunctionMode  # noqa: PLC0415
 
@@ -253,11 +254,13 @@ def static_functions(module: torch.nn.Module) -> Iterator[None]:
                 applies, function = replaced[func]
                 if applies(*args, **kwargs):
                     return function(*args, **kwargs)
-            try:
+            if getattr(func, "__name__", "") not in _CONVERSIONS:
                 return func(*args, **kwargs)
+            try:
+                with torch._C.DisableTorchFunction():  # PyTorch's own modes would log a failure
+                    return func(*args, **kwargs)
             except RuntimeError as failure:
-                is_conversion = getattr(func, "__name__", "") in _CONVERSIONS
-                if is_conversion and failures.is_data_dependence(failure):
+                if failures.is_data_dependence(failure):
                     # PyTorch prints the graph so far for the failure itself.
                     raise NeedsValueError(str(failure)) from failure
                 raise

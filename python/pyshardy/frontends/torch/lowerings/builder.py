@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mlir_sdy.host import ir
-from pyshardy.frontends.torch.registry import Registry
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from pyshardy.frontends.torch.registry import Registry, short_name
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.tensor_types import element_type_of, shape_of
 
@@ -53,11 +54,34 @@ class LoweringBuilder(StablehloBuilder):
             value = self.reshape(value, [shape[dim] for dim in dims])
         return self.broadcast_in_dim(value, shape, dims)
 
+    def dimension(self, value: ir.Value, dim: int) -> int:
+        """Return the number of a dimension that may be counted from the last one.
+
+        Raises:
+            PassError: the tensor has no such dimension.
+        """
+        rank = len(shape_of(value.type))
+        if -rank <= dim < rank:
+            return dim % rank
+        raise self._refusal(
+            f"is along dimension {dim} of a tensor with {rank}; use one from {-rank} to {rank - 1}"
+        )
+
     def widened(self, value: ir.Value) -> ir.Value:
-        """Build a conversion of small floating-point numbers to f32, as PyTorch computes."""
+        """Build a conversion of small floating-point numbers to f32, as PyTorch computes.
+
+        Raises:
+            PassError: the elements are integers or booleans.
+        """
         element = element_type_of(value.type)
+        if isinstance(element, ir.IntegerType):
+            raise self._refusal("takes floating-point numbers only; convert its operand by float()")
         is_small = isinstance(element, ir.FloatType) and element.width < 32
         return self.convert(value, ir.F32Type.get()) if is_small else value
+
+    def _refusal(self, reason: str) -> PassError:
+        name = short_name(self.node.meta.get("origin", self.node.target))
+        return PassError(error(f"'{name}' {reason}", location_of(ir.Location.current)))
 
     def scaled(self, value: ir.Value, factor: float) -> ir.Value:
         """Build a product with a number, unless it is 1."""

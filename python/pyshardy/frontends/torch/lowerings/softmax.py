@@ -27,7 +27,7 @@ def _softmax(build: LoweringBuilder, value: ir.Value, dim: int, *, is_safe: bool
     result = element_type_of(build.result_types[0])
     wide = build.widened(build.convert(value, result))
     shape, element = shape_of(wide.type), element_type_of(wide.type)
-    dim %= len(shape)
+    dim = build.dimension(wide, dim)
     kept = [each for each in range(len(shape)) if each != dim]
     scalar = ir.RankedTensorType.get([], element)
     largest = build.reduce(wide, build.filled(scalar, -math.inf), [dim], "stablehlo.maximum")
