@@ -18,13 +18,12 @@ def replaced_attribute(owner: Any, name: str, value: Any) -> Iterator[None]:
         value: its value. For a class, this is what its dictionary contains, such as a
             `staticmethod`.
     """
-    is_own = name in vars(owner)
-    before = vars(owner).get(name)
+    own: dict[str, Any] = dict(vars(owner))
     setattr(owner, name, value)
     try:
         yield
     finally:
-        if is_own:
-            setattr(owner, name, before)
+        if name in own:
+            setattr(owner, name, own[name])
         else:
             delattr(owner, name)

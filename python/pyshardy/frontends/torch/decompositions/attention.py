@@ -51,7 +51,9 @@ def scaled_dot_product_attention(
             scores = torch.where(attn_mask, scores, -math.inf)
         else:
             scores = scores + attn_mask.to(wide)
-        weights = torch.softmax(scores, -1) if is_causal else torch._safe_softmax(scores, -1)
+        weights = (
+            torch.softmax(scores, -1) if is_causal else torch.ops.aten._safe_softmax(scores, -1)
+        )
     if dropout_p:
         weights = torch.dropout(weights, dropout_p, train=True)
     return torch.matmul(weights, value).to(dtype)
