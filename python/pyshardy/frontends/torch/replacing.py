@@ -18,7 +18,7 @@ def replaced_attribute(owner: Any, name: str, value: Any) -> Iterator[None]:
         value: its value. For a class, this is what its dictionary contains, such as a
             `staticmethod`.
     """
-    own: dict[str, Any] = dict(vars(owner))
+    own: dict[str, Any] = {**owner.__dict__}
     setattr(owner, name, value)
     try:
         yield
