@@ -95,7 +95,8 @@ CALLS = {
         nn.functional.softshrink(x) nn.functional.softsign(x) nn.functional.tanhshrink(x)
         nn.functional.threshold(x,0.1,2.0) nn.functional.silu(x.bfloat16())
         nn.functional.silu(c)
-        nn.functional.softmax(x,0,dtype=torch.float64) ops.aten._softmax(x.bfloat16(),1,False)
+        nn.functional.softmax(x,0,dtype=torch.float64) nn.functional.softmax(x.sum(),0)
+        ops.aten._softmax(x.bfloat16(),1,False)
         ops.aten._safe_softmax(where(x[:,:1]>0,x,-torch.inf),1)
     """,
     "reductions": """

@@ -54,17 +54,20 @@ class LoweringBuilder(StablehloBuilder):
             value = self.reshape(value, [shape[dim] for dim in dims])
         return self.broadcast_in_dim(value, shape, dims)
 
-    def dimension(self, value: ir.Value, dim: int) -> int:
+    def dimensions(self, value: ir.Value, dim: int) -> list[int]:
         """Return the number of a dimension that may be counted from the last one.
+
+        PyTorch takes a scalar as a tensor of one dimension, of which none is in StableHLO.
 
         Raises:
             PassError: the tensor has no such dimension.
         """
         rank = len(shape_of(value.type))
-        if -rank <= dim < rank:
-            return dim % rank
+        most = max(rank, 1)
+        if -most <= dim < most:
+            return [dim % rank] if rank else []
         raise self._refusal(
-            f"is along dimension {dim} of a tensor with {rank}; use one from {-rank} to {rank - 1}"
+            f"is along dimension {dim} of a tensor with {rank}; use one from {-most} to {most - 1}"
         )
 
     def widened(self, value: ir.Value) -> ir.Value:

@@ -27,13 +27,13 @@ def _softmax(build: LoweringBuilder, value: ir.Value, dim: int, *, is_safe: bool
     result = element_type_of(build.result_types[0])
     wide = build.widened(build.convert(value, result))
     shape, element = shape_of(wide.type), element_type_of(wide.type)
-    dim = build.dimension(wide, dim)
-    kept = [each for each in range(len(shape)) if each != dim]
+    dims = build.dimensions(wide, dim)
+    kept = [each for each in range(len(shape)) if each not in dims]
     scalar = ir.RankedTensorType.get([], element)
-    largest = build.reduce(wide, build.filled(scalar, -math.inf), [dim], "stablehlo.maximum")
+    largest = build.reduce(wide, build.filled(scalar, -math.inf), dims, "stablehlo.maximum")
     shifted = build.binary("subtract", wide, build.broadcast_in_dim(largest, shape, kept))
     exponential = build.unary("exponential", shifted)
-    total = build.reduce(exponential, build.filled(scalar, 0), [dim], "stablehlo.add")
+    total = build.reduce(exponential, build.filled(scalar, 0), dims, "stablehlo.add")
     made = build.binary("divide", exponential, build.broadcast_in_dim(total, shape, kept))
     if is_safe:
         is_masked = build.compare("EQ", largest, build.filled_like(largest, -math.inf))
