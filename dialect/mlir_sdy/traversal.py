@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
+from itertools import islice
 
 from mlir_sdy.host import ir, rewrite
 from mlir_sdy.ods.tables import OPERATIONS
@@ -21,6 +22,9 @@ _WITH_REGIONS = SCALAR_BODIES | {
 }
 """The operations of StableHLO that have regions."""
 
+
+_NUM_FIRST = 200
+"""The number of operations that are looked at before a search in C++."""
 
 _WITHOUT_REGIONS = frozenset({"func.call", "func.return"}) | {
     name for name, declaration in OPERATIONS.items() if not declaration.regions
@@ -41,19 +45,24 @@ may_have_regions = _MayHaveRegions().__getitem__
 """Whether operations of a name may have regions."""
 
 
-def names_among(names: Iterable[str], root: ir.Operation) -> frozenset[str]:
+def names_among(names: Collection[str], root: ir.Operation) -> frozenset[str]:
     """Return those of some names that operations in `root` have.
 
-    C++ compares the names, and calls back for the operations that have one of them only.
+    C++ compares the names, and calls back for the operations that have one of them only. Names of
+    many operations are found before, among the first ones.
     """
-    found: set[str] = set()
+    first = {view.operation.name for view in islice(operations_in(root), _NUM_FIRST)}
+    found = first.intersection(names)
     patterns = rewrite.RewritePatternSet(root.context)
 
     def note(operation: ir.Operation | ir.OpView, _: rewrite.PatternRewriter) -> bool:
         found.add(operation.operation.name)
         return True  # No match.
 
-    for name in names:
+    missing = [name for name in names if name not in found]
+    if not missing:
+        return frozenset(found)
+    for name in missing:
         patterns.add(name, note)
     rewrite.walk_and_apply_patterns(root, patterns.freeze())
     return frozenset(found)

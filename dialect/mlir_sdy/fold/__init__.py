@@ -15,7 +15,7 @@ together with upstream's pass of that name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from mlir_sdy.fold.collectives import PATTERNS as _COLLECTIVES
 from mlir_sdy.fold.computations import PATTERNS as _COMPUTATIONS
@@ -67,14 +67,21 @@ def apply_patterns(
     """
     applied = False
 
-    def callback(pattern: Pattern) -> Callable[[ir.OpView, rewrite.PatternRewriter], bool]:
+    def callback(
+        several: Sequence[Pattern],
+    ) -> Callable[[ir.OpView, rewrite.PatternRewriter], bool]:
         def match_and_rewrite(view: ir.OpView, rewriter: rewrite.PatternRewriter) -> bool:
             nonlocal applied
-            matched = pattern.rewrite(view, rewriter)
+            matched = any(pattern.rewrite(view, rewriter) for pattern in several)
             applied |= matched
             return not matched  # for the host, False is success
 
         return match_and_rewrite
+
+    # One call for each operation instead of one for each of its patterns.
+    by_root: dict[str, list[Pattern]] = {}
+    for pattern in patterns:
+        by_root.setdefault(pattern.root, []).append(pattern)
 
     config = rewrite.GreedyRewriteConfig()
     config.max_iterations = -1  # each pattern leaves fewer operations of the dialect
@@ -85,7 +92,7 @@ def apply_patterns(
     operation = root.operation
     with operation.context, operation.location:
         patterns_of_host = rewrite.RewritePatternSet()
-        for pattern in patterns:
-            patterns_of_host.add(pattern.root, callback(pattern))
+        for name, several in by_root.items():
+            patterns_of_host.add(name, callback(several))
         rewrite.apply_patterns_and_fold_greedily(operation, patterns_of_host.freeze(), config)
     return applied

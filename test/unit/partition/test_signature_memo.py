@@ -17,7 +17,12 @@ REDUCE = (
     "%{} = stablehlo.reduce(%a init: %z) applies stablehlo.{} across dimensions = [0]"
     " : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>"
 )
-REVERSE = "%{} = stablehlo.reverse %a, dims = [0] : tensor<4x4xf32>"
+REVERSE = "%{} = stablehlo.reverse %a, dims = [{}] : tensor<4x4xf32>"
+NOTED_REVERSE = "%{} = stablehlo.reverse %a, dims = [0] {{my.note}} : tensor<4x4xf32>"
+PAD = (
+    "%{} = stablehlo.pad %a, %z, low = [1, 1], high = [0, 0], interior = [0, 0]"
+    " : (tensor<4x4xf32>, tensor<f32>) -> tensor<5x5xf32>"
+)
 OWN_RULE = (
     "%{} = stablehlo.negate %a"
     " {{sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {{i=4, j=4}}, custom>}}"
@@ -32,8 +37,11 @@ OWN_RULE = (
         (DOT.format(0, 1, 0), DOT.format(1, 0, 1), 2),
         (REDUCE.format(0, "add"), REDUCE.format(1, "add"), 1),
         (REDUCE.format(0, "add"), REDUCE.format(1, "maximum"), 2),
-        # What permutes has a form of its own each time, and so has what brings its own rule.
-        (REVERSE.format(0), REVERSE.format(1), 2),
+        (REVERSE.format(0, 0), REVERSE.format(1, 0), 1),
+        (REVERSE.format(0, 0), REVERSE.format(1, 1), 2),
+        (REVERSE.format(0, 0), NOTED_REVERSE.format(1), 2),
+        (PAD.format(0), PAD.format(1), 2),
+        # An operation with its own rule has a form of its own each time.
         (OWN_RULE.format(0), OWN_RULE.format(1), 2),
     ],
 )

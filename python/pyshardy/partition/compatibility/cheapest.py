@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import are_remarks_wanted
@@ -51,7 +51,7 @@ from pyshardy.partition.compatibility.resolver import (
     needs_full_version,
     resolve_partially,
 )
-from pyshardy.partition.compatibility.signature_memo import SignatureMemo
+from pyshardy.partition.compatibility.signature_memo import SignatureMemo, Signatures
 from pyshardy.partition.compatibility.user_collectives import resolve_user_collectives
 from pyshardy.partition.compatibility.uses import UseConverter
 from pyshardy.partition.function_context import FunctionContext
@@ -124,6 +124,7 @@ class CheapestCompatibility:
         self._has_manual_computations = bool(operations_named({_MANUAL}, function))
         self._has_loops = bool(operations_named({_WHILE}, function))
         self._has_several_meshes = has_several_meshes(context.meshes)
+        self._signatures = Signatures(context.rules)
         self._by_signature = defaultdict[
             tuple[AxisTuple, int], SignatureMemo[CompatibleShardings | None]
         ](lambda: SignatureMemo(context.rules))
@@ -141,22 +142,26 @@ class CheapestCompatibility:
     def _memoized(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
         if self._depends_on_place(view.operation) or not self._full:
             return self._resolve(view.operation, shardings)
-        alone = self._resolve_once(view, shardings)
+        signature = self._signatures.of(view)
+        alone = self._resolve_once(view.operation, signature, shardings)
         # A sum can't improve what needs no communication, and looking for one takes time.
         if alone is None or alone.is_kept or not self._is_added(view.operation):
             return alone
-        return self._resolve_once(view, shardings, self._completed_sum(view.operation))
+        completed = self._completed_sum(view.operation)
+        return self._resolve_once(view.operation, signature, shardings, completed)
 
     def _resolve_once(
         self,
-        view: OperationView,
+        operation: ir.Operation,
+        signature: Hashable,
         shardings: Shardings,
         completed: AxisTuple = (),
         addends: int = 1,
     ) -> CompatibleShardings | None:
         """Return the result of `_resolve_alone`, found once for operations of one signature."""
         find = functools.partial(self._resolve_alone, completed=completed, addends=addends)
-        return self._by_signature[completed, addends].of(view, shardings, find)
+        memo = self._by_signature[completed, addends]
+        return memo.of_signature(signature, operation, shardings, find)
 
     def _depends_on_place(self, operation: ir.Operation) -> bool:
         """Whether operations of the same form may have other compatible shardings."""
@@ -329,7 +334,8 @@ class CheapestCompatibility:
             if self._depends_on_place(operation):
                 compatible = self._resolve_alone(operation, shardings, addends=addends)
             else:
-                compatible = self._resolve_once(view, shardings, addends=addends)
+                signature = self._signatures.of(view)
+                compatible = self._resolve_once(operation, signature, shardings, addends=addends)
             memo[addends] = () if compatible is None else compatible.reduced_axes
         return memo[addends]
 

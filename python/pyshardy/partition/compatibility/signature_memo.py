@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule, TensorSharding
+from mlir_sdy.values import SHARDING
 from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.rules import ShardingRuleLookup
@@ -18,17 +19,21 @@ Shardings = tuple[TensorSharding | None, ...]
 
 _REDUCE = "stablehlo.reduce"
 _BY_RULE = DOT_OPERATIONS | {"stablehlo.reshape"}
+_BY_ATTRIBUTES = frozenset({"stablehlo.convolution", "stablehlo.reverse", "stablehlo.slice"})
 
 
-class SignatureMemo(Generic[Found]):
-    """Memoized results of a function of the signature and the shardings of an operation.
+class Signatures:
+    """The signatures of operations; equal ones are the same object.
 
     1. The signature of an operation is its rule if all factors are pass-through, if it is the
        rule of a matrix product, which is always completed by a sum, or that of a reshape, which has
        no attributes.
     2. The signature of a `stablehlo.reduce` includes the operation by which its body combines
        values.
-    3. Other operations with permutation factors, and other reductions, are not memoized.
+    3. That of a convolution, a `stablehlo.reverse` and a `stablehlo.slice` includes all their
+       attributes but the sharding: what shards exchange depends on them.
+    4. Other operations with permutation factors, and other reductions, have none: they may depend
+       on the operations that define their operands.
 
     Args:
         rules: finds sharding rules.
@@ -36,7 +41,36 @@ class SignatureMemo(Generic[Found]):
 
     def __init__(self, rules: ShardingRuleLookup):
         self._rules = rules
-        self._goes_by_rule: dict[Hashable, bool] = {}
+        self._known: dict[tuple[Hashable, Hashable], object | None] = {}
+
+    def of(self, known: OperationView) -> Hashable:
+        """Return the signature of an operation; None if it has none."""
+        rule_key = self._rules.rule_key(known)
+        if rule_key is None:
+            return None
+        operation, more = known.operation, None
+        if known.name == _REDUCE:
+            more = combining_operations(operation.regions[0].blocks[0])
+            if more is None:
+                return None
+        elif known.name in _BY_ATTRIBUTES:
+            more = _attributes(operation)
+        key = rule_key, more
+        if key not in self._known:
+            is_complete = more is not None or _goes_by_rule(known.name, self._rules.rule(operation))
+            self._known[key] = object() if is_complete else None
+        return self._known[key]
+
+
+class SignatureMemo(Generic[Found]):
+    """Memoized results of a function of the signature and the shardings of an operation.
+
+    Args:
+        rules: finds sharding rules.
+    """
+
+    def __init__(self, rules: ShardingRuleLookup):
+        self._signatures = Signatures(rules)
         # The shardings are kept as well: otherwise their addresses could be reused.
         self._found: dict[Hashable, tuple[Shardings, Found]] = {}
 
@@ -54,30 +88,33 @@ class SignatureMemo(Generic[Found]):
                 come from attributes, with one object for each.
             find: the function.
         """
-        operation = known.operation
-        rule_key = self._rules.rule_key(known)
-        if rule_key is None:
+        signature = self._signatures.of(known)
+        return self.of_signature(signature, known.operation, shardings, find)
+
+    def of_signature(
+        self,
+        signature: Hashable,
+        operation: ir.Operation,
+        shardings: Shardings,
+        find: Callable[[ir.Operation, Shardings], Found],
+    ) -> Found:
+        """Return the result of `find` as `of` does, given the signature of the operation."""
+        if signature is None:
             return find(operation, shardings)
-        combining = None
-        if known.name == _REDUCE:
-            combining = combining_operations(operation.regions[0].blocks[0])
-            if combining is None:
-                return find(operation, shardings)
-        key = (*rule_key, combining, *map(id, shardings))
+        key = (signature, *map(id, shardings))
         before = self._found.get(key)
         if before is not None:
             return before[1]
         found = find(operation, shardings)
-        if combining is not None or self._is_by_rule(known, rule_key):
-            self._found[key] = shardings, found
+        self._found[key] = shardings, found
         return found
 
-    def _is_by_rule(self, known: OperationView, rule_key: Hashable) -> bool:
-        goes_by_rule = self._goes_by_rule.get(rule_key)
-        if goes_by_rule is None:
-            goes_by_rule = _goes_by_rule(known.name, self._rules.rule(known.operation))
-            self._goes_by_rule[rule_key] = goes_by_rule
-        return goes_by_rule
+
+def _attributes(operation: ir.Operation) -> tuple[tuple[str, int], ...]:
+    """Return a key that operations share whose attributes are equal, but for their shardings."""
+    # By address: attributes live as long as the context.
+    attributes = operation.attributes.items()
+    return tuple([(name, identity(value)) for name, value in attributes if name != SHARDING])
 
 
 def _goes_by_rule(name: str, rule: OpShardingRule | None) -> bool:

@@ -76,6 +76,7 @@ class JointSums:
         self._addends: dict[ir.Value, _Addends | None] = {}
         self._sums = defaultdict[ir.Value, list[ir.Value]](list)
         """For each value the values whose addends were found by those of this value."""
+        self._names: dict[TensorSharding | None, frozenset[str]] = {}
         self._memos: dict[ir.Value, dict[int, AxisTuple]] = {}
         self._readers = defaultdict[ir.Value, list[ir.Value]](list)
         """For each operand of an operation with a memo the result of the operation."""
@@ -208,6 +209,8 @@ class JointSums:
 
     def _axis_names(self, value: ir.Value) -> frozenset[str]:
         sharding = self._shardings[value]
-        if sharding is None:
-            return frozenset()
-        return frozenset(ref.name for dim in sharding.dim_shardings for ref in dim.axes)
+        names = self._names.get(sharding)
+        if names is None:
+            dims = () if sharding is None else sharding.dim_axes
+            names = self._names[sharding] = frozenset(ref.name for axes in dims for ref in axes)
+        return names

@@ -126,7 +126,7 @@ class ElementwiseRegions:
             operation = result.owner.operation
             return operation.block == block and self._plain_sharding(operation) is not None
 
-        found, pending = {_key(first): first}, [first]
+        found, pending, outside = {_key(first): first}, [first], set[int]()
         around: dict[int, tuple[list[ir.Value], list[tuple[int, ir.Operation]]]] = {}
         while pending:
             operation = pending.pop()
@@ -135,7 +135,10 @@ class ElementwiseRegions:
             used = [user.results[0] for user in users if len(user.results)]
             for value in (*operands, *used):
                 key = identity(value)
-                if key in found or isinstance(value, ir.BlockArgument) or not belongs(value):
+                if key in found or key in outside:
+                    continue
+                if isinstance(value, ir.BlockArgument) or not belongs(value):
+                    outside.add(key)
                     continue
                 found[key] = value.owner.operation
                 pending.append(found[key])
@@ -148,9 +151,9 @@ class ElementwiseRegions:
             for operand in operands:
                 if identity(operand) not in found and shape_of(operand.type):
                     inputs[operand] = None
-            outside = [user for key, user in users if key not in found]
-            if outside:
-                outputs.append((operation.results[0], outside))
+            others = [user for key, user in users if key not in found]
+            if others:
+                outputs.append((operation.results[0], others))
         return _Region(found, sharding, mesh, list(inputs), outputs)
 
     def _plain_sharding(self, operation: ir.Operation) -> TensorSharding | None:
