@@ -29,8 +29,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import floor
+import idle_passes
+import parts
 from partition import num_operations
-from workload import program_text
+from workload import chain, program_text
 from xla_compile import partitioning_time
 
 from mlir_sdy.assembly import asm, parse
@@ -331,30 +333,6 @@ def growth(folder: Path, sizes: Sequence[int]) -> list[list[object]]:
     return rows
 
 
-def chain(num_operations: int) -> str:
-    """Return a program of layers of a product, a bias and a function, with given weights."""
-    lines = [
-        'sdy.mesh @mesh = <["data"=4, "model"=2]>',
-        'func.func @main(%x: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>'
-        '}, %w: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>}, '
-        "%b: tensor<64x64xf32>) -> tensor<64x64xf32> {",
-    ]
-    at = "%x"
-    for layer in range(num_operations // 4):
-        for result, operation in (
-            (f"%p{layer}", f"stablehlo.dot_general {at}, %w, contracting_dims = [1] x [0]"),
-            (f"%s{layer}", f"stablehlo.add %p{layer}, %b"),
-            (f"%t{layer}", f"stablehlo.tanh %s{layer}"),
-            (f"%m{layer}", f"stablehlo.multiply %t{layer}, %s{layer}"),
-        ):
-            tensor = "tensor<64x64xf32>"
-            is_product = "dot_general" in operation
-            written = f"({tensor}, {tensor}) -> {tensor}" if is_product else tensor
-            lines.append(f"  {result} = {operation} : {written}")
-        at = f"%m{layer}"
-    return "\n".join([*lines, f"  return {at} : tensor<64x64xf32>", "}"])
-
-
 def start_up(runs: int) -> list[list[object]]:
     """Return rows: the time of whole commands on a small program."""
     scripts = Path(sys.executable).parent
@@ -411,12 +389,12 @@ def page(arguments: argparse.Namespace, folder: Path) -> str:
     pythons = [sys.executable, *([newer] if newer else [])]
     runs, xla_runs = arguments.runs, arguments.xla_runs
     found = programs(folder, arguments.programs)
-    parts = [f"{_machine()}\n"]
+    sections = [f"{_machine()}\n"]
 
     def add(title: str, text: str) -> None:
-        part = f"## {title}\n\n{text}"
-        parts.append(part)
-        print(part, file=sys.stderr, flush=True)
+        section = f"## {title}\n\n{text}"
+        sections.append(section)
+        print(section, file=sys.stderr, flush=True)
 
     titles = ["program", "operations", "us/op", "us/op, not verified", "x floor"]
     for name in (version("jaxlib"), "0.12")[: len(pythons)]:
@@ -436,11 +414,13 @@ def page(arguments: argparse.Namespace, folder: Path) -> str:
         add("From the function to the executable", text)
     titles = ["pass", "us/op", "share"]
     add(f"Passes of `{found[0].name}`", table(titles, profile(found[0], runs)))
+    add("What the time is spent on", table(["part", *parts.PIPELINES], parts.rows(runs)))
+    add("Passes that change nothing", table(["pass", "ms", "why"], idle_passes.rows(runs)))
     titles = ["operations", "propagation, us/op", "with partitioning", "bytes/op"]
     add("Growth", table(titles, growth(folder, arguments.sizes)))
     rows = [*start_up(2 * runs), *second_program(2 * runs)]
     add("Start-up", table(["command", "median", "least"], rows))
-    return "\n".join(parts)
+    return "\n".join(sections)
 
 
 def _machine() -> str:

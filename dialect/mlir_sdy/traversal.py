@@ -68,6 +68,17 @@ def names_among(names: Collection[str], root: ir.Operation) -> frozenset[str]:
     return frozenset(found)
 
 
+def terminator_of(block: ir.Block) -> ir.Operation:
+    """Return the terminator of a block; the bindings count all operations to find the last one.
+
+    Raises:
+        ValueError: the block has none.
+    """
+    terminator = ir.InsertionPoint.at_block_terminator(block).ref_operation
+    assert terminator is not None, "the point is before an operation"
+    return terminator.operation
+
+
 def operations_in(
     root: ir.Operation | ir.OpView,
     *,

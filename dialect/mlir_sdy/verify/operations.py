@@ -14,6 +14,7 @@ from mlir_sdy.attributes import ATTRIBUTE_CLASSES, value_of
 from mlir_sdy.host import emit_error, ir
 from mlir_sdy.model import PropagationDirection
 from mlir_sdy.ods.tables import OPERATIONS
+from mlir_sdy.traversal import terminator_of
 from mlir_sdy.verify.violation import Violation
 
 Verifier = Callable[[ir.Operation], None]
@@ -140,8 +141,7 @@ def _holds(result_type: ir.Type, value_type: ir.RankedTensorType) -> bool:
 
 def returned_values(operation: ir.Operation) -> list[ir.Value]:
     """Return the operands of the `sdy.return` of an operation's body."""
-    operations = operation.regions[0].blocks[0].operations
-    return list(operations[len(operations) - 1].operation.operands)
+    return list(terminator_of(operation.regions[0].blocks[0]).operands)
 
 
 def _verify_body(operation: ir.Operation) -> None:

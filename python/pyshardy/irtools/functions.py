@@ -6,6 +6,7 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.traversal import terminator_of
 from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
 
 ORIGINAL_FUNCTION_NAME = "sdy.original_func_name"
@@ -71,9 +72,12 @@ def entry_block(function: ir.Operation) -> ir.Block | None:
 def returned_values(function: ir.Operation) -> list[ir.Value] | None:
     """Return the operands of the entry block's `func.return`; None if it doesn't end in one."""
     block = entry_block(function)
-    if block is None or not len(block.operations):
+    if block is None:
         return None
-    last = block.operations[len(block.operations) - 1].operation
+    try:
+        last = terminator_of(block)
+    except ValueError:
+        return None
     return list(last.operands) if last.name == "func.return" else None
 
 

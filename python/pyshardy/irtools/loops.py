@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from mlir_sdy.traversal import terminator_of
 from pyshardy.irtools.stablehlo_views import CompareView, ConstantView
 
 _CONSTANTS = frozenset({"stablehlo.constant", "sdy.constant"})
@@ -39,7 +40,7 @@ def trip_count(loop: ir.Operation) -> int | None:
 
 
 def _returned(block: ir.Block) -> list[ir.Value]:
-    return list(block.operations[len(block.operations) - 1].operands)
+    return list(terminator_of(block).operands)
 
 
 def _producer(value: ir.Value) -> ir.Operation | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import compress
 
 from mlir_sdy.host import ir
+from mlir_sdy.traversal import terminator_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import INTERFACE, FunctionView, function_type_of
 
@@ -49,7 +50,7 @@ def close_entry(function: ir.Operation) -> None:
         for argument in block.arguments:
             if is_token(argument.type):
                 argument.replace_all_uses_with(StablehloBuilder().token())
-    terminator = block.operations[len(block.operations) - 1].operation
+    terminator = terminator_of(block)
     _rebuilt(terminator)
     _erase_arguments(block)
     _change_signature(function)

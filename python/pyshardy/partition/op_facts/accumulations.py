@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
+from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.loops import trip_count
 from pyshardy.partition.op_facts.linear_operations import linear_operands
@@ -49,7 +50,7 @@ def accumulation(loop: ir.Operation, index: int) -> Accumulation | None:
         index: the index of the value among those that the loop carries.
     """
     condition, body = (region.blocks[0] for region in loop.regions)
-    terminator = body.operations[len(body.operations) - 1].operation
+    terminator = terminator_of(body)
     carried, copies = _behind_copies(body.arguments[index])
     added = terminator.operands[index]
     if isinstance(added, ir.BlockArgument) or not (has_one_use(carried) and has_one_use(added)):

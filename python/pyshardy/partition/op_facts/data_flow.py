@@ -11,6 +11,7 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, complete_shardings, erase_manual_axes
 from mlir_sdy.op_classes import view_as
+from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import (
     COMPUTATIONS,
     argument_shardings,
@@ -101,5 +102,4 @@ def _padded(shardings: tuple[TensorSharding, ...], count: int) -> list[TensorSha
 
 
 def _terminator(region: ir.Region) -> ir.Operation:
-    operations = region.blocks[0].operations
-    return operations[len(operations) - 1].operation
+    return terminator_of(region.blocks[0])

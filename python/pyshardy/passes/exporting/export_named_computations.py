@@ -31,6 +31,7 @@ from mlir_sdy.discardable import (
 from mlir_sdy.host import func, ir
 from mlir_sdy.ods.irdl_groups import OPERAND_SIZES, RESULT_SIZES
 from mlir_sdy.op_classes import view_as
+from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import (
     SHARDING,
     body_argument_shardings,
@@ -122,7 +123,7 @@ def _function_of(
         set_discardable(function, CONTRACT, get_discardable(computation, FUNCTION_CONTRACT))
     if shardings:
         set_argument_shardings(function, dict(enumerate(shardings)), cache)
-    terminator = body.operations[len(body.operations) - 1].operation
+    terminator = terminator_of(body)
     func.ReturnOp(
         list(terminator.operands), loc=terminator.location, ip=ir.InsertionPoint(terminator)
     )

@@ -15,10 +15,13 @@ Correct:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 
 from mlir_sdy.diagnostics import PassError
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, ReductionOp, TensorSharding, erase_manual_axes
+from mlir_sdy.model import AxisRef, Mesh, ReductionOp, TensorSharding, erase_manual_axes
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import (
     argument_shardings,
     get_sharding,
@@ -32,7 +35,6 @@ from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.shardings import any_sharding
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.unreduced_transition import broken_transition
 
 _BLESSED = frozenset({"sdy.reshard", "sdy.sharding_constraint"})
@@ -80,10 +82,15 @@ class _Check:
 
     def __init__(self, function: ir.Operation):
         self._function = function
-        context = FunctionContext.of(function)
-        self._module = context.module
-        self._meshes = context.meshes
-        self._symbols: Mapping[str, ir.OpView] | ir.SymbolTable = context.symbols or {}
+        self._module = enclosing_module(function)
+
+    @cached_property
+    def _meshes(self) -> Mapping[str, Mesh]:
+        return {} if self._module is None else meshes_of(self._module)
+
+    @cached_property
+    def _symbols(self) -> Mapping[str, ir.OpView] | ir.SymbolTable:
+        return {} if self._module is None else ir.SymbolTable(self._module)
 
     def _has_unreduced_axes(self) -> bool:
         """Whether a sharding in the function, or of a callee, has unreduced axes, which is rare."""
@@ -227,8 +234,7 @@ def _mismatch(axes: Iterable[AxisRef], where: str) -> str:
 
 def _body_kind(operation: ir.Operation) -> ReductionOp | None:
     """Return the reduction of each value in the body of an operation, if it is known."""
-    operations = operation.regions[0].blocks[0].operations
-    terminator = operations[len(operations) - 1].operation
+    terminator = terminator_of(operation.regions[0].blocks[0])
     if terminator.name != "stablehlo.return":
         return None
     kinds = {

@@ -25,6 +25,7 @@ from mlir_sdy import sdy
 from mlir_sdy.diagnostics import PassError, emit, error, warning
 from mlir_sdy.discardable import CONTRACT, get_discardable, has_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import SHARDING, argument_shardings
 from pyshardy.contracts.attributes import FUNCTION_CONTRACT
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
@@ -139,7 +140,7 @@ class _Importer:
             self._warn_once(call)
             return known.clone(ip=False).operation.regions[0].blocks[0]
         body = function.regions[0].blocks[0]
-        terminator = body.operations[len(body.operations) - 1].operation
+        terminator = terminator_of(body)
         sdy.ReturnOp(
             list(terminator.operands), loc=terminator.location, ip=ir.InsertionPoint(terminator)
         )

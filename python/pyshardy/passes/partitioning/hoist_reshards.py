@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from mlir_sdy import sdy
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, mesh_of
+from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import get_sharding, rank_of, set_sharding
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
@@ -214,7 +215,7 @@ class _Hoisting:
         """Reshard an argument back to its previous sharding for its users."""
         argument = block.arguments[index]
         users = list(dict.fromkeys(use.owner.operation for use in argument.uses))
-        terminator = block.operations[len(block.operations) - 1].operation
+        terminator = terminator_of(block)
         plain = [
             user
             for user in users
@@ -292,7 +293,7 @@ def _is_unchanged(value: ir.Value, loop: ir.Operation) -> bool:
     body = loop.regions[1].blocks[0]
     if not isinstance(value, ir.BlockArgument) or value.owner != body:
         return False
-    terminator = body.operations[len(body.operations) - 1].operation
+    terminator = terminator_of(body)
     return terminator.operands[value.arg_number] == value
 
 

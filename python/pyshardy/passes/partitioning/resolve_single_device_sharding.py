@@ -29,6 +29,7 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import has_discardable, remove_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisRef, AxisRefList, TensorSharding, mesh_of
+from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import SHARDING, get_sharding, rank_of
 from pyshardy.irtools.analyses import mark_all_preserved
@@ -69,8 +70,8 @@ def resolve_single_device_sharding(
         PassError: an operation has results on several devices, or on one that is not in the mesh;
             one of its operands is sharded; its type has no sum. The function is not changed then.
     """
-    context = FunctionContext.of(function)
-    module, meshes = context.module, context.meshes
+    module = enclosing_module(function.operation)
+    meshes = {} if module is None else meshes_of(module)
     has_single_devices = any(mesh.is_maximal for mesh in meshes.values())
     mesh_name = device_mesh_of(function, meshes) if has_single_devices else None
     if module is None or mesh_name is None:
@@ -79,7 +80,7 @@ def resolve_single_device_sharding(
     replicas = are_replicas(replica_count, partition_count, function.operation)
     check_number_of_devices(module)
     with function.context:
-        _Resolver(context, mesh_name, replicas=replicas).run(function)
+        _Resolver(FunctionContext.of(function), mesh_name, replicas=replicas).run(function)
 
 
 class _Resolver:
