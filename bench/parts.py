@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the time of the pipelines is spent on, for a training step of equal layers.
+"""The parts of the time of the pipelines, for a training step of equal layers.
 
     python bench/parts.py
     python bench/parts.py --layers 24 384

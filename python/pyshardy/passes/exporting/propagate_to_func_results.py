@@ -62,4 +62,5 @@ def propagate_to_func_results(module: ir.Module) -> None:
                 for index, sharding in shardings.items()
                 if sharding is not None and given[index] is None
             }
-        set_result_shardings(function, shardings, cache)
+        if shardings:
+            set_result_shardings(function, shardings, cache)
