@@ -19,6 +19,7 @@ from pyshardy.partition.halo.communication import (
     bytes_beside,
     exchange_collectives,
     places_of,
+    shard_sizes,
 )
 from pyshardy.partition.halo.emit_exchange import joined_places
 from pyshardy.partition.halo.exchange_plan import ExchangePlan
@@ -60,15 +61,18 @@ def exchange_of(
     if collectives is None:
         return None
     accessed = 0.0
+    sizes = shard_sizes(operands, shapes, mesh)
     for factor in sorted(form.factors):
         num_shards = mesh.axes_size(strategy.factors[factor])
         if num_shards == 1:
             continue
         places = places_of(form, factor)
-        rest = bytes_beside(form, factor, operands, shapes, nbytes, mesh)
-        shard_size = max((-(-shapes[at][dim] // num_shards) for at, dim in places), default=0)
+        rest = bytes_beside(form, factor, sizes, nbytes)
+        shard_size = max((sizes[at][dim] for at, dim in places), default=0)
         for plan in form.exchange_plans(factor, num_shards):
             accessed += _accessed(plan, shard_size, nbytes[0]) * rest / nbytes[0]
+        for at, dim in places:
+            sizes[at][dim] = form.size_after(factor, num_shards, sizes[at][dim])
     return Exchange(collectives, accessed + _masked(form, strategy, shapes, nbytes, mesh))
 
 

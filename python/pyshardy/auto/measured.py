@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Costs from measured times of collectives, such as of a real cluster.
+"""Costs from measured times of collectives and operations, such as of a real cluster.
 
-    kind,axis,bytes,seconds
-    all_reduce,data,1048576,3.1e-4
-    all_reduce,data,16777216,2.9e-3
-    all_gather,model,1048576,8.0e-5
+    kind,axis,bytes,flops,seconds
+    all_reduce,data,1048576,,3.1e-4
+    all_reduce,data,16777216,,2.9e-3
+    all_gather,model,1048576,,8.0e-5
+    stablehlo.dot_general,,,1e9,4.1e-6
+    stablehlo.dot_general,,,1e12,1.7e-3
+    stablehlo.add,,16777216,,9.5e-6
 
-`bytes` are those that a device sends. Times between two measurements are interpolated linearly, and
-those beyond the largest grow in proportion to the bytes. Below the smallest, the time is that of
-the smallest. A collective along several axes takes the longest time along one of them. Kinds
-and axes without measurements take the time of the hardware.
+1. The bytes of a collective are those that a device sends. A collective along several axes takes
+   the longest time along one of them.
+2. An operation has no axis. Its amount is either the bytes that it reads and writes on a device, or
+   the arithmetic operations (column `flops`, which may be missing). If both are measured in
+   different lines, the operation takes the longer of the two times.
+3. Times between two measurements are interpolated linearly, and those beyond the largest grow in
+   proportion to the amount. Below the smallest, the time is that of the smallest.
+4. What isn't measured takes the time of the hardware.
 """
 
 from __future__ import annotations
@@ -27,50 +34,62 @@ from mlir_sdy.suggest import did_you_mean
 from pyshardy.auto.costs import HardwareCosts
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import Work
+from pyshardy.partition.op_facts.record import records
 from pyshardy.partition.resharding.cost import PlannedCollective
 
 _COLUMNS = ("kind", "axis", "bytes", "seconds")
 _KINDS = ("all_gather", "all_reduce", "all_to_all", "collective_permute", "reduce_scatter")
 
+_Key = tuple[str, str]
+_Row = Mapping[str, str | None]
+
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The time of a collective by the bytes that a device sends, in rising order.
+    """The time by the amount of work, in rising order.
 
     Attributes:
-        nbytes: the measured bytes.
+        amounts: the measured bytes or arithmetic operations.
         seconds: the measured times.
     """
 
-    nbytes: tuple[float, ...]
+    amounts: tuple[float, ...]
     seconds: tuple[float, ...]
 
-    def at(self, nbytes: float) -> float:
-        """Return the time for some bytes."""
-        if nbytes > self.nbytes[-1]:
-            return self.seconds[-1] * nbytes / self.nbytes[-1]
-        return float(np.interp(nbytes, self.nbytes, self.seconds))
+    def at(self, amount: float) -> float:
+        """Return the time for an amount."""
+        if amount > self.amounts[-1]:
+            return self.seconds[-1] * amount / self.amounts[-1]
+        return float(np.interp(amount, self.amounts, self.seconds))
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCosts:
-    """The `CostModel` of measured collectives.
+    """The `CostModel` of measured collectives and operations.
 
     Attributes:
-        hardware: the devices and links, for operations and for collectives without measurements.
-        curves: the measurements by kind and axis.
+        hardware: the devices and links, for what isn't measured.
+        collectives: the measurements by kind and axis.
+        operations: the measurements by name and amount: "bytes" or "flops".
     """
 
     hardware: Hardware
-    curves: Mapping[tuple[str, str], Curve]
+    collectives: Mapping[_Key, Curve]
+    operations: Mapping[_Key, Curve]
 
     def operation(self, name: str, work: Work) -> float:
-        """Return the time on the hardware."""
-        return HardwareCosts(self.hardware).operation(name, work)
+        """Return the interpolated time, or that on the hardware without measurements."""
+        amounts = {"bytes": work.nbytes, "flops": work.operations}
+        found = [
+            self.operations[name, unit].at(amount)
+            for unit, amount in amounts.items()
+            if (name, unit) in self.operations
+        ]
+        return max(found) if found else HardwareCosts(self.hardware).operation(name, work)
 
     def collective(self, collective: PlannedCollective) -> float:
         """Return the interpolated time, or that of the hardware without measurements."""
-        curves = [self.curves.get((collective.kind, axis)) for axis in collective.axes]
+        curves = [self.collectives.get((collective.kind, axis)) for axis in collective.axes]
         found = [curve.at(collective.sent) for curve in curves if curve is not None]
         if len(found) < len(curves) or not found:
             found.append(HardwareCosts(self.hardware).collective(collective))
@@ -78,7 +97,7 @@ class MeasuredCosts:
 
 
 def read_measured(path: str | os.PathLike[str], hardware: Hardware) -> MeasuredCosts:
-    """Read measured collectives from a CSV file.
+    """Read measured collectives and operations from a CSV file.
 
     Args:
         path: the file.
@@ -87,7 +106,8 @@ def read_measured(path: str | os.PathLike[str], hardware: Hardware) -> MeasuredC
     Raises:
         UsageError: the file can't be read, or an entry is missing or invalid.
     """
-    points: dict[tuple[str, str], dict[float, float]] = {}
+    collectives: dict[_Key, dict[float, float]] = {}
+    operations: dict[_Key, dict[float, float]] = {}
     try:
         with Path(path).open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
@@ -99,22 +119,45 @@ def read_measured(path: str | os.PathLike[str], hardware: Hardware) -> MeasuredC
                 raise UsageError(error(message, place))
             for row in reader:
                 place = SourceLocation(str(path), reader.line_num, 1)
-                kind = row["kind"].strip()
-                if kind not in _KINDS:
-                    hint = did_you_mean(kind, _KINDS) or f"; the kinds are {', '.join(_KINDS)}"
-                    raise UsageError(error(f"no collective '{kind}'{hint}", place))
-                nbytes, seconds = (_number(row, name, place) for name in ("bytes", "seconds"))
-                points.setdefault((kind, row["axis"].strip()), {})[nbytes] = seconds
+                kind = (row["kind"] or "").strip()
+                if kind in _KINDS:
+                    key, unit, points = (kind, (row["axis"] or "").strip()), "bytes", collectives
+                else:
+                    unit = _unit_of_operation(kind, row, place)
+                    key, points = (kind, unit), operations
+                amount, seconds = (_number(row, name, place) for name in (unit, "seconds"))
+                points.setdefault(key, {})[amount] = seconds
     except (OSError, UnicodeDecodeError, csv.Error) as reason:
         raise UsageError(error(f"cannot read the measurements '{path}': {reason}")) from None
-    curves = {
+    return MeasuredCosts(hardware, _curves(collectives), _curves(operations))
+
+
+def _curves(points: Mapping[_Key, Mapping[float, float]]) -> dict[_Key, Curve]:
+    return {
         key: Curve(tuple(sorted(found)), tuple(found[each] for each in sorted(found)))
         for key, found in points.items()
     }
-    return MeasuredCosts(hardware, curves)
 
 
-def _number(row: Mapping[str, str | None], name: str, place: SourceLocation) -> float:
+def _unit_of_operation(kind: str, row: _Row, place: SourceLocation) -> str:
+    """Return the column with the amount of an operation: "bytes" or "flops".
+
+    Raises:
+        UsageError: there is no such operation, or not exactly one amount.
+    """
+    if kind not in records():
+        hint = did_you_mean(kind, (*_KINDS, *records()))
+        hint = hint or f"; the collectives are {', '.join(_KINDS)}"
+        raise UsageError(error(f"no collective or operation '{kind}'{hint}", place))
+    if (row["axis"] or "").strip():
+        raise UsageError(error(f"the operation '{kind}' has no axis: leave it empty", place))
+    given = [unit for unit in ("bytes", "flops") if (row.get(unit) or "").strip()]
+    if len(given) != 1:
+        raise UsageError(error(f"'{kind}' needs a number of either 'bytes' or 'flops'", place))
+    return given[0]
+
+
+def _number(row: _Row, name: str, place: SourceLocation) -> float:
     try:
         value = float(row[name] or "")
     except ValueError:

@@ -106,7 +106,8 @@ def parser() -> Parser:
     made.add_argument(
         "--measured",
         metavar="FILE.csv",
-        help="measured times of collectives: columns kind, axis, bytes and seconds",
+        help="measured times: columns kind (a collective or an operation), axis, bytes, flops, "
+        "and seconds",
     )
     made.add_argument(
         "--byte-price",

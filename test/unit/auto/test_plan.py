@@ -11,6 +11,7 @@ import pyshardy as sdy
 from pyshardy.auto.costs import HardwareCosts, PricedBytes
 from pyshardy.auto.measured import read_measured
 from pyshardy.cli.auto import main
+from pyshardy.cost.op_work import Work
 
 MLP = """
 sdy.mesh @mesh = <["data"=2, "model"=4]>
@@ -177,18 +178,57 @@ def test_measured_collectives(tmp_path):
     path.write_text("kind,axis,bytes,seconds\nall_reduce,model,1000,1\nall_reduce,model,3000,2\n")
     hardware = sdy.load_hardware("h100")
     costs = read_measured(path, hardware)
-    curve = costs.curves["all_reduce", "model"]
+    curve = costs.collectives["all_reduce", "model"]
     assert [curve.at(each) for each in (500, 2000, 6000)] == [1, 1.5, 4]
     slow = sdy.auto_shard(sdy.parse(MLP), hardware=hardware, memory="100MB", costs=costs)
     assert ("all_reduce", "model") not in slow.prediction.bytes_by_kind
     path.write_text("kind,axis,bytes,seconds\nall_reduced,model,1000,1\n")
     with pytest.raises(
-        sdy.UsageError, match=r"no collective 'all_reduced'; did you mean 'all_reduce'"
+        sdy.UsageError,
+        match=r"cluster.csv:2:1: error: no collective or operation 'all_reduced'; did you mean",
     ):
         read_measured(path, hardware)
     path.write_text("kind,axis,bytes\n")
     with pytest.raises(sdy.UsageError, match="the column 'seconds' is missing"):
         read_measured(path, hardware)
+
+
+def test_measured_operations(tmp_path):
+    """The longer of the times by bytes and by arithmetic counts."""
+    path, header = tmp_path / "cluster.csv", "kind,axis,bytes,flops,seconds\n"
+    lines = ["stablehlo.tanh,,1000,,1", "stablehlo.tanh,,3000,,2", "stablehlo.tanh,,,10,5"]
+    path.write_text(header + "\n".join(lines))
+    hardware = sdy.load_hardware("h100")
+    costs = read_measured(path, hardware)
+    assert costs.operation("stablehlo.tanh", Work(1, 2000)) == 5
+    assert costs.operation("stablehlo.tanh", Work(20, 2000)) == 10
+    path.write_text(header + lines[0])
+    costs = read_measured(path, hardware)
+    assert costs.operation("stablehlo.tanh", Work(1e9, 10)) == 1
+    work = Work(1e12, 10)
+    expected = HardwareCosts(hardware).operation("stablehlo.add", work)
+    assert costs.operation("stablehlo.add", work) == expected
+    path.write_text(header + "stablehlo.dot_general,,,1,1\nstablehlo.dot_general,,,1e18,1\n")
+    costs = read_measured(path, hardware)
+    plan = sdy.auto_shard(sdy.parse(MLP), hardware=hardware, costs=costs)
+    assert 2 <= plan.cost < 2.001
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("stablehlo.tan_h,,1,,1", "no collective or operation 'stablehlo.tan_h'; did you mean"),
+        ("stablehlo.tanh,model,1,,1", "the operation 'stablehlo.tanh' has no axis"),
+        ("stablehlo.tanh,,1,1,1", "'stablehlo.tanh' needs a number of either 'bytes' or 'flops'"),
+        ("stablehlo.tanh,,,,1", "'stablehlo.tanh' needs a number of either 'bytes' or 'flops'"),
+        ("stablehlo.tanh,,,many,1", "'flops' must be a positive number, got: 'many'"),
+    ],
+)
+def test_bad_measurements(tmp_path, line, message):
+    path = tmp_path / "cluster.csv"
+    path.write_text(f"kind,axis,bytes,flops,seconds\n{line}\n")
+    with pytest.raises(sdy.UsageError, match=f"cluster.csv:2:1: error: {message}"):
+        read_measured(path, sdy.load_hardware("h100"))
 
 
 def test_a_price_of_bytes():

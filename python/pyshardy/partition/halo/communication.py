@@ -27,6 +27,9 @@ def exchange_collectives(
 ) -> tuple[PlannedCollective, ...] | None:
     """Return the collectives of an exchange; None if it isn't profitable along a factor.
 
+    Factors are exchanged one after the other, so that a later one sends the corners, too: elements
+    that an earlier one has received.
+
     Args:
         form: the exchange form of the operation.
         factors: the axes of each factor of the form's rule.
@@ -36,6 +39,7 @@ def exchange_collectives(
         mesh: the mesh.
     """
     found: list[PlannedCollective] = []
+    sizes = shard_sizes(operands, shapes, mesh)
     for factor in sorted(form.factors):
         axes = factors[factor]
         num_shards = mesh.axes_size(axes)
@@ -44,7 +48,7 @@ def exchange_collectives(
         if not form.is_profitable(factor, num_shards):
             return None
         names = tuple(dict.fromkeys(axis.name for axis in axes))
-        rest = bytes_beside(form, factor, operands, shapes, nbytes, mesh)
+        rest = bytes_beside(form, factor, sizes, nbytes)
         sent = float(form.gathered(factor) * rest * share_sent("all_gather", num_shards))
         if sent:
             found.append(PlannedCollective("all_gather", num_shards, names, sent))
@@ -56,24 +60,41 @@ def exchange_collectives(
                 for permute in plan.permutes
                 if not permute.is_local
             ]
+        for at, dim in places_of(form, factor):
+            sizes[at][dim] = form.size_after(factor, num_shards, sizes[at][dim])
     return tuple(found)
 
 
+def shard_sizes(
+    operands: Sequence[AxesPerDim], shapes: Sequence[Shape], mesh: Mesh
+) -> list[list[int]]:
+    """Return the size of each dimension of a shard of each operand, padding included.
+
+    Args:
+        operands: the axes of the operands.
+        shapes: the global shapes of the operands.
+        mesh: the mesh.
+    """
+    return [
+        [-(-size // mesh.axes_size(each)) for size, each in zip(shape, axes, strict=True)]
+        for shape, axes in zip(shapes, operands, strict=False)
+    ]
+
+
 def bytes_beside(
-    form: ExchangeForm,
-    factor: int,
-    operands: Sequence[AxesPerDim],
-    shapes: Sequence[Shape],
-    nbytes: Sequence[int],
-    mesh: Mesh,
+    form: ExchangeForm, factor: int, sizes: Sequence[Sequence[int]], nbytes: Sequence[int]
 ) -> int:
     """Return the bytes of a shard for one position along a factor, of the largest operand.
 
-    The arguments are those of `exchange_collectives`.
+    Args:
+        form: the exchange form of the operation.
+        factor: the factor.
+        sizes: the sizes of the dimensions of a shard of each operand.
+        nbytes: the bytes of an element of each.
     """
     return max(
         (
-            nbytes[at] * _elements_beside(shapes[at], operands[at], dim, mesh)
+            nbytes[at] * math.prod(size for other, size in enumerate(sizes[at]) if other != dim)
             for at, dim in places_of(form, factor)
         ),
         default=0,
@@ -88,12 +109,3 @@ def places_of(form: ExchangeForm, factor: int) -> list[tuple[int, int]]:
         for dim, of_dim in enumerate(mapping.dim_mappings)
         if factor in of_dim.factor_indices
     ]
-
-
-def _elements_beside(shape: Shape, axes: AxesPerDim, dim: int, mesh: Mesh) -> int:
-    """Return the elements of a shard for one position of a dimension."""
-    return math.prod(
-        -(-size // mesh.axes_size(each))
-        for at, (size, each) in enumerate(zip(shape, axes, strict=True))
-        if at != dim
-    )

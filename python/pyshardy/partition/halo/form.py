@@ -55,6 +55,16 @@ class ExchangeForm(ABC):
         """Return the elements along a factor that each shard sends to all others, beside plans."""
         return 0
 
+    def size_after(self, _factor: int, _num_shards: int, shard_size: int, /) -> int:
+        """Return the size of a shard along a factor when those of later factors are exchanged.
+
+        Args:
+            _factor: the factor.
+            _num_shards: the number of shards.
+            shard_size: the size of a shard before its exchange.
+        """
+        return shard_size
+
     def sends_nothing(self, factor: int, num_shards: int) -> bool:
         """Whether no shard needs elements of another one along a factor."""
         plans = self.exchange_plans(factor, num_shards)

@@ -176,6 +176,11 @@ class WindowedForm(ExchangeForm):
         """Return the plan for the elements that the windows of each shard cover."""
         return (self.dims[factor].exchange_plan(num_shards),)
 
+    def size_after(self, factor: int, num_shards: int, shard_size: int, /) -> int:  # noqa: ARG002
+        """Return the number of elements that the windows of a shard cover, with the holes."""
+        footprint = self.dims[factor].footprint(num_shards)
+        return footprint.extent if _has_holes(footprint, self.dims[factor]) else footprint.length
+
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Exchange one dimension after the other, corners included; then apply the operation."""
         values = list(body.values)
@@ -201,13 +206,22 @@ class WindowedForm(ExchangeForm):
         footprint = windowed.footprint(device_axis.num_shards)
         plan = windowed.exchange_plan(device_axis.num_shards)
         value = emit_exchange(plan, {0: value}, dim, device_axis, fill)
-        phase = footprint.phases[0]
-        high = footprint.extent - phase - (footprint.length - 1) * dilation - 1
-        if high >= 0 and set(footprint.phases) == {phase}:
-            return value, LocalDim(footprint.length, phase, high, dilation)
+        if not _has_holes(footprint, windowed):
+            phase = footprint.phases[0]
+            return value, LocalDim(footprint.length, phase, _high(footprint, dilation), dilation)
         value = device_axis.pad(value, dim, fill, 0, 0, dilation - 1)
         value = device_axis.place(value, dim, fill, footprint.phases, footprint.extent)
         return value, LocalDim(footprint.extent)
+
+
+def _high(footprint: WindowFootprint, dilation: int) -> int:
+    """Return the padding of the local window after the last element."""
+    return footprint.extent - footprint.phases[0] - (footprint.length - 1) * dilation - 1
+
+
+def _has_holes(footprint: WindowFootprint, windowed: WindowedDim) -> bool:
+    """Whether the elements of shards begin at different places, so that their holes are filled."""
+    return _high(footprint, windowed.window.dilation) < 0 or len({*footprint.phases}) > 1
 
 
 def operand_fill(first: int) -> FillFunction:
