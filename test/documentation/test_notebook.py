@@ -47,7 +47,7 @@ def test_less_memory_leads_from_data_parallelism_to_fsdp_to_tensor_parallelism()
     ]
     # Each weight of all layers is gathered once.
     assert sum(gathers[0].values()) == NUM_WEIGHTS
-    # Those of the MLP are gathered in each layer, forward and backward, and the gradients scattered.
+    # Those of the MLP are gathered in each layer, forward and backward, and gradients scattered.
     assert gathers[1][MLP_MEGABYTES] >= 2 * 2 * LAYERS
     assert fsdp[1]["reduce_scatter", MLP_MEGABYTES] == 2 * LAYERS
     # Those of the MLP stay sharded along the hidden units; activations are gathered and scattered.
