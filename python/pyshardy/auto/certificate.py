@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from pyshardy.auto.solution import Solution, relative_gap
-from pyshardy.auto.texts import cost_text
+from pyshardy.auto.texts import bytes_text, cost_text
 from pyshardy.display import Table, counted
 
 
@@ -23,6 +23,7 @@ class Certificate:
         num_nodes: that of the choices between which the solver distinguishes.
         untied_bound: the lower bound of plans in which equal places may differ; None if it is no
             part of the certificate.
+        limit: the limit of the predicted peak memory in bytes; None for any memory.
         replicated: the operations that can't be computed on shards, with their locations.
     """
 
@@ -32,6 +33,7 @@ class Certificate:
     num_sites: int
     num_nodes: int
     untied_bound: float | None
+    limit: float | None
     replicated: tuple[str, ...]
 
     @property
@@ -61,8 +63,14 @@ class Certificate:
         if self.untied_bound is not None:
             gap = relative_gap(self.solution.cost, self.untied_bound)
             notes.append(
-                f"plans in which equal places differ cost at least {self._cost(self.untied_bound)}"
-                f": this one is within {gap:.2%} of the best of them"
+                "plans in which equal places differ cost at least "
+                f"{self._cost(self.untied_bound)}{' in any memory' if self.limit else ''}: this "
+                f"one is within {gap:.2%} of the best of them"
+            )
+        if self.limit is not None:
+            notes.append(
+                f"{bytes_text(self.limit)} limit the predicted peak: 'plan.fitted()' solves again "
+                "if that of the partitioned program is larger"
             )
         if self.solution.status == "feasible":
             notes.append("the gap that was asked for isn't proven: the time was up")

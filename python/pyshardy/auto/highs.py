@@ -58,6 +58,9 @@ That takes about a second, and often finds the optimum.
 SEARCH_SHARE = 0.15
 """The fraction of the time that local search may take."""
 
+LEAST_MEMORY_SHARE = 0.4
+"""The fraction of the time left for a choice within the memory limit, if no other one is known."""
+
 ROWS_AT_A_TIME = 24
 """The most memory constraints that are added after a solution."""
 
@@ -213,7 +216,7 @@ class HighsSearch(SolverRun):
 
     def _begin_with_least(self, limit: float) -> bool:
         """Improve the choice of least memory; return whether one within the limit may exist."""
-        self.least = least_memory(self.problem, min(self.left, SEARCH_SHARE * self.timeout))
+        self.least = least_memory(self.problem, LEAST_MEMORY_SHARE * self.left, limit)
         if self.least.bound > limit * (1 + MEMORY_TOLERANCE):
             self.bound = math.inf
             return False

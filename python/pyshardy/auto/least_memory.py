@@ -80,14 +80,15 @@ def _smallest_live_bytes(problem: Problem) -> Floats:
     return np.cumsum(changes)[:-1]
 
 
-def least_memory(problem: Problem, seconds: float) -> LeastMemory:
+def least_memory(problem: Problem, seconds: float, enough: float = 0.0) -> LeastMemory:
     """Return the choice of the lowest peak that is found in time.
 
     Args:
         problem: the problem, without strategies that aren't permitted; its limit doesn't count.
         seconds: the time.
+        enough: a peak that suffices. The search also ends when the bound is above it.
     """
-    search = _Search(problem, time.perf_counter() + seconds)
+    search = _Search(problem, time.perf_counter() + seconds, enough)
     search.run()
     return LeastMemory(search.choice, search.peak, search.bound)
 
@@ -95,8 +96,8 @@ def least_memory(problem: Problem, seconds: float) -> LeastMemory:
 class _Search:
     """One search for a choice of little memory."""
 
-    def __init__(self, problem: Problem, deadline: float) -> None:
-        self.problem, self.deadline = problem, deadline
+    def __init__(self, problem: Problem, deadline: float, enough: float) -> None:
+        self.problem, self.deadline, self.enough = problem, deadline, enough
         self.choice: Ints | None = None
         self.peak = float("inf")
         self.bound = smallest_peak(problem)
@@ -108,7 +109,7 @@ class _Search:
         if not self.problem.nodes:
             return
         self._search_by_prices()
-        if self._is_proven:
+        if self._is_over:
             return
         self.model = FlowModel(self.problem)
         self.column = len(self.model.costs)
@@ -119,7 +120,7 @@ class _Search:
             return
         self.program.make_integer(int(self.model.first[-1]))
         self.program.highs.setOptionValue("mip_rel_gap", GAP / 2)
-        while not self._is_proven and self._run() == "kOptimal":
+        while not self._is_over and self._run() == "kOptimal":
             solution = self.program.solution()
             self._raise_bound(self.program.highs.getInfo().mip_dual_bound / _SCALE)
             self._offer(self.model.choice_of(solution))
@@ -146,8 +147,10 @@ class _Search:
         return "kTimeLimit" if left <= 0 else self.program.run(left)
 
     @property
-    def _is_proven(self) -> bool:
-        return self.peak <= self.bound * (1 + GAP)
+    def _is_over(self) -> bool:
+        """Whether the peak suffices, or is proven to be near the least."""
+        is_proven = self.peak <= self.bound * (1 + GAP)
+        return is_proven or self.peak <= self.enough or 0 < self.enough < self.bound
 
     def _search_by_prices(self) -> None:
         """Offer choices that local search finds for prices of the bytes at each point."""
@@ -161,7 +164,7 @@ class _Search:
             self._offer(choice)
             memory = evaluate(self.problem, choice).memory
             prices = prices * (memory / max(1.0, memory.max(initial=0.0))) ** _STEEPNESS
-            if self._is_proven or time.perf_counter() > end:
+            if self._is_over or time.perf_counter() > end:
                 return
 
     def _offer(self, choice: Ints) -> None:

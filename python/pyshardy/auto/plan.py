@@ -18,7 +18,7 @@ from mlir_sdy.suggest import did_you_mean
 from pyshardy.api import propagate
 from pyshardy.auto.build import Permitted
 from pyshardy.auto.certificate import Certificate
-from pyshardy.auto.differences import PlanCheck, PlanDifference
+from pyshardy.auto.differences import Alternative, PlanCheck, PlanDifference
 from pyshardy.auto.forced import DEFAULT_SECONDS, ForcedSharding, forced_shardings
 from pyshardy.auto.jax_code import jax_code
 from pyshardy.auto.page import PlanPage, argument_rows
@@ -30,10 +30,10 @@ from pyshardy.auto.saved_plan import SavedPlan
 from pyshardy.auto.search import Search
 from pyshardy.auto.solution import Solution
 from pyshardy.auto.solve import ProgressCallback
-from pyshardy.auto.texts import bytes_text, signed_text, spec_text
+from pyshardy.auto.texts import bytes_text, spec_text
 from pyshardy.auto.untied import is_quick, untied_bound
 from pyshardy.cost.hardware import Hardware
-from pyshardy.display import DisplayedText, Printed, Table, counted, seconds_text
+from pyshardy.display import Printed, Table, counted, seconds_text
 from pyshardy.explain.estimate import Estimate, estimate
 from pyshardy.explain.program import explain_program
 from pyshardy.program import PartitionedProgram, partition
@@ -53,6 +53,7 @@ class Constraints:
         start: the choice of the plan that they began with.
         bound: a lower bound of the cost of all plans: that of the plan they began with, if they
             only add to its constraints.
+        memory: the limit of the predicted peak in bytes; None for that of the options.
     """
 
     search: Search
@@ -61,6 +62,12 @@ class Constraints:
     restrictions: Restrictions = field(default_factory=Restrictions)
     start: Ints | None = field(default=None, repr=False)
     bound: float = field(default=-math.inf, repr=False)
+    memory: float | None = None
+
+    @property
+    def limit(self) -> float | None:
+        """The limit of the predicted peak in bytes; None for any memory."""
+        return self.search.options.memory if self.memory is None else self.memory
 
     def fix(self, pattern: str, spec: Spec) -> Constraints:
         """Return constraints by which values also have a sharding.
@@ -90,9 +97,13 @@ class Constraints:
             UsageError: a pattern matches nothing; no plan satisfies the constraints, or fits.
         """
         found = self.search.solve(
-            self.permitted(), start=self.start, progress=progress, bound=self.bound
+            self.permitted(),
+            start=self.start,
+            progress=progress,
+            memory=self.limit,
+            bound=self.bound,
         )
-        self.search.check_found(found)
+        self.search.check_found(found, self.limit)
         return ShardingPlan(self, found)
 
     def permitted(self) -> Permitted:
@@ -187,6 +198,7 @@ class ShardingPlan(Printed):
             len(built.graph.sites),
             len(built.problem.nodes),
             self.untied_bound if is_quick(built) else None,
+            self.constraints.limit,
             tuple(built.graph.replicated),
         )
 
@@ -224,11 +236,45 @@ class ShardingPlan(Printed):
         counted_bytes: Counter[tuple[str, str]] = Counter()
         for each in self.program.collectives:
             counted_bytes[each.kind, ", ".join(each.axis_names)] += each.nbytes_total
-        return PlanCheck(dict(self.prediction.bytes_by_kind), dict(counted_bytes))
+        return PlanCheck(
+            dict(self.prediction.bytes_by_kind),
+            dict(counted_bytes),
+            self.memory,
+            self.estimate.peak_bytes,
+        )
+
+    def fitted(self, attempts: int = 5) -> ShardingPlan:
+        """Return a plan whose partitioned program fits into the memory that was asked for.
+
+        The model may predict a smaller peak than that of the partitioned program. Then the problem
+        is solved again with less memory, by the difference. The bound of the result is for that.
+
+        Args:
+            attempts: the most plans that are tried, with this one.
+
+        Raises:
+            UsageError: no plan fits, or none of the attempts does.
+        """
+        asked, plan = self.search.options.memory, self
+        if asked is None:
+            return plan
+        for _ in range(attempts - 1):
+            excess = plan.estimate.peak_bytes - asked
+            if excess <= 0:
+                return plan
+            less = min(plan.memory, plan.constraints.limit or asked) - excess
+            plan = replace(plan._continued, memory=less).solve()
+        peak = plan.estimate.peak_bytes
+        if peak > asked:
+            message = (
+                f"the partitioned program takes {peak:,} bytes of memory on each device, above"
+            )
+            raise UsageError(error(f"{message} the limit of {asked:,.0f}: give a smaller limit"))
+        return plan
 
     # --- Questions --------------------------------------------------------------------------
 
-    def explain(self, name: str) -> Alternative:
+    def explain(self, name: str) -> Alternative[ShardingPlan]:
         """Return the best plan in which an argument or a result has another sharding.
 
         Args:
@@ -249,7 +295,9 @@ class ShardingPlan(Printed):
         permitted[site] = permitted.get(site, others) & others
         if not permitted[site]:
             raise UsageError(error(f"'{name}' can have no other sharding than it has"))
-        found = self.search.solve(permitted, start=self.choice, bound=self.bound)
+        found = self.search.solve(
+            permitted, start=self.choice, memory=self.constraints.limit, bound=self.bound
+        )
         if found.choice is None:
             raise UsageError(error(f"no plan in time in which '{name}' has another sharding"))
         wanted = self.search.as_sharding(chosen)
@@ -443,43 +491,3 @@ class ShardingPlan(Printed):
         if self.notes:
             tables.append(self.certificate.table())
         return tables
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Alternative(DisplayedText):
-    """The best plan in which a value has another sharding.
-
-    Attributes:
-        name: the name of the value.
-        chosen: its sharding in the plan.
-        other: its sharding in the other plan.
-        difference: the cost beyond that of the plan.
-        objective: what the cost is: "time" or "bytes".
-        reasons: the largest changes of cost.
-        plan: the other plan. It may be slightly cheaper, as a plan is only proven to be within its
-            gap of the optimum.
-        gap: the gap of the plan that was asked.
-    """
-
-    name: str
-    chosen: TensorSharding
-    other: TensorSharding
-    difference: float
-    objective: str
-    reasons: tuple[tuple[str, float], ...]
-    plan: ShardingPlan
-    gap: float
-
-    def __str__(self) -> str:
-        rank = "a better one" if self.difference < 0 else "the second best"
-        lines = [
-            f"{self.name} is sharded by {spec_text(self.chosen)}",
-            f"  {rank} is {spec_text(self.other)}: {signed_text(self.difference, self.objective)}",
-        ]
-        if self.difference < 0:
-            lines.append(f"    the plan is only proven to be within {self.gap:.2%} of the optimum:")
-            lines.append(
-                "    take the attribute 'plan' of this answer, or search with a smaller gap"
-            )
-        lines += [f"    {what}: {signed_text(by, self.objective)}" for what, by in self.reasons]
-        return "\n".join(lines)

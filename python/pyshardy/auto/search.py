@@ -437,8 +437,12 @@ class Search:
         """Return the sharding with some axes of each dimension."""
         return closed(axes, self.mesh_name)
 
-    def check_found(self, solution: Solution) -> Ints:
+    def check_found(self, solution: Solution, memory: float | None = None) -> Ints:
         """Return the choice of a solution.
+
+        Args:
+            solution: the solution.
+            memory: the bytes of a device; by default those of the options.
 
         Raises:
             UsageError: there is none: no plan fits into the memory, or was found in time.
@@ -452,7 +456,7 @@ class Search:
             raise UsageError(error("no plan satisfies the shardings that are fixed or forbidden"))
         nodes = self.built.problem.nodes
         needs = "; ".join(f"{nodes[at].name}: {size:,.0f}" for at, size in shortage.needs[:8])
-        limit = self.options.memory or 0.0
+        limit = (self.options.memory if memory is None else memory) or 0.0
         found = limit + shortage.nbytes
         if solution.status == "unknown":
             problem = f"no plan was found in time that fits into {limit:,.0f} bytes of memory"

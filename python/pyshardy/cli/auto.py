@@ -246,6 +246,10 @@ def _print(plan: ShardingPlan, pareto: Pareto | None, arguments: argparse.Namesp
         check = plan.check()
         _print_table(check.table())
         printer.line(f"\nbytes beyond the prediction: {check.difference:+.2%}")
+        printer.line(
+            f"peak memory: {check.predicted_memory:,.0f} bytes predicted, "
+            f"{check.counted_memory:,.0f} counted"
+        )
 
 
 def _print_table(table: Table) -> None:

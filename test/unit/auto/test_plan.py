@@ -3,6 +3,7 @@
 
 import dataclasses
 import math
+import sys
 import xml.etree.ElementTree
 
 import pytest
@@ -12,6 +13,7 @@ from pyshardy.auto.costs import HardwareCosts, PricedBytes
 from pyshardy.auto.measured import read_measured
 from pyshardy.cli.auto import main
 from pyshardy.cost.op_work import Work
+from pyshardy.explain.estimate import estimate
 
 MLP = """
 sdy.mesh @mesh = <["data"=2, "model"=4]>
@@ -171,6 +173,26 @@ def test_text_has_tables(plan):
         (plan.pareto([200e6]), "peak memory"),
     ):
         assert wanted in str(value)
+
+
+def test_a_plan_whose_partitioned_program_fits(monkeypatch):
+    """Here partitioned programs take a third more than the model predicts."""
+
+    def with_more_memory(program, hardware):
+        found = estimate(program, hardware)
+        return dataclasses.replace(found, peak_bytes=found.peak_bytes * 4 // 3)
+
+    monkeypatch.setattr(sys.modules["pyshardy.auto.plan"], "estimate", with_more_memory)
+    plan = sdy.auto_shard(sdy.parse(MLP), hardware="h100", memory="100MB")
+    check = plan.check()
+    assert check.predicted_memory <= 100e6 < check.counted_memory
+    assert "100 MB limit the predicted peak" in " ".join(plan.notes)
+    fitted = plan.fitted()
+    assert fitted.estimate.peak_bytes <= 100e6
+    assert fitted.memory < plan.memory
+    assert fitted.fitted() is fitted
+    with pytest.raises(sdy.UsageError, match=r"takes .* bytes .* above the limit of 100,000,000"):
+        plan.fitted(attempts=1)
 
 
 def test_measured_collectives(tmp_path):
