@@ -78,6 +78,10 @@ class Alternatives:
     def __len__(self) -> int:
         return len(self.costs)
 
+    def is_partial(self, strategy: int) -> bool:
+        """Whether a strategy takes a partial operand, or leaves its result partial."""
+        return any(each[strategy] for each in (*self.taken, self.left) if each)
+
 
 class AlternativesOf:
     """Finds the strategies of operations and values.

@@ -348,31 +348,34 @@ class Search:
             if partial is not None:
                 set_planned_partial(operation, partial)
 
+    def _chosen(self, choice: Ints, operation: ir.Operation) -> tuple[Alternatives, int] | None:
+        """Return the strategies of an operation with a sharding rule, and the number of its own."""
+        graph = self.built.graph
+        made = graph.placed.get(operation.results[0]) if len(operation.results) else None
+        if made is None or operation.name in _WITHOUT_FACTORS:
+            return None
+        return graph.sites[made[0]].alternatives, int(choice[self.built.colors[made[0]]])
+
     def _partial_sharding(self, choice: Ints, operation: ir.Operation) -> TensorSharding | None:
         """Return the sharding of partial results before they are completed, or left to the user.
 
         The result is None for operations that neither leave nor take partial values.
         """
-        graph = self.built.graph
-        made = graph.placed.get(operation.results[0]) if len(operation.results) == 1 else None
-        if made is None or operation.name in _WITHOUT_FACTORS:
+        chosen = self._chosen(choice, operation)
+        if chosen is None:
             return None
-        alternatives = graph.sites[made[0]].alternatives
-        at = int(choice[self.built.colors[made[0]]])
-        if not (alternatives.left and (alternatives.left[at] or _takes_partial(alternatives, at))):
+        alternatives, at = chosen
+        if not alternatives.is_partial(at):
             return None
         computed = closed(alternatives.computed[0][at], self.mesh_name)
         return computed.with_unreduced_axes(alternatives.reduced[at])
 
     def _factors(self, choice: Ints, operation: ir.Operation) -> FactorAxes | None:
         """Return the axes of the factors of an operation that needs reshards; None for others."""
-        graph = self.built.graph
-        made = graph.placed.get(operation.results[0]) if len(operation.results) else None
-        if made is None or operation.name in _WITHOUT_FACTORS:
+        chosen = self._chosen(choice, operation)
+        if chosen is None:
             return None
-        site, _ = made
-        alternatives = graph.sites[site].alternatives
-        at = int(choice[self.built.colors[site]])
+        alternatives, at = chosen
         needed = [
             alternatives.operands[number if alternatives.factors else 0][at]
             for number in range(len(operation.operands))
@@ -381,12 +384,11 @@ class Search:
         moves = any(
             own is not None and own != axes for own, axes in zip(given, needed, strict=True)
         )
-        is_partial = any(alternatives.left[at : at + 1]) or _takes_partial(alternatives, at)
         completes = any(
             computed[at] != results[at]
             for computed, results in zip(alternatives.computed, alternatives.results, strict=False)
         )
-        if not (moves or completes or is_partial):
+        if not (moves or completes or alternatives.is_partial(at)):
             return None
         if alternatives.factors:
             return alternatives.factors[at]
@@ -480,11 +482,6 @@ _WITHOUT_FACTORS = frozenset(
         "stablehlo.while",
     }
 )
-
-
-def _takes_partial(alternatives: Alternatives, at: int) -> bool:
-    """Whether an operand is partial in a strategy."""
-    return any(each[at] for each in alternatives.taken)
 
 
 def _operations_in(module: ir.Module) -> Iterator[ir.Operation]:
