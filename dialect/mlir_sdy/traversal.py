@@ -53,15 +53,15 @@ def names_among(names: Collection[str], root: ir.Operation) -> frozenset[str]:
     """
     first = {view.operation.name for view in islice(operations_in(root), _NUM_FIRST)}
     found = first.intersection(names)
-    patterns = rewrite.RewritePatternSet(root.context)
+    missing = [name for name in names if name not in found]
+    if not missing:
+        return frozenset(found)
 
     def note(operation: ir.Operation | ir.OpView, _: rewrite.PatternRewriter) -> bool:
         found.add(operation.operation.name)
         return True  # No match.
 
-    missing = [name for name in names if name not in found]
-    if not missing:
-        return frozenset(found)
+    patterns = rewrite.RewritePatternSet(root.context)
     for name in missing:
         patterns.add(name, note)
     rewrite.walk_and_apply_patterns(root, patterns.freeze())

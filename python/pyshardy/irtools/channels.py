@@ -15,11 +15,13 @@ _WITH_CHANNELS = frozenset(
         "all_to_all",
         "collective_broadcast",
         "collective_permute",
+        "collective_reduce",
         "recv",
         "reduce_scatter",
         "send",
     )
 )
+"""The operations that may have a channel."""
 
 
 def channel_of(operation: ir.Operation) -> int:
