@@ -42,6 +42,7 @@ __all__ = [
     "MissingFunctionsError",
     "TorchImport",
     "cext",
+    "context_for_torch",
     "converted_from_torch",
     "current_context",
     "decompositions_of_torch",
@@ -330,11 +331,23 @@ def _bytecode_of(operation: ir.Operation) -> bytes:
     return written.getvalue()
 
 
-def converted_from_torch(bytecode: bytes) -> bytes:
+def context_for_torch() -> ir.Context:
+    """Return a context for one call of `converted_from_torch`, with all dialects loaded."""
+    from torch_mlir.dialects import torch  # noqa: PLC0415
+
+    context = ir.Context()
+    torch.register_dialect(context)
+    with context:
+        _convert_from_torch(ir.Module.parse("func.func @main() { return }").operation)
+    return context
+
+
+def converted_from_torch(bytecode: bytes, context: ir.Context) -> bytes:
     """Convert a module from the dialect of PyTorch to StableHLO; some operations abort the process.
 
     Args:
         bytecode: the module, as bytecode.
+        context: a context of `context_for_torch`.
 
     Returns:
         The StableHLO module, as bytecode with locations.
@@ -342,19 +355,19 @@ def converted_from_torch(bytecode: bytes) -> bytes:
     Raises:
         ir.MLIRError: an operation has no counterpart; see `diagnostics_of`.
     """
-    from torch_mlir.dialects import torch  # noqa: PLC0415
-
-    context = ir.Context()
-    torch.register_dialect(context)
     with context:
         module = ir.Module.parse(bytecode).operation
-        # The check of the result, in the middle, refuses calls of functions.
-        passes = str(passmanager.PassManager.parse(TORCH_TO_STABLEHLO))
-        before, check, after = passes.partition(_CHECK_OF_STABLEHLO)
-        _run_unverified(before.removesuffix(",") + ")", module)
-        _convert_torch_calls(module)
-        _run_unverified(f"builtin.module({check}{after}", module)
+        _convert_from_torch(module)
         return _bytecode_of(module)
+
+
+def _convert_from_torch(module: ir.Operation) -> None:
+    # The check of the result, in the middle, refuses calls of functions.
+    passes = str(passmanager.PassManager.parse(TORCH_TO_STABLEHLO))
+    before, check, after = passes.partition(_CHECK_OF_STABLEHLO)
+    _run_unverified(before.removesuffix(",") + ")", module)
+    _convert_torch_calls(module)
+    _run_unverified(f"builtin.module({check}{after}", module)
 
 
 def _run_unverified(pipeline: str, module: ir.Operation) -> None:

@@ -96,6 +96,31 @@ def test_optimizers(name):
             np.testing.assert_allclose(ours[key], value, rtol=1e-4, atol=1e-5, err_msg=key)
 
 
+def test_repeated_inputs():
+    """Also as the target; the step tells them apart."""
+
+    class Difference(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(4, 4)
+
+        def forward(self, x, y):
+            return self.linear(x) - 2 * self.linear(y)
+
+    x, y, target = torch.randn(3, 6, 4)
+    model = Difference()
+    eager = copy.deepcopy(model)
+    optimizer, eager_optimizer = (torch.optim.SGD(one.parameters(), 0.1) for one in (model, eager))
+    traced = sdy.torch.trace_training(model, mse, (X, X), X, optimizer=optimizer)
+    results = run_unpartitioned(traced.module, traced.inputs((x, y), target))
+    traced.load(results)
+    loss = mse(eager(x, y), target)
+    loss.backward()
+    eager_optimizer.step()
+    assert traced.loss(results) == pytest.approx(loss.item(), rel=1e-5)
+    check_state(model, eager)
+
+
 def test_muon(monkeypatch):
     """In 32 bits: it orthogonalizes in bf16, and amplifies the order of roundings."""
     for kind in (torch.Tensor, FunctionalTensor):

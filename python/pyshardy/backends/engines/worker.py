@@ -40,9 +40,18 @@ class Parent:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         self._one_at_a_time = threading.Lock()
 
-    def serve(self, answer: Callable[[Any], Any]) -> None:
-        """Answer each request by a function of it; an exception becomes its message."""
+    def serve(
+        self, answer: Callable[[Any], Any], prepare: Callable[[], object] | None = None
+    ) -> None:
+        """Answer each request by a function of it; an exception becomes its message.
+
+        Args:
+            answer: the function.
+            prepare: does work for the next request, while the parent doesn't wait for an answer.
+        """
         while True:
+            if prepare is not None:
+                prepare()
             try:
                 request = pickle.load(self._requests)
             except EOFError:
@@ -64,9 +73,9 @@ class Parent:
         self._answers.flush()
 
 
-def serve(answer: Callable[[Any], Any]) -> None:
-    """Answer all requests by a function, in a process without questions."""
-    Parent().serve(answer)
+def serve(answer: Callable[[Any], Any], prepare: Callable[[], object] | None = None) -> None:
+    """Answer all requests by a function, in a process without questions; see `Parent.serve`."""
+    Parent().serve(answer, prepare)
 
 
 def serve_programs(load: Callable[[Any], Runner]) -> None:

@@ -6,21 +6,32 @@ It has the bindings of MLIR, and not PyTorch.
 
 from __future__ import annotations
 
-from mlir_sdy.host import converted_from_torch, diagnostics_of, ir
+from mlir_sdy.host import context_for_torch, converted_from_torch, diagnostics_of, ir
 from pyshardy.backends.engines.worker import serve
 
 
-def convert(bytecode: bytes) -> bytes:
-    """Convert a module; an error has the message of its first diagnostic.
+class Converter:
+    """Converts programs, each in a context of its own, which is made before it is needed."""
 
-    Raises:
-        ValueError: an operation has no counterpart.
-    """
-    try:
-        return converted_from_torch(bytecode)
-    except ir.MLIRError as failure:
-        raise ValueError(diagnostics_of(failure)[0].message) from None
+    def __init__(self) -> None:
+        self._context: ir.Context
+
+    def prepare(self) -> None:
+        """Replace the context by a new one."""
+        self._context = context_for_torch()
+
+    def convert(self, bytecode: bytes) -> bytes:
+        """Convert a module; an error has the message of its first diagnostic.
+
+        Raises:
+            ValueError: an operation has no counterpart.
+        """
+        try:
+            return converted_from_torch(bytecode, self._context)
+        except ir.MLIRError as failure:
+            raise ValueError(diagnostics_of(failure)[0].message) from None
 
 
 if __name__ == "__main__":
-    serve(convert)
+    converter = Converter()
+    serve(converter.convert, converter.prepare)

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import PassError, error
@@ -67,14 +68,23 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
     except DecompositionError as failure:
         raise PassError(failures.of_operation(failure.node, str(failure))) from None
     graphs = {"main": graph, **decomposer.graphs}
+
+    def converted(bytecode: bytes) -> bytes:
+        nonlocal context
+        with ThreadPoolExecutor(1) as child:
+            answer = child.submit(convert, bytecode)
+            context = context or Context()  # while the child process converts
+            return answer.result()
+
     for each in graphs.values():
         _locate_in_source_of_user(each)
     try:
         with stage(f"converting {len(graph.nodes)} operations to StableHLO"):
-            found = stablehlo_of_torch(graphs, _is_call, convert)
+            found = stablehlo_of_torch(graphs, _is_call, converted)
     except Exception as failure:  # the importer has no class for it
         raise PassError(failures.of_importer(graphs.values(), _is_call, failure)) from None
-    imported = ir.Module.parse(found.bytecode, context or Context())
+    assert context is not None, "'converted' has been called"
+    imported = ir.Module.parse(found.bytecode, context)
     lower_calls(imported, found.calls)
     name_locations(imported)
     _replace_constants(imported)
