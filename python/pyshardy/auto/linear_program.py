@@ -10,6 +10,9 @@ import numpy as np
 from pyshardy.auto.flow_model import SparseRows
 from pyshardy.auto.problem import Bools, Floats, Ints
 
+_DOUBLETON_EQUATIONS = 1 << 9
+"""The rule of HiGHS's presolve that replaces a column by another one, by an equation of both."""
+
 
 class LinearProgram:
     """A linear program of non-negative columns in HiGHS, on one thread.
@@ -75,11 +78,13 @@ class LinearProgram:
         """Remove columns that are zero in the solutions that are searched for.
 
         A bound of zero would do as well, but with thousands of such columns, the presolve of
-        HiGHS 1.15 may run forever.
+        HiGHS 1.15 may run forever. It also does for equations of two columns that are redundant,
+        as they may be when columns are gone, so it doesn't look for these.
         """
         gone: Bools = is_zero[self._left]
         self.highs.deleteCols(int(gone.sum()), np.flatnonzero(gone).astype(np.int32))
         self._left = self._left[~gone]
+        self.highs.setOptionValue("presolve_rule_off", _DOUBLETON_EQUATIONS)
 
     def set_costs(self, costs: Floats) -> None:
         """Change the cost of each column."""
@@ -93,6 +98,7 @@ class LinearProgram:
         columns = np.flatnonzero(self._left < number).astype(np.int32)
         kinds = np.full(len(columns), int(highspy.HighsVarType.kInteger), np.uint8)
         self.highs.changeColsIntegrality(len(columns), columns, kinds)
+        self.highs.setOptionValue("presolve_rule_off", _DOUBLETON_EQUATIONS)
 
     def start_from(self, values: Floats) -> None:
         """Let branch and bound start from the values of the first columns."""
