@@ -28,7 +28,7 @@ import jax
 import llama_8b
 
 import pyshardy as sdy
-from pyshardy.auto.costs import HardwareCosts, PricedBytes
+from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes
 
 
 @dataclass(frozen=True)

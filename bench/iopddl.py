@@ -23,9 +23,17 @@ from typing import Any
 
 import numpy as np
 
-from pyshardy.auto.problem import Buffer, Node, Problem, User, Value, constant_floats, constant_ints
-from pyshardy.auto.reduce import describe, entries, reduce
-from pyshardy.auto.solve import Progress, solve
+from pyshardy.auto.problem.arrays import (
+    Buffer,
+    Node,
+    Problem,
+    User,
+    Value,
+    constant_floats,
+    constant_ints,
+)
+from pyshardy.auto.problem.reduce import describe, entries, reduce
+from pyshardy.auto.solvers.solver import Progress, solve
 
 NOT_PERMITTED = 1e18
 """The least cost that stands for an infinite one."""

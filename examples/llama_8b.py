@@ -19,7 +19,7 @@ from jax.sharding import AbstractMesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import pyshardy as sdy
-from pyshardy.auto.costs import HardwareCosts, PricedBytes
+from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes
 
 WIDTH, HIDDEN, VOCABULARY = 4096, 14336, 128256
 HEADS, KV_HEADS, HEAD = 32, 8, 128

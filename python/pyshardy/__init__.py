@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from pyshardy import shard as shard
     from pyshardy.advised_partition import partition
     from pyshardy.api import asm, parse, propagate, sharding, values, write
-    from pyshardy.auto.costs import CostModel
     from pyshardy.auto.entry import auto_shard
-    from pyshardy.auto.plan import ShardingPlan
+    from pyshardy.auto.plans.plan import ShardingPlan
+    from pyshardy.auto.strategies.costs import CostModel
     from pyshardy.backends import CompileOptions, Registration, register_backend
     from pyshardy.contracts.contract import Contract, ContractViolation
     from pyshardy.cost.hardware import Hardware, Link, load_hardware
@@ -170,9 +170,9 @@ _HOMES = {
     "mlir_sdy.values": ("get_sharding", "set_sharding"),
     "mlir_sdy.verify": ("verify",),
     "pyshardy.api": ("asm", "parse", "propagate", "sharding", "values", "write"),
-    "pyshardy.auto.costs": ("CostModel",),
+    "pyshardy.auto.strategies.costs": ("CostModel",),
     "pyshardy.auto.entry": ("auto_shard",),
-    "pyshardy.auto.plan": ("ShardingPlan",),
+    "pyshardy.auto.plans.plan": ("ShardingPlan",),
     "pyshardy.contracts.contract": ("Contract", "ContractViolation"),
     "pyshardy.explain.entry": ("explain",),
     "pyshardy.explain.program_explanation": ("ProgramExplanation",),

@@ -8,7 +8,7 @@ from jax import numpy as jnp
 from jax.sharding import PartitionSpec as P
 
 import pyshardy as sdy
-from pyshardy.auto.plan import spec_text
+from pyshardy.auto.plans.plan import spec_text
 
 
 def struct(*shape, dtype=jnp.bfloat16):

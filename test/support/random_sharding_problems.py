@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from pyshardy.auto.problem import Buffer, Copy, Node, Problem, User, Value
+from pyshardy.auto.problem.arrays import Buffer, Copy, Node, Problem, User, Value
 
 POINTS = 5
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
-from pyshardy.auto.costs import CostModel
-from pyshardy.auto.options import Objective, SearchOptions, cost_model
-from pyshardy.auto.plan import Constraints, ShardingPlan
-from pyshardy.auto.search import Search
-from pyshardy.auto.solve import ProgressCallback
+from pyshardy.auto.plans.plan import Constraints, ShardingPlan
+from pyshardy.auto.search.options import Objective, SearchOptions, cost_model
+from pyshardy.auto.search.program_search import Search
+from pyshardy.auto.solvers.solver import ProgressCallback
+from pyshardy.auto.strategies.costs import CostModel
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.irtools.modules import copy_of

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.auto.entry import auto_shard as auto_shard_module
-from pyshardy.auto.options import Objective
-from pyshardy.auto.plan import ShardingPlan
+from pyshardy.auto.plans.plan import ShardingPlan
+from pyshardy.auto.search.options import Objective
 from pyshardy.cost.hardware import Hardware
 from pyshardy.frontends.jax.meshes import abstract_mesh, cut_abstract_mesh, cut_mesh
 from pyshardy.frontends.jax.refined_mesh import RefinedMesh, refined_mesh

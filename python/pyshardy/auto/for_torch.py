@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyshardy.auto.entry import auto_shard as auto_shard_module
-from pyshardy.auto.options import Objective
-from pyshardy.auto.plan import ShardingPlan
+from pyshardy.auto.plans.plan import ShardingPlan
+from pyshardy.auto.search.options import Objective
 from pyshardy.cost.hardware import Hardware
 from pyshardy.frontends.torch.parallel_plan import parallelize_plan, placements
 from pyshardy.frontends.torch.tracing import trace

@@ -23,10 +23,10 @@ from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
-    from pyshardy.auto.costs import CostModel
-    from pyshardy.auto.pareto import Pareto
-    from pyshardy.auto.plan import Constraints, ShardingPlan
-    from pyshardy.auto.solve import Progress
+    from pyshardy.auto.plans.pareto import Pareto
+    from pyshardy.auto.plans.plan import Constraints, ShardingPlan
+    from pyshardy.auto.solvers.solver import Progress
+    from pyshardy.auto.strategies.costs import CostModel
     from pyshardy.cost.hardware import Hardware
     from pyshardy.display import Table
 
@@ -149,8 +149,8 @@ def parser() -> Parser:
 
 def _costs(arguments: argparse.Namespace, hardware: Hardware) -> CostModel | None:
     """Return the costs that flags ask for in place of the objective; None without these flags."""
-    from pyshardy.auto.costs import HardwareCosts, PricedBytes  # noqa: PLC0415
-    from pyshardy.auto.measured import read_measured  # noqa: PLC0415
+    from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes  # noqa: PLC0415
+    from pyshardy.auto.strategies.measured import read_measured  # noqa: PLC0415
 
     if arguments.byte_price < 0:
         message = f"the price of a byte must be at least 0, got: {arguments.byte_price:g}"

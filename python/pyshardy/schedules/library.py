@@ -12,8 +12,8 @@ from typing import Literal
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.values import set_argument_shardings
-from pyshardy.auto.options import SearchOptions, cost_model
-from pyshardy.auto.search import Search
+from pyshardy.auto.search.options import SearchOptions, cost_model
+from pyshardy.auto.search.program_search import Search
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of

@@ -9,8 +9,8 @@ import xml.etree.ElementTree
 import pytest
 
 import pyshardy as sdy
-from pyshardy.auto.costs import HardwareCosts, PricedBytes
-from pyshardy.auto.measured import read_measured
+from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes
+from pyshardy.auto.strategies.measured import read_measured
 from pyshardy.cli.auto import main
 from pyshardy.cost.op_work import Work
 from pyshardy.explain.estimate import estimate
@@ -182,7 +182,7 @@ def test_a_plan_whose_partitioned_program_fits(monkeypatch):
         found = estimate(program, hardware)
         return dataclasses.replace(found, peak_bytes=found.peak_bytes * 4 // 3)
 
-    monkeypatch.setattr(sys.modules["pyshardy.auto.plan"], "estimate", with_more_memory)
+    monkeypatch.setattr(sys.modules["pyshardy.auto.plans.plan"], "estimate", with_more_memory)
     plan = sdy.auto_shard(sdy.parse(MLP), hardware="h100", memory="100MB")
     check = plan.check()
     assert check.predicted_memory <= 100e6 < check.counted_memory

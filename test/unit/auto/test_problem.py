@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from pyshardy.auto import problem as problem_module
-from pyshardy.auto.problem import Buffer, Copy, Node, Problem, User, Value, evaluate
-from pyshardy.auto.solution import brute_force, relative_gap
+from pyshardy.auto.problem import arrays
+from pyshardy.auto.problem.arrays import Buffer, Copy, Node, Problem, User, Value, evaluate
+from pyshardy.auto.problem.solution import brute_force, relative_gap
 
 
 def test_the_example():
-    assert not doctest.testmod(problem_module).failed
+    assert not doctest.testmod(arrays).failed
 
 
 def shared_value(**memory):

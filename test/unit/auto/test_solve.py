@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from mlir_sdy.diagnostics import UsageError
-from pyshardy.auto.problem import Node, Problem
-from pyshardy.auto.solution import brute_force
-from pyshardy.auto.solve import register_solver, solve, unregister_solver
+from pyshardy.auto.problem.arrays import Node, Problem
+from pyshardy.auto.problem.solution import brute_force
+from pyshardy.auto.solvers.solver import register_solver, solve, unregister_solver
 
 
 class BruteForce:

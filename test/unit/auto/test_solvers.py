@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_sharding_problems import random_problem
 
-from pyshardy.auto import combined
-from pyshardy.auto.dual import Dual
-from pyshardy.auto.kept_messages import KeptMessages
-from pyshardy.auto.least_memory import GAP, least_memory, smallest_peak
-from pyshardy.auto.local_search import LocalSearch
-from pyshardy.auto.neighborhoods import Neighborhoods
-from pyshardy.auto.problem import Buffer, Node, Problem, User, Value, evaluate
-from pyshardy.auto.reduce import reduce
-from pyshardy.auto.solution import brute_force, solution_of
-from pyshardy.auto.solve import solve
+from pyshardy.auto.problem.arrays import Buffer, Node, Problem, User, Value, evaluate
+from pyshardy.auto.problem.reduce import reduce
+from pyshardy.auto.problem.solution import brute_force, solution_of
+from pyshardy.auto.solvers import combined
+from pyshardy.auto.solvers.dual import Dual
+from pyshardy.auto.solvers.kept_messages import KeptMessages
+from pyshardy.auto.solvers.least_memory import GAP, least_memory, smallest_peak
+from pyshardy.auto.solvers.local_search import LocalSearch
+from pyshardy.auto.solvers.neighborhoods import Neighborhoods
+from pyshardy.auto.solvers.solver import solve
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -8,8 +8,8 @@ from auto_programs import HARDWARE, assert_correct, assert_kept, least_cost, ran
 
 import pyshardy as sdy
 from mlir_sdy.model import AxisRef, DimMapping, OpShardingRule, TensorMapping
-from pyshardy.auto.axis_choices import AxisChoices, assignments
-from pyshardy.auto.strategies import strategies_of_rule
+from pyshardy.auto.strategies.axis_choices import AxisChoices, assignments
+from pyshardy.auto.strategies.strategy import strategies_of_rule
 from pyshardy.cli.auto import main
 
 MESHES = ('"x"=4, "y"=3', '"x"=12, "y"=2', '"x"=8')

@@ -4,8 +4,8 @@
 import numpy as np
 
 import pyshardy as sdy
-from pyshardy.auto.problem import Buffer, Node, Problem, User, Value, evaluate
-from pyshardy.auto.ties import break_ties, precedence
+from pyshardy.auto.problem.arrays import Buffer, Node, Problem, User, Value, evaluate
+from pyshardy.auto.search.ties import break_ties, precedence
 
 CHAIN = """
 sdy.mesh @mesh = <["x"=2, "y"=2]>

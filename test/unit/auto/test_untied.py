@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import pyshardy as sdy
-from pyshardy.auto.build import build
-from pyshardy.auto.fold import fold
-from pyshardy.auto.problem import Node, Problem, evaluate
-from pyshardy.auto.reduce import reduce
-from pyshardy.auto.solution import brute_force
-from pyshardy.auto.untied import lower_bound, untied_bound
+from pyshardy.auto.graph.fold import fold
+from pyshardy.auto.problem.arrays import Node, Problem, evaluate
+from pyshardy.auto.problem.reduce import reduce
+from pyshardy.auto.problem.solution import brute_force
+from pyshardy.auto.search.build import build
+from pyshardy.auto.search.untied import lower_bound, untied_bound
 
 pytest.importorskip("highspy")
 

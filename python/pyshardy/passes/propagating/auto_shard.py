@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
-from pyshardy.auto.options import SearchOptions, cost_model
-from pyshardy.auto.search import Search
+from pyshardy.auto.search.options import SearchOptions, cost_model
+from pyshardy.auto.search.program_search import Search
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.pipeline import run_pipeline

@@ -1,0 +1,435 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A program as choices between strategies, and the tensors that flow between them.
+
+| in the program                      | in the graph                                               |
+|-------------------------------------|------------------------------------------------------------|
+| an argument of `@main`              | a site: the shardings that it may have                     |
+| an operation                        | a site: its strategies                                     |
+| a chain of elementwise operations   | one site: intermediate results have no other use           |
+| a value that a loop carries         | a site, which the initial value and the next one flow to   |
+| the result of an `if` or a `case`   | a site, which the results of all branches flow to          |
+| an argument of another function     | a site, which the operand of its only call flows to        |
+| an annotated result of `@main`      | a site with the shardings that agree with the annotation   |
+| a result, if shards may be uneven   | a site, since results must be even                         |
+| the result of a barrier             | the site of its operand; it is resharded by itself         |
+| a manual computation                | a site with the shardings that it declares                 |
+| an operation on a single device     | a site with replicated operands and results                |
+| one without results, as an outfeed  | the same, if it has operands                               |
+| a constant, a broadcast of a scalar | nothing: each user computes its own shard                  |
+
+An operation in a loop counts once for each iteration, and one in a function once for each call. A
+value from outside of a loop is resharded once, since the partitioner hoists such reshards; one from
+outside of a branch is resharded in each branch that uses it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from mlir_sdy.discardable import as_integer
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
+from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
+from pyshardy.auto.graph.chains import Chains
+from pyshardy.auto.graph.partial_results import partials_left, with_partial_results
+from pyshardy.auto.graph.partial_values import PartialValues
+from pyshardy.auto.graph.sites import Flow, Graph, Site
+from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
+from pyshardy.auto.strategies.computations import Computations
+from pyshardy.backends.donations import ALIAS, DONOR
+from pyshardy.cost.op_work import Work
+from pyshardy.irtools.functions import entry_block, functions_of
+from pyshardy.irtools.named_values import name_of, result_names
+from pyshardy.irtools.stablehlo_views import (
+    FunctionView,
+    callee_of,
+    function_type_of,
+    symbol_name,
+)
+from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.local_program.trip_counts import Repetitions
+from pyshardy.partition.compatibility.single_device import single_device_sharding
+from pyshardy.partition.op_facts.fusion import is_fused, is_used_once
+from pyshardy.partition.op_facts.record import record_of
+from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
+
+_BARRIER = "stablehlo.optimization_barrier"
+_BROADCAST = "stablehlo.broadcast_in_dim"
+_CALL = "func.call"
+_WHILE = "stablehlo.while"
+_BRANCHES = frozenset({"stablehlo.case", "stablehlo.if"})
+_EFFECTS = frozenset({"stablehlo.custom_call", "stablehlo.outfeed", "stablehlo.send"})
+_SAME_MEMORY = frozenset({"stablehlo.bitcast_convert", "stablehlo.reshape"})
+_OF_CONSTANTS = ELEMENTWISE_OPERATIONS | {_BROADCAST, "stablehlo.reshape", "stablehlo.slice"}
+
+
+def graph_of(module: ir.Module, alternatives: AlternativesOf, *, keep_given: bool = True) -> Graph:
+    """Return the choices of a program.
+
+    Args:
+        module: the program, entered at `@main`, in which each function is called once.
+        alternatives: finds strategies.
+        keep_given: whether shardings in the program are fixed.
+    """
+    return _Builder(module, alternatives, keep_given).run()
+
+
+class _Builder:
+    """Reads a program once, in its order."""
+
+    def __init__(self, module: ir.Module, alternatives: AlternativesOf, keep_given: bool):
+        self.of = alternatives
+        self.meshes = meshes_of(module)
+        self.keep_given = keep_given
+        self.functions = {symbol_name(each): each for each in functions_of(module)}
+        self.repetitions = Repetitions(module)
+        self.graph = Graph()
+        self.free: dict[ir.Value, Work] = {}
+        self.flow_of: dict[ir.Value, Flow] = {}
+        self.flows: list[Flow] = []
+        self.branches = [0]  # the numbers of the branches around the present operation
+        self.num_branches = 0
+        self.branch_of: dict[ir.Value, int] = {}
+        self.in_branch: dict[tuple[ir.Value, int], Flow] = {}
+        self.chains = Chains()
+        self.partial_values = PartialValues(module, lambda value: self._given(value) is None)
+        self.with_partial: dict[tuple[object, ...], Alternatives] = {}
+        self.computations = Computations(module, alternatives.choices.mesh)
+
+    def run(self) -> Graph:
+        main = self.functions["main"]
+        block = entry_block(main)
+        assert block is not None, "checked by the caller"
+        for number, argument in enumerate(block.arguments):
+            name = name_of(argument) or f"arg{number}"
+            site = self._value_site(argument, name, 1, is_even=True)
+            self._define(argument, site, 0, 1)
+        self._block(block)
+        self._results_of(main, block)
+        self.graph.flows = self.flows
+        self.chains.merge(self.graph, self.of)
+        return self.graph
+
+    # --- Values -----------------------------------------------------------------------------
+
+    def _given(self, value: ir.Value) -> TensorSharding | None:
+        return get_sharding(value) if self.keep_given else None
+
+    def _value_site(
+        self,
+        value: ir.Value,
+        name: str,
+        repetitions: int,
+        operands: int = 0,
+        *,
+        is_even: bool = False,
+    ) -> int:
+        """Add a site for the sharding of a value."""
+        shape = shape_of(value.type)
+        found = self.of.of_value(shape, self._given(value), operands, is_even=is_even)
+        return self._site(Site(name, found, repetitions, f"value of {operands}"))
+
+    def _site(self, site: Site) -> int:
+        self.graph.sites.append(site)
+        return len(self.graph.sites) - 1
+
+    def _define(
+        self,
+        value: ir.Value,
+        site: int,
+        result: int,
+        repetitions: int,
+        memory_of: ir.Value | None = None,
+    ) -> None:
+        """Note the site that defines a value, and the value whose memory it has."""
+        self.graph.placed[value] = site, result
+        shape = shape_of(value.type)
+        nbytes = element_bytes(value.type) * math.prod(shape)
+        now = self._now
+        flow = self.flow_of[value] = Flow(
+            site, result, shape, nbytes, repetitions, start=now, uses=(now, now)
+        )
+        flow.memory_of = None if memory_of is None else self.flow_of.get(memory_of)
+        self.branch_of[value] = self.branches[-1]
+        self.flows.append(flow)
+
+    def _use(self, value: ir.Value, site: int, operand: int) -> None:
+        flow = self.flow_of.get(value)
+        if flow is None or not shape_of(value.type):
+            return
+        self._touch(value)
+        flow = self._in_branch(value, flow)
+        if (site, operand) not in flow.users:
+            flow.users.append((site, operand))
+
+    def _in_branch(self, value: ir.Value, flow: Flow) -> Flow:
+        """Return the flow of a value in the present branch: each branch reshards what it uses."""
+        made_in = self.branch_of[value]
+        if made_in == self.branches[-1] or made_in not in self.branches:
+            return flow
+        key = value, self.branches[-1]
+        found = self.in_branch.get(key)
+        if found is None:
+            now = self._now
+            found = self.in_branch[key] = Flow(
+                flow.producer,
+                flow.result,
+                flow.shape,
+                flow.nbytes,
+                flow.repetitions,
+                start=now,
+                uses=(now, now),
+                memory_of=flow,
+            )
+            self.flows.append(found)
+        found.add_use(self._now)
+        return found
+
+    @property
+    def _now(self) -> int:
+        """The time of the present operation."""
+        return max(len(self.graph.times) - 1, 0)
+
+    def _touch(self, value: ir.Value) -> None:
+        """Note that a value is live at the present time."""
+        flow = self.flow_of.get(value)
+        if flow is not None:
+            flow.add_use(self._now)
+
+    # --- Operations -------------------------------------------------------------------------
+
+    def _block(self, block: ir.Block) -> None:
+        for view in block.operations:
+            operation = view.operation
+            name = operation.name
+            self.graph.times.append(name)
+            if name == _CALL:
+                self._call(operation)
+            elif name == _BARRIER:
+                repetitions = self.repetitions.of(operation) or 1
+                for result, operand in zip(operation.results, operation.operands, strict=True):
+                    self._touch(operand)
+                    self._copy(result, operand, repetitions)
+            elif name == _WHILE:
+                self._loop(operation)
+            elif name in _BRANCHES:
+                self._branches(operation)
+            elif len(operation.results) or (name in _EFFECTS and len(operation.operands)):
+                self._operation(operation, name)
+
+    def _operation(self, operation: ir.Operation, name: str) -> None:
+        operands, results = list(operation.operands), list(operation.results)
+        if self._is_free(name, operands):
+            work = sum((self.free.get(each, Work()) for each in operands), self.of.work(operation))
+            self.free.update(dict.fromkeys(results, work))
+            return
+        if not any(shape_of(value.type) for value in (*operands, *results)):
+            return
+        repetitions = self.repetitions.of(operation) or 1
+        title = f"{name} at {location_of(operation.location)}"
+        free = [self.free.get(operand) for operand in operands]
+        given = [self._given(result) for result in results]
+        options = self.partial_values.operands_of(operation)
+        if not options and self._is_elementwise(name, operands, results):
+            works = [(name, self.of.work(operation))]
+            works += [(_BROADCAST, each) for each in free if each is not None]
+            found = self.of.of_value(shape_of(results[0].type), given[0], 1, works)
+            site = self._site(Site(title, found, repetitions, name))
+            for operand in operands:
+                self._use(operand, site, 0)
+            if given[0] is None:
+                self.chains.add(site, operation, works, self.graph.placed)
+        else:
+            if single_device_sharding(operation, self.meshes) is not None:
+                found = self.of.of_single_device(operation)
+            elif name in COMPUTATIONS:
+                found = self.of.of_computation(operation, self.computations.of(operation))
+            else:
+                found = self.of.of_operation(operation, given, free)
+            if found.is_replicated:
+                self.graph.replicated.append(title)
+            if options or (len(results) == 1 and results[0] in self.partial_values):
+                found = self._with_partial_results(operation, found, options)
+            site = self._site(Site(title, found, repetitions, name))
+            for number, operand in enumerate(operands):
+                self._use(operand, site, number)
+        for number, result in enumerate(results):
+            self._define(result, site, number, repetitions)
+            if is_fused(result, name):
+                flow = self.flow_of[result]
+                flow.is_fused = True
+                flow.sources = [self.flow_of[each] for each in operands if each in self.flow_of]
+
+    def _with_partial_results(
+        self, operation: ir.Operation, found: Alternatives, options: Sequence[Sequence[int]]
+    ) -> Alternatives:
+        """Return the strategies of an operation, and those with partial operands or results."""
+        sites, placed = self.graph.sites, self.graph.placed
+        operands = [
+            {
+                at: partials_left(sites[placed[operation.operands[at]][0]].alternatives)
+                for at in option
+            }
+            for option in options
+        ]
+        result = operation.results[0]
+        leaves, shape = result in self.partial_values, shape_of(result.type)
+        key = found, leaves, tuple(tuple(each.items()) for each in operands)
+        known = self.with_partial.get(key)
+        if known is None:
+            nbytes = element_bytes(result.type) * math.prod(shape)
+            known = self.with_partial[key] = with_partial_results(
+                found, shape, nbytes, operands, self.of, leaves=leaves
+            )
+        return known
+
+    def _is_free(self, name: str, operands: Sequence[ir.Value]) -> bool:
+        """Whether each device can compute any shard of the results, without other tensors."""
+        if name == _BROADCAST and not shape_of(operands[0].type):
+            return True
+        are_free = all(each in self.free or not shape_of(each.type) for each in operands)
+        return are_free and (name in _OF_CONSTANTS or record_of(name).creates_any_shard)
+
+    def _is_elementwise(
+        self, name: str, operands: Sequence[ir.Value], results: Sequence[ir.Value]
+    ) -> bool:
+        if name not in ELEMENTWISE_OPERATIONS or len(results) != 1:
+            return False
+        shape = shape_of(results[0].type)
+        is_known = record_of(name).local_form is not None or name.startswith("sdy.")
+        return is_known and all(shape_of(each.type) in ((), shape) for each in operands)
+
+    # --- Operations with regions, and calls -------------------------------------------------
+
+    def _call(self, call: ir.Operation) -> None:
+        """Tie the operands of a call to the arguments of the function, and its results."""
+        name = callee_of(call)
+        function = self.functions.get(name)
+        block = None if function is None else entry_block(function)
+        if function is None or block is None:
+            self._operation(call, _CALL)
+            return
+        repetitions = self._repetitions_in(block)
+        for number, (argument, operand) in enumerate(
+            zip(block.arguments, call.operands, strict=True)
+        ):
+            if operand in self.free:
+                self.free[argument] = self.free[operand]
+                continue
+            site = self._value_site(argument, f"argument {number} of @{name}", repetitions, 1)
+            self._define(argument, site, 0, repetitions, operand)
+            self._use(operand, site, 0)
+        self._block(block)
+        for result, value in zip(call.results, _terminator(block).operands, strict=True):
+            self._copy(result, value, self.repetitions.of(call) or 1)
+
+    def _copy(self, result: ir.Value, value: ir.Value, repetitions: int) -> None:
+        """Note that a result has the sharding of a value, but is resharded by itself."""
+        if value in self.free:
+            self.free[result] = self.free[value]
+        elif value in self.graph.placed:
+            self._define(result, *self.graph.placed[value], repetitions, value)
+
+    def _loop(self, loop: ir.Operation) -> None:
+        """Tie the initial, the carried and the next values of a loop."""
+        outside = self.repetitions.of(loop) or 1
+        blocks = [region.blocks[0] for region in loop.regions]
+        inside = self._repetitions_in(blocks[1])
+        sites: list[int] = []
+        returned = _terminator(blocks[1]).operands
+        for number, (result, operand) in enumerate(zip(loop.results, loop.operands, strict=True)):
+            is_kept = returned[number] == blocks[1].arguments[number]
+            shares = is_kept or (isinstance(operand, ir.OpResult) and is_used_once(operand))
+            title = f"value {number} of the loop at {location_of(loop.location)}"
+            site = self._value_site(result, title, inside, 2)
+            sites.append(site)
+            self._use(operand, site, 0)
+            self._define(result, site, 0, outside, operand if shares else None)
+            for block in blocks:
+                self._define(block.arguments[number], site, 0, inside, result)
+        for block in blocks:
+            self._block(block)
+        for site, value in zip(sites, returned, strict=True):
+            self._use(value, site, 1)
+        self._keep_alive(loop)
+
+    def _branches(self, operation: ir.Operation) -> None:
+        """Tie the results of an `if` or a `case` to those of its branches."""
+        outside = self.repetitions.of(operation) or 1
+        blocks = [region.blocks[0] for region in operation.regions]
+        for block in blocks:
+            self.num_branches += 1
+            self.branches.append(self.num_branches)
+            self._block(block)
+            self.branches.pop()
+        for number, result in enumerate(operation.results):
+            title = f"result {number} of {operation.name} at {location_of(operation.location)}"
+            site = self._value_site(result, title, outside, len(blocks))
+            for index, block in enumerate(blocks):
+                self._use(_terminator(block).operands[number], site, index)
+            self._define(result, site, 0, outside)
+        self._keep_alive(operation)
+
+    def _keep_alive(self, operation: ir.Operation) -> None:
+        """Note that the values from outside of an operation's regions are live until its end."""
+        for inner, _ in named_operations_in(operation, leaving_out=SCALAR_BODIES):
+            for operand in inner.operands:
+                self._touch(operand)
+
+    def _repetitions_in(self, block: ir.Block) -> int:
+        return self.repetitions.of(_terminator(block)) or 1
+
+    # --- Results ----------------------------------------------------------------------------
+
+    def _results_of(self, main: ir.Operation, block: ir.Block) -> None:
+        """Add sites for annotated results, and tie donated arguments to theirs."""
+        values = list(_terminator(block).operands)
+        given = result_shardings(main) if self.keep_given else [None] * len(values)
+        names = result_names(main)
+        aliases = _donations(main, [argument.type for argument in block.arguments])
+        for number, value in enumerate(values):
+            self._touch(value)
+            if value not in self.flow_of or not shape_of(value.type):
+                continue
+            argument = aliases.get(number)
+            if given[number] is None and argument is None and not self.of.choices.uneven:
+                continue
+            found = self.of.of_value(shape_of(value.type), given[number], 2, is_even=True)
+            name = names[number] or f"result[{number}]"
+            site = self._site(Site(name, found, 1, "result"))
+            self._use(value, site, 0)
+            self.graph.results[number] = site
+            if argument is not None:
+                flow = self.flow_of[block.arguments[argument]]
+                tie = Flow(flow.producer, 0, flow.shape, flow.nbytes, 1, [(site, 1)], is_tied=True)
+                self.flows.append(tie)
+
+
+def _terminator(block: ir.Block) -> ir.Operation:
+    return block.operations[len(block.operations) - 1].operation
+
+
+def _donations(main: ir.Operation, arguments: Sequence[ir.Type]) -> dict[int, int]:
+    """Return the donated arguments by the numbers of the results that reuse their memory.
+
+    An argument without a given result takes the first one of its type that is left.
+    """
+    found: dict[int, int] = {}
+    donors: list[int] = []
+    for argument, attributes in enumerate(FunctionView(main).arg_attrs or ()):
+        if ALIAS in attributes:
+            result = as_integer(attributes[ALIAS])
+            if result is not None:
+                found[result] = argument
+        elif DONOR in attributes:
+            donors.append(argument)
+    results = list(function_type_of(main).results)
+    for argument in donors:
+        fitting = (at for at, each in enumerate(results) if each == arguments[argument])
+        result = next((at for at in fitting if at not in found), None)
+        if result is not None:
+            found[result] = argument
+    return found

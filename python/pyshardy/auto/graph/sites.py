@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The choices of a program: the sites where a strategy is chosen, and the values between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mlir_sdy.host import ir
+from pyshardy.auto.strategies.alternatives import Alternatives
+from pyshardy.partition.compatibility.factor_axes import Shape
+
+
+@dataclass(slots=True)
+class Site:
+    """A place where one of several strategies is chosen.
+
+    Attributes:
+        name: its name in messages: an operation with its location, or a value.
+        alternatives: the strategies.
+        repetitions: how often it is executed.
+        kind: what distinguishes it from other sites with the same alternatives.
+    """
+
+    name: str
+    alternatives: Alternatives
+    repetitions: int
+    kind: str
+
+
+@dataclass(slots=True)
+class Flow:
+    """A value that sites use.
+
+    Attributes:
+        producer: the number of the site that defines it.
+        result: the number of the result.
+        shape: the shape of the unsharded value.
+        nbytes: its bytes.
+        repetitions: how often it is resharded.
+        users: the numbers of the sites that use it, with those of the operands.
+        is_tied: whether all users need it as its producer gives it.
+        start: the time of its definition.
+        uses: the times of its first and last use; the time of its definition if it has none.
+        is_fused: whether it takes no memory, since it is computed as a part of its user.
+        memory_of: the value whose memory it has; None if it has its own.
+        sources: the operands of a fused operation, which are live until its last use.
+    """
+
+    producer: int
+    result: int
+    shape: Shape
+    nbytes: int
+    repetitions: int
+    users: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    is_tied: bool = False
+    start: int = 0
+    uses: tuple[int, int] = (0, 0)
+    is_fused: bool = False
+    memory_of: Flow | None = None
+    sources: list[Flow] = field(default_factory=list["Flow"])
+
+    def add_use(self, time: int) -> None:
+        """Note a use at a time, also of the values whose memory is live for it."""
+        waiting, seen = [self], set[int]()
+        while waiting:
+            flow = waiting.pop()
+            if id(flow) in seen:
+                continue
+            seen.add(id(flow))
+            first, last = flow.uses
+            flow.uses = (time if first == flow.start else min(first, time)), max(last, time)
+            waiting += flow.sources
+            if flow.memory_of is not None:
+                waiting.append(flow.memory_of)
+
+
+@dataclass(slots=True)
+class Graph:
+    """The choices of a program.
+
+    Attributes:
+        sites: the places of choices.
+        flows: the values between them.
+        placed: for each value the number of the site that defines it, and that of the result.
+        results: for each annotated result of `@main` the number of its site.
+        replicated: the operations that can't be computed on shards, with their locations.
+        times: the operations by their times, which are the points of the program in its order.
+    """
+
+    sites: list[Site] = field(default_factory=list[Site])
+    flows: list[Flow] = field(default_factory=list[Flow])
+    placed: dict[ir.Value, tuple[int, int]] = field(default_factory=dict[ir.Value, tuple[int, int]])
+    results: dict[int, int] = field(default_factory=dict[int, int])
+    replicated: list[str] = field(default_factory=list[str])
+    times: list[str] = field(default_factory=list[str])

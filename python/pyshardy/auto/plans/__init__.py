@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The plan that a search returns: its certificate, answers, files and report.
+
+| module         | contents                                                  |
+|----------------|-----------------------------------------------------------|
+| `pareto`       | the cost of plans by their memory                         |
+| `page`         | the report of a plan                                      |
+| `jax_code`     | a plan as Python code for JAX                             |
+| `certificate`  | the proven bounds of a plan, and what they cover          |
+| `restrictions` | shardings that values must or must not have               |
+| `differences`  | differences between plans, and to the partitioned program |
+| `saved_plan`   | plans in JSON files                                       |
+| `plan`         | plans with their certificate, and answers about them      |
+"""

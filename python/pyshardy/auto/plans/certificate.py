@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The certificate of a plan: its cost, the proven bounds, and what they cover."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from pyshardy.auto.problem.solution import Solution, relative_gap
+from pyshardy.auto.search.texts import bytes_text, cost_text
+from pyshardy.display import Table, counted
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Certificate:
+    """The proven bounds of a plan, and their conditions.
+
+    Attributes:
+        solution: the choice with its bound.
+        objective: what the cost is: "time" or "bytes".
+        solver: the name of the solver.
+        num_sites: the number of places in the program at which a strategy is chosen.
+        num_nodes: that of the choices between which the solver distinguishes.
+        untied_bound: the lower bound of plans in which equal places may differ; None if it is no
+            part of the certificate.
+        limit: the limit of the predicted peak memory in bytes; None for any memory.
+        replicated: the operations that can't be computed on shards, with their locations.
+    """
+
+    solution: Solution
+    objective: str
+    solver: str
+    num_sites: int
+    num_nodes: int
+    untied_bound: float | None
+    limit: float | None
+    replicated: tuple[str, ...]
+
+    @property
+    def gap(self) -> str:
+        """The text of the gap."""
+        gap = self.solution.gap
+        return f"{gap:.2%}" if math.isfinite(gap) else "unproven"
+
+    @property
+    def summary(self) -> str:
+        """The cost with its bound in one line."""
+        is_proven = math.isfinite(self.solution.gap)
+        gap = f"within {self.gap} of the optimum" if is_proven else self.gap
+        return (
+            f"{self._cost(self.solution.cost)}, {gap} (at least {self._cost(self.solution.bound)})"
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks: what was folded, what isn't proven."""
+        notes: list[str] = []
+        if self.num_nodes < self.num_sites:
+            notes.append(
+                f"{self.num_sites:,} places are folded to {self.num_nodes:,}: equal ones have "
+                "equal shardings, and the bound is for plans with this property"
+            )
+        if self.untied_bound is not None:
+            gap = relative_gap(self.solution.cost, self.untied_bound)
+            notes.append(
+                "plans in which equal places differ cost at least "
+                f"{self._cost(self.untied_bound)}{' in any memory' if self.limit else ''}: this "
+                f"one is within {gap:.2%} of the best of them"
+            )
+        if self.limit is not None:
+            notes.append(
+                f"{bytes_text(self.limit)} limit the predicted peak: 'plan.fitted()' solves again "
+                "if that of the partitioned program is larger"
+            )
+        if self.solution.status == "feasible":
+            notes.append("the gap that was asked for isn't proven: the time was up")
+        notes += self.solution.notes
+        if self.replicated:
+            count = counted(len(self.replicated), "operation")
+            notes.append(f"{count} can't be computed on shards, such as {self.replicated[0]}")
+        return tuple(notes)
+
+    @property
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        """The labels and values of the bounds, for a report."""
+        untied: list[tuple[str, str]] = []
+        if self.untied_bound is not None:
+            untied.append(("proven lower bound without folding", self._cost(self.untied_bound)))
+        return (
+            ("predicted cost", self._cost(self.solution.cost)),
+            ("proven lower bound", self._cost(self.solution.bound)),
+            *untied,
+            ("gap", self.gap),
+            ("solver", self.solver),
+        )
+
+    def table(self) -> Table:
+        """Return the remarks."""
+        return Table("Certificate", ("remark",), [(each,) for each in self.notes])
+
+    def _cost(self, cost: float) -> str:
+        return cost_text(cost, self.objective)

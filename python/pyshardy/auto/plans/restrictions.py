@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Shardings that values must or must not have, by patterns of names."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.suggest import did_you_mean
+from pyshardy.api import sharding
+from pyshardy.auto.search.build import Permitted
+from pyshardy.auto.search.program_search import Search
+from pyshardy.auto.strategies.strategy import agrees_with
+
+Spec = TensorSharding | Sequence[str | tuple[str, ...] | None]
+"""A sharding, or the axes of each dimension as in a `PartitionSpec`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restrictions:
+    """Shardings that arguments and results must or must not have.
+
+    Attributes:
+        fixed: patterns of names with the shardings that the values must have.
+        forbidden: patterns of names with shardings that they must not have.
+    """
+
+    fixed: tuple[tuple[str, Spec], ...] = ()
+    forbidden: tuple[tuple[str, Spec], ...] = ()
+
+    def fix(self, pattern: str, spec: Spec) -> Restrictions:
+        """Return these, and a sharding that values must have."""
+        return replace(self, fixed=(*self.fixed, (pattern, spec)))
+
+    def forbid(self, pattern: str, spec: Spec) -> Restrictions:
+        """Return these, and a sharding that values must not have."""
+        return replace(self, forbidden=(*self.forbidden, (pattern, spec)))
+
+    def permitted(self, search: Search) -> Permitted:
+        """Return the strategies that sites may choose.
+
+        Args:
+            search: the program with its choices.
+
+        Raises:
+            UsageError: a pattern matches nothing, or no sharding is left for a value.
+        """
+        kept: dict[int, frozenset[int]] = {}
+        rules = [(*each, True) for each in self.fixed] + [(*each, False) for each in self.forbidden]
+        for pattern, spec, is_wanted in rules:
+            wanted = spec if isinstance(spec, TensorSharding) else sharding(spec)
+            for name, (site, number) in _sites(search, pattern):
+                axes = search.built.graph.sites[site].alternatives.results[number]
+                if axes and len(axes[0]) != len(wanted.dim_axes):
+                    message = f"'{name}' has {len(axes[0])} dimensions, the sharding {wanted} has "
+                    raise UsageError(error(f"{message}{len(wanted.dim_axes)}"))
+                agreeing = {at for at, each in enumerate(axes) if agrees_with(each, wanted)}
+                left = agreeing if is_wanted else set(range(len(axes))) - agreeing
+                kept[site] = kept.get(site, frozenset(range(len(axes)))) & left
+                if not kept[site]:
+                    message = f"no sharding is left for '{name}' with {wanted}: it must divide the "
+                    message += "dimensions evenly, along axes that may be used"
+                    raise UsageError(error(message))
+        return kept
+
+
+def _sites(search: Search, pattern: str) -> list[tuple[str, tuple[int, int]]]:
+    """Return the arguments and results whose names match a pattern, with their sites."""
+    sites = search.named_values
+    escaped = pattern.replace("[", "[[]")
+    found = [(name, at) for name, at in sites.items() if fnmatch.fnmatchcase(name, escaped)]
+    if not found:
+        hint = did_you_mean(pattern, sites) or f"; the names are {', '.join(list(sites)[:20])}"
+        raise UsageError(error(f"no argument or result matches '{pattern}'{hint}"))
+    return found

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The optimization problem as arrays, and its exact reductions.
+
+| module             | contents                                                    |
+|--------------------|-------------------------------------------------------------|
+| `arrays`           | the optimization problem as arrays, its cost and its memory |
+| `solution`         | choices with their bounds, and missing memory               |
+| `reduce`           | exact reductions of a problem                               |
+| `tied_nodes`       | nodes that become part of a neighbor                        |
+| `reduction_tables` | tables of reshards while a problem is reduced               |
+| `memory_points`    | the points of time at which the memory limit can bind       |
+"""

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tables of reshards while a problem is reduced, and their comparisons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from pyshardy.auto.problem.arrays import Bools, Floats, Ints
+
+CopyRow: TypeAlias = tuple[int, int, int, Floats]
+"""The start, the end, the target class and the sizes of a copy."""
+
+
+@dataclass(eq=False)
+class Table:
+    """A value during the reduction.
+
+    Attributes:
+        producer: the node that defines it.
+        source: the source class of each strategy of the producer.
+        users: its users, with the target class of each of their strategies.
+        costs: the costs from source to target classes.
+        copies: the memory of its reshards.
+        is_finite: whether all costs are known to be finite.
+        is_simple: whether it was simplified after its last change.
+    """
+
+    producer: int
+    source: Ints
+    users: list[tuple[int, Ints]]
+    costs: Floats
+    copies: list[CopyRow] = field(default_factory=list[CopyRow])
+    is_finite: bool = field(init=False)
+    is_simple: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        self.is_finite = bool(np.isfinite(self.costs).all())
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether the value has one user and no copies."""
+        return len(self.users) == 1 and not self.copies
+
+    @property
+    def ends(self) -> set[int]:
+        """The producer and the users."""
+        return {self.producer, *(node for node, _ in self.users)}
+
+
+def seen_from(table: Table, node: int) -> tuple[int, Ints, Ints, Floats]:
+    """Return the neighbor, its classes, those of a node, and costs[neighbor's class, own class]."""
+    ((user, target),) = table.users
+    if node == user:
+        return table.producer, table.source, target, table.costs
+    return user, target, table.source, np.transpose(table.costs)
+
+
+def reachable(table: Table, node: int) -> Bools:
+    """Return a mask of a node's strategies for which all neighbors have a finite reshard."""
+    finite: Bools = np.less(table.costs, np.inf)
+    used: Bools = np.zeros(len(finite), np.bool_)
+    used[table.source] = True
+    if table.producer == node:
+        rows: Bools = np.ones(len(finite), np.bool_)
+        for _, target in table.users:
+            rows &= finite[:, np.unique(target)].any(axis=1)
+        return rows[table.source]
+    columns: Bools = np.any(finite[used], axis=0)
+    masks = [columns[target] for user, target in table.users if user == node]
+    return np.logical_and.reduce(masks)
+
+
+def no_worse_reshards(table: Table, node: int) -> Bools:
+    """Return a matrix: whether the reshards of strategy b are no worse than those of a."""
+    if table.producer == node:
+        return _no_worse_rows(_source_rows(table))[np.ix_(table.source, table.source)]
+    if table.is_pair:
+        ((_, target),) = table.users
+        return _no_worse_rows(np.transpose(table.costs))[np.ix_(target, target)]
+    free: Bools = np.logical_not(table.costs.any(axis=0))
+    for _, _, target, _ in table.copies:
+        free[target] = False
+    matrices = [
+        (target[:, None] == target[None, :]) | free[target][None, :]
+        for user, target in table.users
+        if user == node
+    ]
+    return np.logical_and.reduce(matrices)
+
+
+def _source_rows(table: Table) -> Floats:
+    """Return the costs and the bytes of copies by source class."""
+    return np.column_stack([table.costs, *(nbytes for *_, nbytes in table.copies)])
+
+
+_BLOCK = 1 << 22
+"""The most entries that are compared at a time."""
+
+
+def _no_worse_rows(rows: Floats) -> Bools:
+    """Return a matrix: whether row b is nowhere larger than row a."""
+    result = np.ones((len(rows), len(rows)), np.bool_)
+    step = max(1, _BLOCK // (len(rows) ** 2 + 1))
+    for begin in range(0, rows.shape[1], step):
+        part = rows[:, begin : begin + step]
+        result &= (part[None, :, :] <= part[:, None, :]).all(axis=2)
+    return result
+
+
+def merge_rows(table: Table) -> None:
+    """Drop source classes that no strategy has, and merge those with equal costs and copies."""
+    first, table.source = _merged(_source_rows(table), table.source)
+    if len(first) < len(table.costs):
+        table.costs = table.costs[first]
+        table.copies = [
+            (start, end, target, nbytes[first]) for start, end, target, nbytes in table.copies
+        ]
+
+
+def merge_columns(table: Table) -> None:
+    """Do the same with the target classes of a value with one user."""
+    ((user, target),) = table.users
+    first, target = _merged(np.transpose(table.costs), target)
+    if len(first) < table.costs.shape[1]:
+        table.costs = table.costs[:, first]
+        table.users = [(user, target)]
+
+
+def _merged(rows: Floats, classes: Ints) -> tuple[list[int], Ints]:
+    """Return the distinct used rows, by their first index, and the classes by their new indices."""
+    seen: dict[bytes, int] = {}
+    renumbered = np.zeros(len(rows), np.int64)
+    first: list[int] = []
+    for row in np.unique(classes).tolist():
+        key = np.ascontiguousarray(rows[row]).tobytes()
+        if key not in seen:
+            seen[key] = len(first)
+            first.append(row)
+        renumbered[row] = seen[key]
+    return first, renumbered[classes]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The distinct pairs of classes, and the pair of each strategy."""
+
+    first: Ints
+    second: Ints
+    classes: Ints
+
+
+def pairs(first: Ints, second: Ints) -> Pairs:
+    """Return the pairs of two lists of classes of the same strategies."""
+    width = int(second.max()) + 1
+    pairs, classes = np.unique(first * width + second, return_inverse=True)
+    return Pairs(pairs // width, pairs % width, classes)

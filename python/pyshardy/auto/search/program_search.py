@@ -1,0 +1,513 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The search for shardings: from a program to an annotated one.
+
+1. Functions that are called several times are copied, so that each call has its own shardings.
+   Axes that don't divide given arguments and results are dropped, as by the partitioner.
+2. The program becomes a graph of choices (`graph`), equal parts are folded (`fold`), and arrays of
+   costs are computed (`build`).
+3. A solver finds a choice and a bound (`solve`). The memory limit counts only if the best choice
+   without it exceeds it.
+4. The choice is written into a copy of the program (`apply`).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisTuple, Mesh, TensorSharding
+from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
+from mlir_sdy.values import get_sharding
+from pyshardy.auto.graph.program_graph import graph_of
+from pyshardy.auto.problem.arrays import Ints, Problem, evaluate
+from pyshardy.auto.problem.solution import Solution, solution_of
+from pyshardy.auto.search.apply import annotate, closed, values_of
+from pyshardy.auto.search.build import Built, Permitted, build
+from pyshardy.auto.search.memory import with_memory
+from pyshardy.auto.search.options import SearchOptions
+from pyshardy.auto.search.ties import break_ties, precedence
+from pyshardy.auto.solvers.kept_messages import KeptMessages
+from pyshardy.auto.solvers.local_search import LocalSearch
+from pyshardy.auto.solvers.solver import ProgressCallback, solve
+from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
+from pyshardy.auto.strategies.axis_choices import AxisChoices
+from pyshardy.auto.strategies.costs import CostModel
+from pyshardy.irtools.functions import entry_block, main_function
+from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.named_values import name_of, result_names
+from pyshardy.partition.compatibility.factor_axes import FactorAxes
+from pyshardy.partition.compatibility.planned_axes import set_planned_axes
+from pyshardy.partition.compatibility.planned_partial import set_planned_partial
+from pyshardy.partition.op_facts.device_meshes import device_mesh_of
+from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.pipeline import run_pipeline
+
+_NEARBY_SHARE = 0.05
+"""The fraction of the time for local search from a plan that is known."""
+
+
+class Search:
+    """A program with its choices, which can be solved several times.
+
+    Args:
+        module: the program, which isn't changed.
+        model: the cost of operations and collectives.
+        options: the options.
+
+    Raises:
+        UsageError: the program has no entry or no mesh; the mesh has no such axis.
+        PipelineError: a function calls itself.
+    """
+
+    def __init__(self, module: ir.Module, model: CostModel, options: SearchOptions):
+        started = time.perf_counter()
+        self.options = options
+        self.module = copy_of(module)
+        run_pipeline(self.module, "sdy-flatten-call-graph, symbol-dce")
+        if options.fixed:
+            run_pipeline(self.module, "sdy-update-non-divisible-input-output-shardings")
+        main = main_function(self.module)
+        block = None if main is None else entry_block(main)
+        name = None if main is None else device_mesh_of(main)
+        if main is None or block is None or name is None:
+            missing = "entry '@main'" if main is None or block is None else "mesh: pass 'mesh'"
+            raise UsageError(error(f"automatic sharding needs a program with a {missing}"))
+        self.mesh_name = name
+        self.mesh: Mesh = meshes_of(self.module)[name]
+        self.main = main
+        self.arguments = list(block.arguments)
+        orders = _orders_in(self.module) if options.fixed else frozenset[AxisTuple]()
+        choices = AxisChoices(
+            self.mesh,
+            _axes(options.axes, self.mesh),
+            orders,
+            uneven=options.uneven,
+            sub_axes=options.sub_axes,
+        )
+        self.alternatives = AlternativesOf(self.module.context, choices, model)
+        graph = graph_of(self.module, self.alternatives, keep_given=options.fixed)
+        self.built: Built = build(graph, self.alternatives.reshards)
+        self.seconds = time.perf_counter() - started
+
+    def solve(
+        self,
+        permitted: Permitted | None = None,
+        *,
+        start: Ints | None = None,
+        progress: ProgressCallback | None = None,
+        memory: float | None = None,
+        bound: float = -math.inf,
+    ) -> Solution:
+        """Return the best choice that is found in time.
+
+        Args:
+            permitted: the strategies that sites may choose.
+            start: a choice to start from.
+            progress: called with the state of the search now and then.
+            memory: the bytes of a device; by default those of the options.
+            bound: a lower bound of the cost that is known. Local search from the start comes first,
+                and suffices if the bound proves the gap of what it finds.
+        """
+        limit = self.options.memory if memory is None else memory
+        if start is not None and math.isfinite(bound):
+            again = self._solve_from(permitted or {}, start, limit, bound, progress)
+            if again is not None:
+                return again
+        begun = time.perf_counter()
+
+        def run(problem: Problem, start: Ints | None) -> Solution:
+            spent = time.perf_counter() - begun
+            return solve(
+                self.built.restricted(problem, permitted or {}),
+                by=self.options.solver,
+                gap=self.options.gap,
+                timeout=max(0.0, self.options.timeout - spent),
+                start=start,
+                progress=progress,
+            )
+
+        problem = self.built.problem
+        found = run(problem, start)
+        if limit is not None and found.choice is not None:
+            problem = self._within(limit)
+            evaluation = evaluate(problem, found.choice)
+            if evaluation.fits(limit):
+                found = replace(found, peak=evaluation.peak)
+            else:
+                self._binding.add(limit)
+                found = run(problem, found.choice)
+        if found.choice is None:
+            return found
+        restricted = self.built.restricted(problem, permitted or {})
+        chosen = break_ties(restricted, self._precedence, found.choice)
+        evaluation = evaluate(problem, chosen)
+        return replace(found, choice=chosen, cost=evaluation.cost)
+
+    def _solve_from(
+        self,
+        permitted: Permitted,
+        start: Ints,
+        limit: float | None,
+        bound: float,
+        progress: ProgressCallback | None,
+    ) -> Solution | None:
+        """Return the best choice by what is known of the problem; None if that doesn't suffice.
+
+        1. Local search from the start, if the bound proves the gap of what it finds.
+        2. The messages that are kept.
+
+        The memory limit counts only if the choice that is found without it exceeds it.
+
+        Args:
+            permitted: the strategies that sites may choose.
+            start: the choice to start from.
+            limit: the bytes of a device; None for any number.
+            bound: a lower bound of the cost.
+            progress: called with the state of the search now and then.
+        """
+        for counted in (limit,) if limit in self._binding else dict.fromkeys((None, limit)):
+            found = self._nearby(permitted, start, counted, bound)
+            if found is not None and found.choice is not None and found.gap > self.options.gap:
+                found = self._solved_again(permitted, found.choice, counted, bound, progress)
+            if found is not None and found.choice is not None:
+                evaluation = evaluate(self._within(limit), found.choice)
+                if evaluation.fits(limit):
+                    return replace(found, peak=evaluation.peak)
+        return None
+
+    def _nearby(
+        self, permitted: Permitted, start: Ints, limit: float | None, bound: float
+    ) -> Solution | None:
+        """Return the best choice that local search finds near a start; None if none fits.
+
+        Args:
+            permitted: the strategies that sites may choose.
+            start: the choice to start from; sites move to permitted strategies.
+            limit: the bytes of a device; None for any number.
+            bound: a lower bound of the cost.
+        """
+        begun = time.perf_counter()
+        end = begun + _NEARBY_SHARE * self.options.timeout
+        restricted = self.built.restricted(self._within(limit), permitted)
+        search = LocalSearch(restricted, start)
+        moved = [
+            node
+            for node, one in enumerate(search.choice)
+            if not math.isfinite(restricted.nodes[node].costs[one])
+        ]
+        for node in moved:
+            search.move(node, int(np.argmin(search.marginals[node])))
+        if not search.fits and not search.repair(end):
+            return None
+        search.improve(end, [*moved, *(near for node in moved for near in search.neighbors(node))])
+        choice = break_ties(restricted, self._precedence, np.array(search.choice, np.int64))
+        found = evaluate(restricted, choice)
+        if not math.isfinite(found.cost) or not found.fits(limit):
+            return None
+        return solution_of(restricted, choice, bound, self.options.gap, begun)
+
+    def _solved_again(
+        self,
+        permitted: Permitted,
+        start: Ints,
+        limit: float | None,
+        bound: float,
+        progress: ProgressCallback | None,
+    ) -> Solution | None:
+        """Return the best choice that is found from the messages that are kept.
+
+        The result is None if the solver doesn't keep them, or can't start from the choice.
+
+        Args:
+            permitted: the strategies that sites may choose.
+            start: a permitted choice to start from.
+            limit: the bytes of a device; None for any number.
+            bound: a lower bound of the cost.
+            progress: called with the state of the search now and then.
+        """
+        if self.options.solver not in ("combined", "highs"):
+            return None
+        begun = time.perf_counter()
+        problem = self._within(limit)
+        timeout, gap = self.options.timeout, self.options.gap
+        if limit not in self._messages:
+            keep = {self.built.colors[site] for site, _ in self.named_values.values()}
+            self._messages[limit] = KeptMessages(problem, keep, gap=gap, timeout=timeout / 4)
+        by_node: dict[int, frozenset[int]] = {}
+        for site, kept in permitted.items():
+            node = self.built.colors[site]
+            by_node[node] = by_node.get(node, kept) & kept
+        left = max(0.0, timeout - (time.perf_counter() - begun))
+        found = self._messages[limit].solve(
+            by_node, timeout=left, cost=bound, start=start, progress=progress
+        )
+        if found is None or found.choice is None:
+            return None
+        restricted = self.built.restricted(problem, permitted)
+        choice = break_ties(restricted, self._precedence, found.choice)
+        cost, seconds = evaluate(problem, choice).cost, time.perf_counter() - begun
+        return replace(found, choice=choice, cost=cost, seconds=seconds)
+
+    def _within(self, limit: float | None) -> Problem:
+        """Return the problem with a memory limit; None for any memory."""
+        if limit not in self._problems:
+            self._problems[limit] = with_memory(self.built, limit, len(self.arguments))
+        return self._problems[limit]
+
+    @cached_property
+    def _binding(self) -> set[float | None]:
+        """The memory limits that the best choice without them exceeds."""
+        return set()
+
+    @cached_property
+    def _problems(self) -> dict[float | None, Problem]:
+        """The problems by the memory limit."""
+        return {None: self.built.problem}
+
+    @cached_property
+    def _messages(self) -> dict[float | None, KeptMessages]:
+        """The messages that are kept, by the memory limit."""
+        return {}
+
+    @cached_property
+    def _precedence(self) -> Problem:
+        """The order of choices of equal cost."""
+        return precedence(self.built)
+
+    @cached_property
+    def memory_problem(self) -> Problem:
+        """The problem with the memory of all values and reshards, however small."""
+        return with_memory(self.built, 0.0, len(self.arguments))
+
+    def peak(self, choice: Ints) -> float:
+        """Return the peak memory of a choice."""
+        return evaluate(self.memory_problem, choice).peak
+
+    def axes_of(self, choice: Ints, value: ir.Value) -> AxesPerDim | None:
+        """Return the axes of a value in a choice; None for values that each device computes."""
+        made = self.built.graph.placed.get(value)
+        return None if made is None else self.built.axes_of(choice, *made)
+
+    def result_axes(self, choice: Ints) -> dict[int, AxesPerDim]:
+        """Return the axes of the results of `@main` in a choice, by their numbers."""
+        graph = self.built.graph
+        found: dict[int, AxesPerDim] = {}
+        for number, value in enumerate(self._returned):
+            site = graph.results.get(number)
+            if site is not None:
+                alternatives = graph.sites[site].alternatives
+                found[number] = alternatives.results[0][int(choice[self.built.colors[site]])]
+            else:
+                axes = self.axes_of(choice, value)
+                if axes is not None:
+                    found[number] = axes
+        return found
+
+    @property
+    def _returned(self) -> Sequence[ir.Value]:
+        """The values that `@main` returns."""
+        block = entry_block(self.main)
+        assert block is not None, "checked by the constructor"
+        return list(block.operations[len(block.operations) - 1].operation.operands)
+
+    def annotated(self, choice: Ints) -> ir.Module:
+        """Return a copy of the program with the shardings of a choice."""
+        module = copy_of(self.module)
+        self.annotate(module, choice)
+        return module
+
+    def annotate(self, module: ir.Module, choice: Ints) -> None:
+        """Write the shardings of a choice into a copy of the program.
+
+        Args:
+            module: the copy, in which each function is called once.
+            choice: the strategy of each node.
+        """
+        values: dict[ir.Value, AxesPerDim] = {}
+        for original, value in zip(values_of(self.module), values_of(module), strict=True):
+            axes = self.axes_of(choice, original)
+            if axes is not None:
+                values[value] = axes
+        annotate(module, values, self.result_axes(choice), self.mesh_name)
+        for original, operation in zip(
+            _operations_in(self.module), _operations_in(module), strict=True
+        ):
+            factors = self._factors(choice, original)
+            if factors is not None:
+                set_planned_axes(operation, factors)
+            partial = self._partial_sharding(choice, original)
+            if partial is not None:
+                set_planned_partial(operation, partial)
+
+    def _chosen(self, choice: Ints, operation: ir.Operation) -> tuple[Alternatives, int] | None:
+        """Return the strategies of an operation with a sharding rule, and the number of its own."""
+        graph = self.built.graph
+        made = graph.placed.get(operation.results[0]) if len(operation.results) else None
+        if made is None or operation.name in _WITHOUT_FACTORS:
+            return None
+        return graph.sites[made[0]].alternatives, int(choice[self.built.colors[made[0]]])
+
+    def _partial_sharding(self, choice: Ints, operation: ir.Operation) -> TensorSharding | None:
+        """Return the sharding of partial results before they are completed, or left to the user.
+
+        The result is None for operations that neither leave nor take partial values.
+        """
+        chosen = self._chosen(choice, operation)
+        if chosen is None:
+            return None
+        alternatives, at = chosen
+        if not alternatives.is_partial(at):
+            return None
+        computed = closed(alternatives.computed[0][at], self.mesh_name)
+        return computed.with_unreduced_axes(alternatives.reduced[at])
+
+    def _factors(self, choice: Ints, operation: ir.Operation) -> FactorAxes | None:
+        """Return the axes of the factors of an operation that needs reshards; None for others."""
+        chosen = self._chosen(choice, operation)
+        if chosen is None:
+            return None
+        alternatives, at = chosen
+        needed = [
+            alternatives.operands[number if alternatives.factors else 0][at]
+            for number in range(len(operation.operands))
+        ]
+        given = [self.axes_of(choice, operand) for operand in operation.operands]
+        moves = any(
+            own is not None and own != axes for own, axes in zip(given, needed, strict=True)
+        )
+        completes = any(
+            computed[at] != results[at]
+            for computed, results in zip(alternatives.computed, alternatives.results, strict=False)
+        )
+        if not (moves or completes or alternatives.is_partial(at)):
+            return None
+        if alternatives.factors:
+            return alternatives.factors[at]
+        return self.alternatives.elementwise_factors(operation, alternatives.results[0][at])
+
+    def shardings(self, choice: Ints) -> dict[str, TensorSharding]:
+        """Return the shardings of arguments and results by their names."""
+        found: dict[str, TensorSharding] = {}
+        for number, argument in enumerate(self.arguments):
+            axes = self.axes_of(choice, argument)
+            if axes is not None:
+                found[name_of(argument) or f"arg{number}"] = closed(axes, self.mesh_name)
+        names = result_names(self.main)
+        for number, axes in self.result_axes(choice).items():
+            name = names[number] or f"result[{number}]"
+            found.setdefault(name, closed(axes, self.mesh_name))
+        return found
+
+    @property
+    def argument_sites(self) -> list[int]:
+        """The sites of the arguments, in order."""
+        return [self.built.graph.placed[argument][0] for argument in self.arguments]
+
+    @cached_property
+    def argument_names(self) -> dict[str, int]:
+        """The sites of the arguments by their names, in order."""
+        return {
+            name_of(argument) or f"arg{number}": self.built.graph.placed[argument][0]
+            for number, argument in enumerate(self.arguments)
+        }
+
+    @cached_property
+    def named_values(self) -> dict[str, tuple[int, int]]:
+        """The sites of arguments and results by their names, and the number of the site's result.
+
+        That of a result without an annotation is the site of the operation that computes it.
+        """
+        found = {name: (site, 0) for name, site in self.argument_names.items()}
+        names = result_names(self.main)
+        for number, value in enumerate(self._returned):
+            site = self.built.graph.results.get(number)
+            made = self.built.graph.placed.get(value) if site is None else (site, 0)
+            if made is not None:
+                found.setdefault(names[number] or f"result[{number}]", made)
+        return found
+
+    def as_sharding(self, axes: AxesPerDim) -> TensorSharding:
+        """Return the sharding with some axes of each dimension."""
+        return closed(axes, self.mesh_name)
+
+    def check_found(self, solution: Solution, memory: float | None = None) -> Ints:
+        """Return the choice of a solution.
+
+        Args:
+            solution: the solution.
+            memory: the bytes of a device; by default those of the options.
+
+        Raises:
+            UsageError: there is none: no plan fits into the memory, or was found in time.
+        """
+        if solution.choice is not None:
+            return solution.choice
+        shortage = solution.shortage
+        if shortage is None:
+            if solution.status == "unknown":
+                raise UsageError(error("no plan was found in time: raise the time limit"))
+            raise UsageError(error("no plan satisfies the shardings that are fixed or forbidden"))
+        nodes = self.built.problem.nodes
+        needs = "; ".join(f"{nodes[at].name}: {size:,.0f}" for at, size in shortage.needs[:8])
+        limit = (self.options.memory if memory is None else memory) or 0.0
+        found = limit + shortage.nbytes
+        if solution.status == "unknown":
+            problem = f"no plan was found in time that fits into {limit:,.0f} bytes of memory"
+        else:
+            problem = f"no plan fits into {limit:,.0f} bytes of memory"
+        message = (
+            f"{problem} on each device: all plans need {shortage.least:,.0f} or more, and the "
+            f"smallest one that was found needs {found:,.0f}; its largest values: {needs}"
+        )
+        raise UsageError(error(message))
+
+
+_WITHOUT_FACTORS = frozenset(
+    {
+        "func.call",
+        "sdy.manual_computation",
+        "sdy.named_computation",
+        "stablehlo.case",
+        "stablehlo.if",
+        "stablehlo.optimization_barrier",
+        "stablehlo.while",
+    }
+)
+
+
+def _operations_in(module: ir.Module) -> Iterator[ir.Operation]:
+    """Yield the operations of a program in its order, without those of scalar bodies."""
+    return (each for each, _ in named_operations_in(module, leaving_out=SCALAR_BODIES))
+
+
+def _axes(names: Sequence[str] | None, mesh: Mesh) -> tuple[str, ...]:
+    """Return the given axes in the order of the mesh.
+
+    Raises:
+        UsageError: the mesh has no such axis.
+    """
+    for name in names or ():
+        if name not in mesh.axis_names:
+            known = ", ".join(f"'{each}'" for each in mesh.axis_names)
+            hint = did_you_mean(name, mesh.axis_names) or f"; the mesh has the axes {known}"
+            raise UsageError(error(f"the mesh has no axis '{name}'{hint}"))
+    return tuple(name for name in mesh.axis_names if names is None or name in names)
+
+
+def _orders_in(module: ir.Module) -> frozenset[AxisTuple]:
+    """Return the lists of several axes along one dimension in the shardings of a program."""
+    found: set[AxisTuple] = set()
+    for value in values_of(module):
+        sharding = get_sharding(value)
+        if sharding is not None:
+            found.update(axes for axes in sharding.dim_axes if len(axes) > 1)
+    return frozenset(found)

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The solvers of the optimization problem: the protocol, and three implementations.
+
+| module            | contents                                                       |
+|-------------------|----------------------------------------------------------------|
+| `solver`          | the protocol of solvers, their registry, and the choice of one |
+| `solver_run`      | the reduction before all solvers, and the state of a search    |
+| `flow_model`      | the flow form: a mixed-integer linear program                  |
+| `dual`            | lower bounds by messages between nodes                         |
+| `combined`        | the default solver: HiGHS, and message passing after it        |
+| `highs`           | the solver by HiGHS                                            |
+| `message_passing` | the solver by message passing                                  |
+| `neighborhoods`   | parts of a choice that are solved exactly                      |
+| `kept_messages`   | the solution of problems that differ in permitted strategies   |
+| `local_search`    | moves of nodes within the memory limit                         |
+| `linear_program`  | linear programs in HiGHS                                       |
+| `least_memory`    | the choice of the lowest peak of memory                        |
+| `shortage`        | the memory that is missing                                     |
+"""

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A solver by linear and mixed-integer programming, with HiGHS.
+
+1. Passes of messages (`dual`) give a first lower bound. The given start is the first choice.
+   Without one, or if it exceeds the memory limit, local search finds one from the choice that is
+   decoded from the messages; if it finds none, the choice of least memory is the start.
+2. A gap of the cost of this choice is to be proven, so that the bound has to rise by a distance.
+   Strategies that raise the bound by more are removed: all choices that have them cost more than
+   the bound that is to be proven.
+3. The linear relaxation of the flow form (`flow_model`) gives a better bound. Memory constraints
+   are added where its solution violates them, until it violates none. Local search goes on from the
+   rounded solution, unless this is optimal, and strategies are removed by their reduced costs as
+   in 2.
+4. If the gap is larger than asked for, branch and bound searches the rest, from the best choice.
+   Again, violated memory constraints are added until none is left.
+
+The same problem has the same solution, unless the time limit ends the search: HiGHS runs on one
+thread, and ties go to the first strategies of nodes (`LocalSearch.prefer_first`).
+
+HiGHS is by Hall, Galabova and others, https://highs.dev; the extra `auto` installs it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pyshardy.auto.problem.arrays import MEMORY_TOLERANCE, Bools, Floats, Ints, Node
+from pyshardy.auto.problem.reduce import describe, entries, reduce
+from pyshardy.auto.problem.solution import Solution
+from pyshardy.auto.solvers.dual import Dual
+from pyshardy.auto.solvers.flow_model import FlowModel
+from pyshardy.auto.solvers.least_memory import LeastMemory, least_memory, smallest_peak
+from pyshardy.auto.solvers.linear_program import LinearProgram
+from pyshardy.auto.solvers.local_search import LocalSearch
+from pyshardy.auto.solvers.solver_run import ReducingSolver, SolverRun, Task
+
+PASSES_AT_A_TIME = 10
+"""The passes of messages between two choices that are decoded from them."""
+
+MOST_PASSES = 100
+"""The most passes of messages before the linear relaxation."""
+
+LEAST_RISE = 0.05
+"""The rise of the bound between two choices, as a fraction of the gap, below which passes end."""
+
+CHEAP_ENTRIES = 100_000
+"""The pairs of classes up to which the relaxation is solved even if messages prove the gap.
+
+That takes about a second, and often finds the optimum.
+"""
+
+SEARCH_SHARE = 0.15
+"""The fraction of the time that local search may take."""
+
+LEAST_MEMORY_SHARE = 0.4
+"""The fraction of the time left for a choice within the memory limit, if no other one is known."""
+
+ROWS_AT_A_TIME = 24
+"""The most memory constraints that are added after a solution."""
+
+TOLERANCE = 1e-6
+"""The smallest gap that can be proven with floating-point numbers."""
+
+SCALE = 1e4
+"""The scaled cost of the first choice: tolerances of HiGHS are absolute."""
+
+
+class HighsSolver(ReducingSolver):
+    """Solves problems by HiGHS."""
+
+    packages = ("highspy",)
+
+    def search(self, task: Task, start: Ints | None) -> Solution:
+        """Return the best choice that is found in time."""
+        return HighsSearch(task).run(start)
+
+
+def pass_messages(dual: Dual, gap: float, deadline: float) -> Iterator[float]:
+    """Pass messages, and yield the bound now and then, until it hardly rises.
+
+    Args:
+        dual: the messages.
+        gap: the gap that is to be proven.
+        deadline: the time to stop at.
+    """
+    bound = -math.inf
+    for _ in range(MOST_PASSES // PASSES_AT_A_TIME):
+        before = bound
+        for _ in range(PASSES_AT_A_TIME):
+            dual.run()
+            if time.perf_counter() > deadline:
+                break
+        bound = dual.bound() * (1 - 1e-12)
+        yield bound
+        if time.perf_counter() > deadline or bound - before < LEAST_RISE * gap * abs(bound):
+            return
+
+
+class HighsSearch(SolverRun):
+    """One search for a choice of a reduced problem.
+
+    Args:
+        task: the problem.
+        dual: messages that are known for it; None if there are none. Then the gap suffices if they
+            prove it.
+        largest: the pairs of classes up to which the relaxation is solved; None for any number.
+    """
+
+    def __init__(self, task: Task, dual: Dual | None = None, *, largest: int | None = None) -> None:
+        super().__init__(replace(task, gap=max(task.gap, TOLERANCE)))
+        self.dual, self.largest = dual, largest
+        self.bound = sum(float(node.costs.min()) for node in self.problem.nodes)
+        self.points: list[int] = []
+        self.least: LeastMemory | None = None
+        self.proven_at_most = math.inf  # no larger bound holds for strategies that are removed
+        self.notes = [f"after reduction: {describe(self.problem)}"]
+
+    def run(self, start: Ints | None) -> Solution:
+        """Search until the gap is proven or the time is up."""
+        if not self.problem.nodes:
+            return self._finish()
+        limit = self.problem.limit
+        if limit is not None and smallest_peak(self.problem) > limit * (1 + MEMORY_TOLERANCE):
+            self.bound = math.inf
+            return self._finish()
+        self.search = LocalSearch(self.problem, np.zeros(len(self.problem.nodes), np.int64))
+        if start is not None:
+            self.offer(self.reduction.restrict(start))
+        if start is not None and self.choice is None:
+            self._improve(self.reduction.restrict(start))
+        has_start = self.choice is not None
+        dual = self._pass_messages()
+        if limit is not None and self.choice is None and not self._begin_with_least(limit):
+            return self._finish()
+        if self.choice is not None and not has_start:
+            self._improve(self.choice)
+        if self.suffices:
+            return self._finish()
+        self._remove_strategies(dual)
+        if self.suffices or not self.problem.nodes:
+            return self._finish()
+        if self.largest is not None and entries(self.problem) > self.largest:
+            self.notes.append("too large for the linear relaxation")
+            return self._finish()
+        self.model = FlowModel(self.problem)
+        self.scale = SCALE / (abs(self.cost) if 0 < abs(self.cost) < math.inf else 1.0)
+        if self.choice is None:
+            self.scale = SCALE / max(1e-300, abs(self.search.cost))
+        self.program = LinearProgram(self.model.costs * self.scale, self.model.rows)
+        if self._solve_relaxation() and not self.is_proven:
+            self._branch_and_bound()
+        return self._finish()
+
+    @property
+    def suffices(self) -> bool:
+        """Whether the search ends before the linear relaxation."""
+        is_large = self.dual is not None or entries(self.problem) > CHEAP_ENTRIES
+        return is_large and self.is_proven
+
+    # --- Messages --------------------------------------------------------------------------------
+
+    def _pass_messages(self) -> Dual:
+        """Pass messages; improve the choice that is decoded from them."""
+        dual = Dual(self.problem) if self.dual is None else self.dual
+        for bound in pass_messages(dual, self.gap, self.deadline):
+            self.bound = max(self.bound, bound)
+            self._descend_from(dual.decode())
+            self.report("message passing")
+            if self.is_proven:
+                break
+        return dual
+
+    def _descend_from(self, choice: Ints) -> None:
+        """Let a choice descend, repair it, and keep it if it is the best so far."""
+        search = self.search
+        search.reset(choice)
+        search.descend({}, self.deadline)
+        if search.fits or search.repair(self._deadline_of_search()):
+            self.offer(np.array(search.choice, np.int64))
+
+    def _remove_strategies(self, dual: Dual) -> None:
+        """Remove the strategies without which the gap can still be proven."""
+        choice = self.choice
+        if choice is None:
+            return
+        distance = self._aim() - self.bound
+        nodes: list[Node] = []
+        for node, regret, one in zip(self.problem.nodes, dual.regrets(), choice, strict=True):
+            kept: Bools = regret <= distance
+            kept[one] = True
+            nodes.append(Node(node.name, np.where(kept, node.costs, np.inf)))
+        rest = reduce(self.problem.with_nodes(nodes))
+        assert rest.problem is not None, "the best choice is kept"
+        self.problem, self.removal = rest.problem, rest
+        self.choice = rest.restrict(choice)
+        self.notes.append(f"without strategies that cost too much: {describe(self.problem)}")
+        if self.problem.nodes:
+            self.search = LocalSearch(self.problem, self.choice)
+
+    def _aim(self) -> float:
+        """Return the bound that is to be proven for the best choice; its cost if the gap is proven.
+
+        Strategies whose choices cost more may be removed, so that no larger bound is proven later.
+        """
+        aim = self.cost - 0.99 * self.gap * abs(self.cost)  # the gap despite rounding
+        if aim <= self.bound:
+            aim = self.cost
+        self.proven_at_most = min(self.proven_at_most, aim)
+        return aim
+
+    def _begin_with_least(self, limit: float) -> bool:
+        """Improve the choice of least memory; return whether one within the limit may exist."""
+        self.least = least_memory(self.problem, LEAST_MEMORY_SHARE * self.left, limit)
+        if self.least.bound > limit * (1 + MEMORY_TOLERANCE):
+            self.bound = math.inf
+            return False
+        if self.least.choice is not None:
+            self._improve(self.least.choice)
+        return True
+
+    def _deadline_of_search(self) -> float:
+        return min(self.deadline, time.perf_counter() + SEARCH_SHARE * self.timeout)
+
+    def _improve(self, choice: Ints) -> None:
+        """Improve a choice by local search; keep the result if it is the best so far."""
+        search = self.search
+        search.reset(choice)
+        deadline = self._deadline_of_search()
+        if not search.fits and not search.repair(deadline):
+            return
+        search.improve(deadline)
+        self.offer(np.array(search.choice, np.int64))
+
+    # --- Relaxation ------------------------------------------------------------------------------
+
+    def _solve_relaxation(self) -> bool:
+        """Solve the linear relaxation; return whether it was solved in time and is feasible."""
+        status: Any = None
+        while True:
+            status = self._run("linear relaxation")
+            if status != "kOptimal":
+                break
+            solution, objective = self._solution()
+            self._raise_bound(objective)
+            self.report("linear relaxation")
+            if not self._add_memory_rows(solution):
+                choice = self.model.choice_of(solution)
+                if self.model.is_integral(solution):
+                    self.offer(choice)
+                if not self.is_proven:
+                    self._improve(choice)
+                self.report("linear relaxation")
+                self._remove_columns()
+                return True
+        if status in ("kInfeasible", "kUnboundedOrInfeasible"):
+            self.bound = math.inf
+        else:
+            self.notes.append("the linear relaxation wasn't solved in time")
+        return False
+
+    def _bound(self, objective: float) -> float:
+        """Return a bound for an objective of HiGHS, less its tolerance."""
+        return (objective - 0.1 * TOLERANCE * max(1.0, abs(objective))) / self.scale
+
+    def _add_memory_rows(self, solution: Floats) -> bool:
+        """Add the memory constraints that a solution violates most; return whether there are."""
+        if self.problem.limit is None:
+            return False
+        live = self.model.live_bytes(solution)
+        live[self.points] = 0.0
+        excess = live > self.problem.limit * (1 + max(MEMORY_TOLERANCE, 1e-7))
+        new: list[int] = []
+        while excess.any() and len(new) < ROWS_AT_A_TIME:
+            point = int(np.argmax(np.where(excess, live, -1.0)))
+            new.append(point)
+            # Points nearby have nearly the same constraint.
+            near = len(live) // (4 * ROWS_AT_A_TIME)
+            excess[max(0, point - near) : point + near + 1] = False
+        if not new:
+            return False
+        rows = self.model.memory_rows(new, self.problem.limit)
+        self.program.add_rows(rows)
+        self.points += new
+        return True
+
+    def _remove_columns(self) -> None:
+        """Remove the strategies without which the gap can still be proven.
+
+        Choices with a column cost at least the bound and its reduced cost. If that is at least the
+        bound that is to be proven, they needn't be searched.
+        """
+        if not math.isfinite(self.cost) or self.choice is None:
+            return
+        distance = (self._aim() - self.bound) * self.scale
+        duals = self.program.reduced_costs()
+        removed: Bools = duals > max(distance, 0.0) * (1 + 1e-6) + 1e-6
+        removed[self.model.first[:-1] + self.choice] = False
+        self.program.remove(removed)
+
+    # --- Branch and bound ------------------------------------------------------------------------
+
+    def _branch_and_bound(self) -> None:
+        highs = self.program.highs
+        self._rescale()
+        self.program.make_integer(int(self.model.first[-1]))
+        highs.setOptionValue("mip_rel_gap", self.gap)
+        highs.setOptionValue("mip_abs_gap", 0.0)
+        self._subscribe()
+        while not self.is_proven and self.left > 0:
+            if self.choice is not None:
+                self.program.start_from(self.model.solution_of(self.choice))
+            status = self._run("branch and bound")
+            info = highs.getInfo()
+            if status == "kInfeasible":
+                bound = min(self.cost, self.proven_at_most)
+                self.bound = max(self.bound, bound)
+                return
+            self._raise_bound(info.mip_dual_bound)
+            if not math.isfinite(info.primal_solution_status) or info.primal_solution_status != 2:
+                return
+            solution, _ = self._solution()
+            choice = self.model.choice_of(solution)
+            self.offer(choice)
+            if not self._add_memory_rows(solution):
+                self.report("branch and bound")
+                return
+            self._improve(choice)
+
+    def _rescale(self) -> None:
+        """Scale costs again if the best choice is far better than the first one."""
+        scale = SCALE / abs(self.cost) if 0 < abs(self.cost) < math.inf else self.scale
+        if scale > 2 * self.scale:
+            self.scale = scale
+            self.program.set_costs(self.model.costs * scale)
+
+    def _raise_bound(self, objective: float) -> None:
+        if math.isfinite(objective):
+            bound = min(self._bound(objective), self.cost, self.proven_at_most)
+            self.bound = max(self.bound, bound)
+
+    def _subscribe(self) -> None:
+        """Report bounds, and keep solutions as they are found."""
+
+        def on_improvement(event: Any) -> None:
+            solution = np.array(event.data_out.mip_solution)
+            if len(solution):
+                self.offer(self.model.choice_of(self.program.all_values(solution)))
+
+        def on_log(event: Any) -> None:
+            self._raise_bound(event.data_out.mip_dual_bound)
+            self.report("branch and bound")
+
+        self.program.highs.cbMipImprovingSolution.subscribe(on_improvement)
+        self.program.highs.cbMipLogging.subscribe(on_log)
+
+    # --- HiGHS -----------------------------------------------------------------------------------
+
+    def _run(self, stage: str) -> str:
+        """Run HiGHS in the remaining time; return the name of its status."""
+        left = self.left
+        if left <= 0:
+            return "kTimeLimit"
+        self.report(stage)
+        return self.program.run(left)
+
+    def _solution(self) -> tuple[Floats, float]:
+        info = self.program.highs.getInfo()
+        return self.program.solution(), float(info.objective_function_value)
+
+    def _finish(self) -> Solution:
+        """Return the solution of the given problem."""
+        if not self.problem.nodes:
+            self.choice = np.zeros(0, np.int64)
+            self.bound = min(0.0, self.proven_at_most)
+        return self.finish(tuple(self.notes), SEARCH_SHARE * self.timeout, self.least)
