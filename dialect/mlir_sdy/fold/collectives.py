@@ -125,7 +125,7 @@ PATTERNS = (
     Pattern(sdy.ReduceScatterOp, drop_without_axes, COLLECTIVE),
     Pattern(sdy.AllSliceOp, slice_of_gather, COLLECTIVE),
     Pattern(sdy.AllReduceOp, reduce_of_replicated, COLLECTIVE),
-    Pattern(sdy.AllReduceOp, reduce_of_sharded, COLLECTIVE),
+    Pattern(sdy.AllReduceOp, reduce_of_sharded, COLLECTIVE, inserts=("sdy.all_gather",)),
     Pattern(sdy.CollectivePermuteOp, drop_permute_in_place, COLLECTIVE),
     Pattern(sdy.AllToAllOp, erase_unused_all_to_all, COLLECTIVE),
     Pattern(sdy.AllToAllOp, merge_all_to_alls, COLLECTIVE),

@@ -31,11 +31,13 @@ class Pattern:
         rewrite: a function that, if the pattern matches an operation of the class, rewrites it and
             returns True. Operations must be replaced and erased through the rewriter.
         label: the name of its group in options of passes; empty without one.
+        inserts: the names of the operations that it may insert besides those of the class.
     """
 
     op_class: type[ir.OpView]
     rewrite: Rewrite
     label: str = ""
+    inserts: tuple[str, ...] = ()
 
     @property
     def root(self) -> str:

@@ -229,4 +229,4 @@ def _follow(candidate: sdy.ReshardOp, target: _Target) -> ir.Value:
     return value
 
 
-PATTERNS = (Pattern(sdy.ReshardOp, reuse_reshard),)
+PATTERNS = (Pattern(sdy.ReshardOp, reuse_reshard, inserts=(_RESHAPE,)),)

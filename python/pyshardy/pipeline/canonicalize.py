@@ -20,9 +20,6 @@ NAME = "canonicalize"
 
 _LABELS = frozenset(pattern.label for pattern in PATTERNS if pattern.label)
 
-_OF_PATTERNS = Insertions(frozenset({"sdy.all_slice", "sdy.reduce_scatter", "stablehlo.reshape"}))
-"""The operations that the dialect's patterns insert."""
-
 _OF_FOLDERS = Insertions(
     frozenset(
         {
@@ -54,7 +51,10 @@ def run_canonicalize(step: Step, module: ir.Module, run_host_pass: Callable[[], 
 def insertions(step: Step) -> tuple[Insertions, ...] | None:
     """Return the operations that `step` may insert; None if it uses patterns of the host."""
     enabled = _names(step, "enable-patterns")
-    return (_OF_PATTERNS, _OF_FOLDERS) if enabled and enabled <= _LABELS else None
+    if not enabled or not enabled <= _LABELS:
+        return None
+    inserted = (name for pattern in selected_patterns(step) for name in pattern.inserts)
+    return (Insertions(frozenset(inserted)), _OF_FOLDERS)
 
 
 def selected_patterns(step: Step) -> tuple[Pattern, ...]:

@@ -260,3 +260,57 @@ def test_a_pass_without_changes_has_inserted_nothing(context, add_pass):
     add_pass("change-nothing", change_nothing)
     run_pipeline(module_of(context, "{}, {}"), "look,change-nothing,look")
     assert found == [False, True, False]
+
+
+PARTIAL = """
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> tensor<8x2xf32> {
+  %0 = sdy.sharded_to_unreduced [{"x"}, {}] %a
+      out_sharding=<@mesh, [{}, {}], unreduced={"x"}> : tensor<8x2xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x2xf32>
+  return %1 : tensor<8x2xf32>
+}"""
+SIZE = """
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> tensor<i32> {
+  %0 = stablehlo.get_dimension_size %a, dim = 0 : (tensor<8x2xf32>) -> tensor<i32>
+  return %0 : tensor<i32>
+}"""
+GROUPS = """
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.all_reduce"(%a) ({
+  ^bb0(%b: tensor<f32>, %c: tensor<f32>):
+    %1 = stablehlo.add %b, %c : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) {replica_groups = #stablehlo.replica_group_mesh_axes<
+      mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "x", size = 2>]>,
+      axes = [#stablehlo.axis_ref<name = "x">]>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "pipeline", "inserted"),
+    [
+        (PARTIAL, "canonicalize{enable-patterns=sdy-collective}", "sdy.all_gather"),
+        (
+            SIZE,
+            "func.func(sdy-insert-explicit-reshards{enable-full-version=true "
+            "compatibility=cheapest})",
+            "sdy.constant",
+        ),
+        (GROUPS, "sdy-lift-inlined-meshes", "sdy.mesh"),
+    ],
+)
+def test_insertions_of_rare_forms(context, add_pass, text, pipeline, inserted):
+    @inserts()
+    def look(module):
+        names_that_may_occur(module)
+
+    add_pass("look", look)
+    module = parse(text, context)
+    assert operations_named({inserted}, module) == []
+    run_pipeline(module, f"look,{pipeline}", verify_analyses=True)
+    assert operations_named({inserted}, module)

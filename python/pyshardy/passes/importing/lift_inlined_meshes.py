@@ -54,14 +54,15 @@ def lift_inlined_meshes(module: ir.Module, *, use_single_device_mesh_names: bool
             `single_device_<device>` instead.
     """
     lifting = _Lifting(module, "single_device" if use_single_device_mesh_names else "maximal_mesh")
-    if any_sharding(module, lifting.changes):
+    changes_shardings = any_sharding(module, lifting.changes)
+    if changes_shardings:
         map_shardings(module, lifting.lift)
-    else:
-        mark_all_preserved()
     collectives = operations_named(COLLECTIVES_WITH_GROUPS, module)
     collectives.sort(key=lambda collective: COLLECTIVES_WITH_GROUPS.index(collective.name))
     for collective in collectives:
         lifting.lift_groups(collective)
+    if not changes_shardings and not lifting.changes_meshes:
+        mark_all_preserved()
     lifting.annotate()
 
 
@@ -73,6 +74,7 @@ class _Lifting:
         self._operations: list[ir.Operation] = []
         self._names: dict[Mesh, str] = {}
         self._renamed: dict[str, str] = {}
+        self._num_inserted = 0
         for view in list(module.body.operations):
             operation = view.operation
             if operation.name != "sdy.mesh":
@@ -86,6 +88,11 @@ class _Lifting:
                 self._names[mesh] = name
                 self._operations.append(operation)
         self._fresh = FreshNames(module)  # names of erased meshes are free
+
+    @property
+    def changes_meshes(self) -> bool:
+        """Whether mesh operations were inserted or erased so far."""
+        return bool(self._renamed) or self._num_inserted > 0
 
     def changes(self, sharding: TensorSharding) -> bool:
         """Whether the reference of a sharding to its mesh changes."""
@@ -118,6 +125,7 @@ class _Lifting:
         location = self._module.operation.location
         declared = sdy.mesh(name, self._cache[mesh], loc=location, ip=place)
         self._operations.append(declared.operation)
+        self._num_inserted += 1
         return name
 
     def _base_name(self, mesh: Mesh) -> str:

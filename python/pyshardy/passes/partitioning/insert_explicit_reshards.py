@@ -93,7 +93,7 @@ _WHILE = "stablehlo.while"
 
 
 @inserts(_RESHARD, "sdy.all_reduce", "sdy.replicated_to_unreduced", "sdy.sharded_to_unreduced")
-@inserts("sdy.constant", where={"stablehlo.constant"})
+@inserts("sdy.constant", where={"stablehlo.constant", *FORMS})
 @inserts(*STATIC_OPERATIONS, where=FORMS)
 def insert_explicit_reshards(
     function: ir.OpView,
