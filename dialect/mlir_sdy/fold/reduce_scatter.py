@@ -114,6 +114,4 @@ def _lists(axes_per_dim: list[AxisTuple]) -> ListOfAxisRefLists:
     return ListOfAxisRefLists(tuple(map(AxisRefList, axes_per_dim)))
 
 
-PATTERNS = (
-    Pattern(sdy.AllSliceOp, slice_of_reduce, COLLECTIVE, inserts=("sdy.reduce_scatter",)),
-)
+PATTERNS = (Pattern(sdy.AllSliceOp, slice_of_reduce, COLLECTIVE, inserts=("sdy.reduce_scatter",)),)
