@@ -140,16 +140,18 @@ CALLS = {
         constant_pad_nd(x,(1,2),1.0) diag(v) diag_embed(x,1) diagonal(x,1) diagonal(m,-1,1,2)
         diagonal_scatter(x,v[:4]) expand_copy(v,(2,6)) flatten(m,1) flip(x,(0,)) hstack((x,y))
         meshgrid(v,v) movedim(m,0,2) narrow(x,1,1,3) permute(m,(2,0,1)) repeat_interleave(x,2,1)
-        reshape(x,(3,8)) roll(x,2,1) roll(x,(1,-2),(0,1)) rot90(x) split(x,2) squeeze(x[:1])
-        stack((x,y)) swapaxes(x,0,1) tensor_split(x,3,1) tile(x,(2,1)) transpose(x,0,1) unbind(x,1)
-        unflatten(x,1,(2,3)) unsqueeze(x,1) view_copy(x,(6,4)) vstack((x,y)) x.unfold(1,3,2)
-        x.repeat(2,1) x.to(torch.float16) ops.aten._to_copy(x,dtype=torch.float64)
+        reshape(x,(3,8)) roll(x,2,1) roll(x,(1,-2),(0,1)) rot90(x) split(x,2) split(x,(1,3,2),-1)
+        squeeze(x[:1]) stack((x,y)) swapaxes(x,0,1) tensor_split(x,3,1) tile(x,(2,1))
+        transpose(x,0,1) unbind(x,1) unflatten(x,1,(2,3)) unsqueeze(x,1) view_copy(x,(6,4))
+        vstack((x,y)) x.unfold(1,3,2) x.repeat(2,1) x.to(torch.float16)
+        ops.aten._to_copy(x,dtype=torch.float64)
         nn.functional.fold(signal.reshape(2,12,4),(4,4),2,stride=2) nn.functional.unfold(image,3)
         nn.functional.pad(image,(1,2,0,1),mode="reflect")
         nn.functional.pad(image,(1,1,1,1),mode="replicate")
         nn.functional.pad(volume,(1,1,1,0,2,1),mode="reflect")
         nn.functional.pad(volume,(1,1,1,0,2,1),mode="replicate")
-        nn.functional.pad(signal,(2,1),mode="circular")
+        nn.functional.pad(signal,(2,1),mode="circular") nn.functional.pad(x,(2,-1,0,3),value=7)
+        arange(1,12,2)*v[0].long() arange(0.5,3.5,0.5)+v nn.functional.dropout(x,training=False)
         nn.functional.pixel_shuffle(volume[0,:,:4,:4,0].repeat(2,1,1),2)
         nn.functional.channel_shuffle(image.repeat(1,2,1,1),3) arange(5)+j eye(4,6)+x
         full((2,),3)+v[:2] linspace(0,1,6)+v ones(6)+v zeros_like(x) tril_indices(3,3)+j[0]
@@ -208,7 +210,8 @@ CALLS = {
         nn.functional.max_pool2d(image,3,2,1,2,return_indices=True)
         nn.functional.max_pool3d(volume,2,return_indices=True)
         nn.functional.max_unpool2d(*nn.functional.max_pool2d(image,2,return_indices=True),2)
-        nn.functional.interpolate(signal,scale_factor=2)
+        nn.functional.interpolate(signal,scale_factor=2) nn.functional.interpolate(image,(8,20))
+        nn.functional.interpolate(volume,scale_factor=(1.5,2,1))
         nn.functional.interpolate(signal,7,mode="linear") nn.functional.interpolate(image,(5,11))
         nn.functional.interpolate(image,(5,11),mode="nearest-exact")
         nn.functional.interpolate(image,(5,11),mode="bilinear")
@@ -282,6 +285,7 @@ RANDOM = """
         randint_like(x,5) randn_like(x) nn.functional.dropout(x) x.clone().exponential_()
         x.clone().uniform_() nn.functional.fractional_max_pool2d(image,2,4)
         x.clone().cauchy_() nn.functional.rrelu(x,training=True) randperm(6)
+        nn.functional.scaled_dot_product_attention(q,q,q,dropout_p=0.5)
 """
 """Calls with random results, of which only types are compared."""
 

@@ -27,6 +27,7 @@ from pyshardy.frontends.torch.fragment_tracing import (
     trace_fragments,
 )
 from pyshardy.frontends.torch.fragments import (
+    Arguments,
     fake_mode_of,
     form_of,
     set_source,
@@ -34,6 +35,7 @@ from pyshardy.frontends.torch.fragments import (
     tensor_nodes,
     values_of,
 )
+from pyshardy.frontends.torch.identities import is_identity
 from pyshardy.frontends.torch.registry import name_of
 
 if TYPE_CHECKING:
@@ -79,13 +81,14 @@ class Decomposer:
 
     Attributes:
         decomposition_of: returns the function that computes an operation by others, or None.
-        is_control_flow: whether a higher-order operation keeps its graphs.
-        graphs: the graphs that `is_control_flow` operations refer to, by their names.
+        is_kept: whether an operation stays as it is, given its arguments; without them, whether it
+            does for all.
+        graphs: the graphs that such operations refer to, by their names.
         constants: the tensors in graphs, by the targets of `get_attr` nodes.
     """
 
     decomposition_of: Callable[[Any], Callable[..., Any] | None]
-    is_control_flow: Callable[[Any], bool]
+    is_kept: Callable[[Any, Arguments | None], bool]
     graphs: dict[str, Graph] = field(default_factory=dict)
     constants: dict[str, Any] = field(default_factory=dict)
     _traced: dict[Any, Graph | None] = field(default_factory=dict)
@@ -183,6 +186,8 @@ class Decomposer:
 
         target = node.target
         name = name_of(target)
+        if is_identity(node):
+            return args[0]
         if target is operator.getitem and not isinstance(args[0], Node):
             return args[0][args[1]]
         if name == "wrap_with_set_grad_enabled":
@@ -193,7 +198,7 @@ class Decomposer:
         if _is_empty(node):
             zeros = functools.partial(_zeros, graph, origin)
             return pytree.tree_map(zeros, node.meta["val"])
-        if self.is_control_flow(target):
+        if self.is_kept(target, (args, kwargs)):
             args = pytree.tree_map(self._name, args)
         else:
             try:
@@ -247,16 +252,18 @@ class Decomposer:
 
     def _function_of(self, node: Node) -> Callable[..., Any] | None:
         """Return the function that computes an operation by others, or None."""
-        if node.op != "call_function" or self.is_control_flow(node.target) or _is_empty(node):
+        if node.op != "call_function" or is_identity(node) or _is_empty(node):
+            return None
+        if self.is_kept(node.target, (node.args, node.kwargs)):
             return None
         arguments = [value for each in node.all_input_nodes for value in values_of(each)]
         if arguments and _needs_lifting(node.target, (*arguments, *values_of(node))):
             return functools.partial(_lifted, node.target)
         return self.decomposition_of(node.target)
 
-    def _nested_decomposition(self, operation: Any, tensors: Sequence[Any]) -> Any:
+    def _nested_decomposition(self, operation: Any, arguments: Arguments | None) -> Any:
         """Return the function for an operation in a decomposition, or None if it stays there."""
-        if self.is_control_flow(operation) or _needs_lifting(operation, tensors):
+        if self.is_kept(operation, arguments) or _needs_lifting(operation, _tensors(arguments)):
             return None
         return self.decomposition_of(operation)
 
@@ -300,6 +307,13 @@ def _needs_lifting(operation: Any, values: Sequence[Any]) -> bool:
     return bool(values) and all(
         isinstance(value, torch.Tensor) and value.dim() == 0 for value in values
     )
+
+
+def _tensors(arguments: Arguments | None) -> list[torch.Tensor]:
+    import torch  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    return [leaf for leaf in pytree.tree_leaves(arguments) if isinstance(leaf, torch.Tensor)]
 
 
 def _lifted(operation: Any, *args: Any, **kwargs: Any) -> Any:

@@ -16,7 +16,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyshardy.frontends.torch.fragments import is_mutation, light_graphs, tensor_nodes
+from pyshardy.frontends.torch.fragments import (
+    Arguments,
+    is_mutation,
+    light_graphs,
+    tensor_nodes,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -92,11 +97,11 @@ class NestedDecompositions:
     An operation inside its own decomposition stays.
 
     Attributes:
-        decomposition_of: returns the function that computes an operation on tensors by others, or
-            None.
+        decomposition_of: returns the function that computes an operation by others, or None, given
+            its arguments; without them, whether there may be one.
     """
 
-    decomposition_of: Callable[[Any, Sequence[Any]], Callable[..., Any] | None]
+    decomposition_of: Callable[[Any, Arguments | None], Callable[..., Any] | None]
     _active: list[Any] = field(default_factory=list)
     _has_any: dict[Any, bool] = field(default_factory=dict)
 
@@ -111,19 +116,14 @@ class NestedDecompositions:
 
     def __contains__(self, operation: Any) -> bool:
         if operation not in self._has_any:
-            self._has_any[operation] = self.decomposition_of(operation, ()) is not None
+            self._has_any[operation] = self.decomposition_of(operation, None) is not None
         return self._has_any[operation] and operation not in self._active
 
     def __getitem__(self, operation: Any) -> Callable[..., Any]:
         return functools.partial(self._decompose, operation)
 
     def _decompose(self, operation: Any, *args: Any, **kwargs: Any) -> Any:
-        import torch  # noqa: PLC0415
-        from torch.utils import _pytree as pytree  # noqa: PLC0415
-
-        leaves = pytree.tree_leaves((args, kwargs))
-        tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
-        function = self.decomposition_of(operation, tensors)
+        function = self.decomposition_of(operation, (args, kwargs))
         if function is None:
             return NotImplemented  # which makes PyTorch keep it
         with self.inside(operation):

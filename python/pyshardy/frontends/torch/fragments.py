@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import torch
     from torch.fx import Graph, GraphModule, Node
 
+Arguments = tuple[Sequence[Any], Mapping[str, Any]]
+"""The arguments and the keyword arguments of an operation."""
+
 _FROM_SOURCE = ("stack_trace", "nn_module_stack", "source_fn_stack")
 
 

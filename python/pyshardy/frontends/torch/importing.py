@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.dialect import Context
@@ -59,7 +59,7 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
         PassError: an operation can't be expressed in StableHLO.
     """
     start_conversion()
-    decomposer = Decomposer(_decomposition_of, has_lowering)
+    decomposer = Decomposer(decomposition_of, has_lowering)
     if (refusal := failures.of_data_dependence(module)) is not None:
         raise PassError(refusal)
     try:
@@ -100,10 +100,6 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
 
 def _is_call(node: Node) -> bool:
     return lowering_of(node) is not None
-
-
-def _decomposition_of(operation: Any) -> Any:
-    return None if has_lowering(operation) else decomposition_of(operation)
 
 
 def _locate_in_source_of_user(graph: Graph) -> None:

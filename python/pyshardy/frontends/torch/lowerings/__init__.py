@@ -7,7 +7,8 @@ The importer passes these operations on as custom calls, which are replaced afte
     def fft(build, self, dim, normalization, forward): ...  # builds StableHLO
 
 A lowering gets the builder, then the arguments of the operation with an `ir.Value` in the place of
-each tensor. It returns a value, or a sequence of values for several results.
+each tensor. It returns a value, or a sequence of values for several results. With `applies`, it
+takes some forms of an operation only, and others are decomposed.
 """
 
 from __future__ import annotations
@@ -17,19 +18,22 @@ from typing import Any
 
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import TORCH_CALL, ir, passmanager
-from pyshardy.frontends.torch.fragments import values_of
+from pyshardy.frontends.torch.fragments import Arguments, values_of
 from pyshardy.frontends.torch.lowerings import (
+    attention,
     complex_numbers,
-    constants,
     control_flow,
     convolutions,
+    creation,
     elementwise,
     fourier,
     grouped_products,
     linear_algebra,
     normalization,
     products,
+    resampling,
     scattering,
+    shapes,
     softmax,
     sorting,
     undefined,
@@ -38,7 +42,7 @@ from pyshardy.frontends.torch.lowerings import (
 from pyshardy.frontends.torch.lowerings.builder import (
     COMPLEX_LOWERINGS,
     LOWERINGS,
-    Lowering,
+    BuildFunction,
     LoweringBuilder,
 )
 from pyshardy.irtools.functions import functions_of
@@ -46,17 +50,20 @@ from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, symbo
 from pyshardy.irtools.walks import operations_named
 
 FAMILIES = (
+    attention,
     complex_numbers,
-    constants,
     control_flow,
     convolutions,
+    creation,
     elementwise,
     fourier,
     grouped_products,
     linear_algebra,
     normalization,
     products,
+    resampling,
     scattering,
+    shapes,
     softmax,
     sorting,
     undefined,
@@ -65,16 +72,24 @@ FAMILIES = (
 """The modules that register lowerings."""
 
 
-def has_lowering(operation: Any) -> bool:
-    """Whether an operation of PyTorch has a lowering."""
-    return LOWERINGS.get(operation) is not None
+def has_lowering(operation: Any, arguments: Arguments | None = None) -> bool:
+    """Whether an operation of PyTorch has a lowering.
+
+    Args:
+        operation: the operation.
+        arguments: its arguments and keyword arguments; without them, the lowering must take all.
+    """
+    found = LOWERINGS.get(operation)
+    if found is None or found.applies is None:
+        return found is not None
+    return arguments is not None and found.applies(*arguments[0], **arguments[1])
 
 
-def lowering_of(node: Any) -> Lowering | None:
-    """Return the lowering of an operation in a graph of PyTorch, or None."""
+def lowering_of(node: Any) -> BuildFunction | None:
+    """Return the function that builds an operation in a graph of PyTorch, or None."""
     found = LOWERINGS.get(node.target)
-    if found is not None:
-        return found
+    if found is not None and has_lowering(node.target, (node.args, node.kwargs)):
+        return found.build
     of_complex = COMPLEX_LOWERINGS.get(node.target)
     return of_complex if of_complex is not None and _has_complex_numbers(node) else None
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mlir_sdy.diagnostics import PassError, error
@@ -93,15 +94,45 @@ class LoweringBuilder(StablehloBuilder):
         return self.binary("multiply", value, self.filled_like(value, factor))
 
 
-Lowering = Callable[..., "ir.Value | Sequence[ir.Value]"]
+BuildFunction = Callable[..., "ir.Value | Sequence[ir.Value]"]
 """Builds the operations that replace one of PyTorch."""
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """A conversion of an operation of PyTorch to StableHLO.
+
+    Attributes:
+        build: builds the operations that replace it.
+        applies: whether it takes an operation, given the arguments of this; None if it takes all.
+    """
+
+    build: BuildFunction
+    applies: Callable[..., bool] | None = None
+
 
 LOWERINGS: Registry[Lowering] = Registry()
 
-lowering = LOWERINGS.register
-"""Register a lowering for operations, given by their names."""
 
-COMPLEX_LOWERINGS: Registry[Lowering] = Registry()
+def lowering(
+    *names: str, applies: Callable[..., bool] | None = None
+) -> Callable[[BuildFunction], BuildFunction]:
+    """Return a decorator that registers a lowering for operations.
+
+    Args:
+        names: the names of the operations.
+        applies: whether the lowering takes an operation, given the arguments of this, with nodes in
+            the place of tensors. Others are decomposed. By default it takes all.
+    """
+
+    def add(build: BuildFunction) -> BuildFunction:
+        LOWERINGS.register(*names)(Lowering(build, applies))
+        return build
+
+    return add
+
+
+COMPLEX_LOWERINGS: Registry[BuildFunction] = Registry()
 
 complex_lowering = COMPLEX_LOWERINGS.register
 """Register a lowering for operations on complex numbers only."""

@@ -16,15 +16,29 @@ from pyshardy.irtools.tensor_types import shape_of, with_shape
 
 @lowering("aten.matmul")
 def matmul(build: LoweringBuilder, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
-    """Multiply matrices or vectors.
+    """Multiply matrices or vectors."""
+    lhs_rank, rhs_rank = len(shape_of(lhs.type)), len(shape_of(rhs.type))
+    if lhs_rank == 1 or rhs_rank == 1:
+        return dot_general(build, lhs, rhs, [lhs_rank - 1], [max(rhs_rank - 2, 0)])
+    return batched_product(build, lhs, rhs)
+
+
+def batched_product(
+    build: LoweringBuilder, lhs: ir.Value, rhs: ir.Value, rhs_dim: int = -2
+) -> ir.Value:
+    """Multiply matrices.
 
     1. The batch dimensions that both operands have are those of the `dot_general`.
     2. A batch dimension of one operand that the other lacks, or has with size 1, is free: it stays
        a dimension of that operand only.
+
+    Args:
+        build: the builder.
+        lhs: the matrices on the left.
+        rhs: the matrices on the right.
+        rhs_dim: the dimension of `rhs` to sum over: -2, or -1 for transposed matrices.
     """
     lhs_shape, rhs_shape = shape_of(lhs.type), shape_of(rhs.type)
-    if len(lhs_shape) == 1 or len(rhs_shape) == 1:
-        return dot_general(build, lhs, rhs, [len(lhs_shape) - 1], [max(len(rhs_shape) - 2, 0)])
     rank = max(len(lhs_shape), len(rhs_shape)) - 2
     lhs_sizes, rhs_sizes = (
         [1] * (rank + 2 - len(shape)) + list(shape[:-2]) for shape in (lhs_shape, rhs_shape)
@@ -37,7 +51,7 @@ def matmul(build: LoweringBuilder, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
     rhs = _with_dims(build, rhs, [rhs_sizes[dim] for dim in sorted((*shared, *of_rhs))])
     lhs_batch = [sorted((*shared, *of_lhs)).index(dim) for dim in shared]
     rhs_batch = [sorted((*shared, *of_rhs)).index(dim) for dim in shared]
-    contracting = [len(shape_of(lhs.type)) - 1], [len(shape_of(rhs.type)) - 2]
+    contracting = [len(shape_of(lhs.type)) - 1], [len(shape_of(rhs.type)) + rhs_dim]
     product = dot_general(build, lhs, rhs, *contracting, lhs_batch, rhs_batch)
     positions = [*shared, *of_lhs, rank, *of_rhs, rank + 1]  # in the result, of its dimensions
     if positions == sorted(positions):

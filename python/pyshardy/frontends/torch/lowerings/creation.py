@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tensors that are filled with a number, and ranges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlir_sdy.host import ir
+from pyshardy.frontends.torch.lowerings.builder import LoweringBuilder, lowering
+from pyshardy.irtools.tensor_types import element_type_of, shape_of
+
+
+@lowering("aten.full")
+def full(build: LoweringBuilder, size: Any, fill_value: complex, **options: Any) -> ir.Value:
+    """Fill a tensor with a number."""
+    return build.filled(build.result_types[0], fill_value)
+
+
+@lowering("aten.new_full", "aten.full_like")
+def full_like(build: LoweringBuilder, value: ir.Value, *numbers: Any, **options: Any) -> ir.Value:
+    """Fill a tensor with the last number."""
+    return build.filled(build.result_types[0], options.get("fill_value", numbers[-1]))
+
+
+@lowering("aten.ones", "aten.new_ones", "aten.ones_like")
+def ones(build: LoweringBuilder, *_: Any, **options: Any) -> ir.Value:
+    """Fill a tensor with ones."""
+    return build.filled(build.result_types[0], 1)
+
+
+@lowering("aten.zeros", "aten.new_zeros", "aten.zeros_like")
+def zeros(build: LoweringBuilder, *_: Any, **options: Any) -> ir.Value:
+    """Fill a tensor with zeros."""
+    return build.filled(build.result_types[0], 0)
+
+
+@lowering("aten.arange.default")
+def arange(build: LoweringBuilder, end: float, **options: Any) -> ir.Value:
+    """Return the numbers from 0 to a bound."""
+    return _range(build, 0, 1)
+
+
+@lowering("aten.arange.start")
+def arange_from(build: LoweringBuilder, start: float, end: float, **options: Any) -> ir.Value:
+    """Return the numbers between bounds."""
+    return _range(build, start, 1)
+
+
+@lowering("aten.arange.start_step")
+def arange_by(
+    build: LoweringBuilder, start: float, end: float, step: float = 1, **options: Any
+) -> ir.Value:
+    """Return the numbers between bounds at a distance."""
+    return _range(build, start, step)
+
+
+def _range(build: LoweringBuilder, start: float, step: float) -> ir.Value:
+    """Return `start + step * i` for each position `i`."""
+    result = build.result_types[0]
+    if isinstance(element_type_of(result), ir.IntegerType):
+        start, step = int(start), int(step)
+    made = (
+        build.scaled(build.iota(result, 0), step) if shape_of(result) else build.filled(result, 0)
+    )
+    return made if start == 0 else build.binary("add", made, build.filled(result, start))
