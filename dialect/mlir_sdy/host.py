@@ -40,10 +40,10 @@ __all__ = [
     "TORCH_CALL",
     "TORCH_TO_STABLEHLO",
     "MissingFunctionsError",
+    "TorchConversion",
     "TorchImport",
     "cext",
     "context_for_torch",
-    "converted_from_torch",
     "current_context",
     "decompositions_of_torch",
     "diagnostics_emitted",
@@ -54,6 +54,7 @@ __all__ = [
     "function_address",
     "hand_out_all_constants",
     "identity",
+    "imported_from_torch",
     "ir",
     "irdl",
     "load_loop_passes",
@@ -64,7 +65,6 @@ __all__ = [
     "passmanager",
     "rewrite",
     "stablehlo",
-    "stablehlo_of_torch",
     "tensor_arguments",
 ]
 
@@ -222,7 +222,7 @@ TORCH_TO_STABLEHLO = (
 
 
 def decompositions_of_torch() -> dict[Any, Any]:
-    """Return the decompositions of PyTorch operations that `stablehlo_of_torch` needs."""
+    """Return the decompositions of PyTorch operations that `imported_from_torch` needs."""
     from torch_mlir.extras.fx_decomp_util import get_decomposition_table  # noqa: PLC0415
 
     return get_decomposition_table()
@@ -234,39 +234,47 @@ TORCH_CALL = "pyshardy.torch_call"
 
 @dataclasses.dataclass(frozen=True)
 class TorchImport:
-    """A StableHLO module from graphs of PyTorch.
+    """A module of the dialect of PyTorch, for graphs of PyTorch.
 
     Attributes:
         bytecode: the module, with locations.
-        calls: the nodes that became custom calls of `TORCH_CALL`. The `backend_config` of a custom
-            call is the index of its node. The operands are the tensors among the arguments of the
-            node, in the order of its tree of arguments.
+        calls: the nodes that became calls. `TorchConversion` makes them custom calls of
+            `TORCH_CALL`. The `backend_config` of a custom call is the index of its node. The
+            operands are the tensors among the arguments of the node, in the order of its tree of
+            arguments.
     """
 
     bytecode: bytes
     calls: Sequence[Any]
 
 
-def stablehlo_of_torch(
-    graphs: Mapping[str, Any],
-    is_call: Callable[[Any], bool],
-    convert: Callable[[bytes], bytes],
+def context_for_torch() -> ir.Context:
+    """Return a context for `imported_from_torch`."""
+    from torch_mlir.dialects import torch  # noqa: PLC0415
+
+    context = ir.Context()
+    torch.register_dialect(context)
+    return context
+
+
+def imported_from_torch(
+    graphs: Mapping[str, Any], is_call: Callable[[Any], bool], context: ir.Context
 ) -> TorchImport:
-    """Convert graphs of PyTorch to a StableHLO module.
+    """Convert graphs of PyTorch to a module of the dialect of PyTorch.
 
     Requires PyTorch.
 
     Args:
         graphs: a `torch.fx.Graph` for each function, functional and decomposed. The arguments of a
             function are its placeholders, including parameters, buffers and constants.
-        is_call: whether a node of a graph becomes a custom call instead.
-        convert: does what `converted_from_torch` does.
+        is_call: whether a node of a graph becomes a call instead.
+        context: a context of `context_for_torch`, which keeps PyTorch's dialects away from the
+            user's.
 
     Raises:
         Exception: the importer doesn't support a node of a graph. It has no class for this, and
             fails by assertions, too.
     """
-    from torch_mlir.dialects import torch  # noqa: PLC0415
     from torch_mlir.extras.fx_importer import FxImporter, GraphNodeImporter  # noqa: PLC0415
 
     calls: list[Any] = []
@@ -316,13 +324,10 @@ def stablehlo_of_torch(
             if is_tuple:
                 self._multi_result_nodes.add(node)
 
-    # A context of its own keeps PyTorch's dialects away from the user's.
-    context = ir.Context()
-    torch.register_dialect(context)
     importer = FxImporter(context=context, graph_node_importer_cls=NodeImporter)
     for name, graph in graphs.items():
         importer.import_stateless_graph(graph, func_name=name)
-    return TorchImport(convert(_bytecode_of(importer.module.operation)), calls)
+    return TorchImport(_bytecode_of(importer.module.operation), calls)
 
 
 def _bytecode_of(operation: ir.Operation) -> bytes:
@@ -331,50 +336,50 @@ def _bytecode_of(operation: ir.Operation) -> bytes:
     return written.getvalue()
 
 
-def context_for_torch() -> ir.Context:
-    """Return a context for one call of `converted_from_torch`, with all dialects loaded."""
-    from torch_mlir.dialects import torch  # noqa: PLC0415
+class TorchConversion:
+    """The conversion of one module from the dialect of PyTorch to StableHLO.
 
-    context = ir.Context()
-    torch.register_dialect(context)
-    with context:
-        _convert_from_torch(ir.Module.parse("func.func @main() { return }").operation)
-    return context
-
-
-def converted_from_torch(bytecode: bytes, context: ir.Context) -> bytes:
-    """Convert a module from the dialect of PyTorch to StableHLO; some operations abort the process.
-
-    Args:
-        bytecode: the module, as bytecode.
-        context: a context of `context_for_torch`.
-
-    Returns:
-        The StableHLO module, as bytecode with locations.
-
-    Raises:
-        ir.MLIRError: an operation has no counterpart; see `diagnostics_of`.
+    The dialects are loaded and the passes are initialized ahead. This takes longer than to convert
+    a small program.
     """
-    with context:
-        module = ir.Module.parse(bytecode).operation
-        _convert_from_torch(module)
-        return _bytecode_of(module)
 
+    def __init__(self) -> None:
+        self._context = context_for_torch()
+        # The check of the result, in the middle, refuses calls of functions.
+        passes = passmanager.PassManager.parse(TORCH_TO_STABLEHLO, self._context)
+        before, check, after = str(passes).partition(_CHECK_OF_STABLEHLO)
+        self._before = self._unverified(before.removesuffix(",") + ")")
+        self._after = self._unverified(f"builtin.module({check}{after}")
+        with self._context:
+            self._convert(ir.Module.parse("func.func @main() { return }").operation)
 
-def _convert_from_torch(module: ir.Operation) -> None:
-    # The check of the result, in the middle, refuses calls of functions.
-    passes = str(passmanager.PassManager.parse(TORCH_TO_STABLEHLO))
-    before, check, after = passes.partition(_CHECK_OF_STABLEHLO)
-    _run_unverified(before.removesuffix(",") + ")", module)
-    _convert_torch_calls(module)
-    _run_unverified(f"builtin.module({check}{after}", module)
+    def convert(self, bytecode: bytes) -> bytes:
+        """Convert a module; some operations abort the process.
 
+        Args:
+            bytecode: the module, see `TorchImport`.
 
-def _run_unverified(pipeline: str, module: ir.Operation) -> None:
-    """Run a pipeline without verification after each pass, which takes a quarter of the time."""
-    passes = passmanager.PassManager.parse(pipeline)
-    passes.enable_verifier(False)
-    passes.run(module)
+        Returns:
+            The StableHLO module, as bytecode with locations.
+
+        Raises:
+            ir.MLIRError: an operation has no counterpart; see `diagnostics_of`.
+        """
+        with self._context:
+            module = ir.Module.parse(bytecode).operation
+            self._convert(module)
+            return _bytecode_of(module)
+
+    def _convert(self, module: ir.Operation) -> None:
+        self._before.run(module)
+        _convert_torch_calls(module)
+        self._after.run(module)
+
+    def _unverified(self, pipeline: str) -> passmanager.PassManager:
+        """Return passes without verification after each, which takes a quarter of the time."""
+        passes = passmanager.PassManager.parse(pipeline, self._context)
+        passes.enable_verifier(False)
+        return passes
 
 
 _CHECK_OF_STABLEHLO = "torch-verify-stablehlo-backend-contract"
@@ -390,7 +395,7 @@ def tensor_arguments(node: Any) -> list[Any]:
 
 
 def _convert_torch_calls(module: ir.Operation) -> None:
-    """Replace the calls of the functions that `stablehlo_of_torch` declares by custom calls."""
+    """Replace the calls of the functions that `imported_from_torch` declares by custom calls."""
     functions = [*module.regions[0].blocks[0].operations]
     for function in functions:
         if not function.operation.regions[0].blocks:

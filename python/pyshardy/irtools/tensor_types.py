@@ -19,12 +19,19 @@ def shape_of(value_type: ir.Type) -> Shape:
 
 def element_type_of(value_type: ir.Type) -> ir.Type:
     """Return the element type of a tensor type."""
-    return ir.RankedTensorType(value_type).element_type
+    return _tensor(value_type).element_type
+
+
+def _tensor(value_type: ir.Type) -> ir.RankedTensorType:
+    """Return a type as a tensor type; the bindings take ten microseconds for a conversion."""
+    if isinstance(value_type, ir.RankedTensorType):
+        return value_type
+    return ir.RankedTensorType(value_type)
 
 
 def with_shape(value_type: ir.Type, shape: Sequence[int]) -> ir.RankedTensorType:
     """Return a tensor type with other sizes."""
-    tensor = ir.RankedTensorType(value_type)
+    tensor = _tensor(value_type)
     location = ir.Location.unknown(value_type.context)
     return ir.RankedTensorType.get(list(shape), tensor.element_type, tensor.encoding, loc=location)
 

@@ -7,6 +7,8 @@ import contextlib
 import gc
 from collections.abc import Iterator
 
+_is_paused = False
+
 
 @contextlib.contextmanager
 def collection_paused() -> Iterator[None]:
@@ -18,8 +20,20 @@ def collection_paused() -> Iterator[None]:
     if not gc.isenabled():
         yield
         return
+    global _is_paused  # noqa: PLW0603 (as the collector is that of the process)
     gc.disable()
+    _is_paused = True
     try:
         yield
     finally:
+        _is_paused = False
         gc.enable()
+
+
+def collect_young_objects() -> None:
+    """Collect the objects since the collector was paused, at a time when nothing else is to do.
+
+    The collector does the same after the pause. If the user has disabled it, nothing is collected.
+    """
+    if _is_paused:
+        gc.collect(0)

@@ -65,12 +65,19 @@ class ChildProcess:
         """End the process."""
         self._finalizer()
 
-    def ask(self, request: Any, respond: Callable[[Any], Any] | None = None) -> Any:
+    def ask(
+        self,
+        request: Any,
+        respond: Callable[[Any], Any] | None = None,
+        *,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> Any:
         """Send a request and return its answer.
 
         Args:
             request: the request.
-            respond: answers the questions that the child asks meanwhile.
+            respond: answers the questions that the child asks before it answers.
+            meanwhile: does other work before the answer is awaited.
 
         Raises:
             ChildDiedError: the process died.
@@ -80,6 +87,8 @@ class ChildProcess:
         assert answers is not None
         try:
             _send(request, requests)
+            if meanwhile is not None:
+                meanwhile()
             while isinstance(reply := _Answers(answers).load(), Question):
                 assert respond is not None, "the child asked a question, but 'respond' is missing"
                 _send(respond(reply.content), requests)

@@ -7,6 +7,7 @@ The passes of the importer abort the process for some operations instead of repo
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import cache
 
 from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
@@ -24,15 +25,19 @@ def start_conversion() -> None:
     _process()
 
 
-def convert(bytecode: bytes) -> bytes:
-    """Convert a module to StableHLO; see `host.converted_from_torch`.
+def convert(bytecode: bytes, meanwhile: Callable[[], None] | None = None) -> bytes:
+    """Convert a module to StableHLO; see `host.TorchConversion`.
+
+    Args:
+        bytecode: the module.
+        meanwhile: does other work while the process converts.
 
     Raises:
         ConversionError: it has an operation without a counterpart, or that ends the process.
     """
     with _ONE_AT_A_TIME:
         try:
-            succeeded, answer = _process().ask(bytecode)
+            succeeded, answer = _process().ask(bytecode, meanwhile=meanwhile)
         except ChildDiedError as death:
             _process.cache_clear()
             raise ConversionError(f"the importer ended its process: {death}") from None

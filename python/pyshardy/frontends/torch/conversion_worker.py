@@ -6,7 +6,7 @@ It has the bindings of MLIR, and not PyTorch.
 
 from __future__ import annotations
 
-from mlir_sdy.host import context_for_torch, converted_from_torch, diagnostics_of, ir
+from mlir_sdy.host import TorchConversion, diagnostics_of, ir
 from pyshardy.backends.engines.worker import serve
 
 
@@ -14,11 +14,11 @@ class Converter:
     """Converts programs, each in a context of its own, which is made before it is needed."""
 
     def __init__(self) -> None:
-        self._context: ir.Context
+        self._conversion: TorchConversion
 
     def prepare(self) -> None:
         """Replace the context by a new one."""
-        self._context = context_for_torch()
+        self._conversion = TorchConversion()
 
     def convert(self, bytecode: bytes) -> bytes:
         """Convert a module; an error has the message of its first diagnostic.
@@ -27,7 +27,7 @@ class Converter:
             ValueError: an operation has no counterpart.
         """
         try:
-            return converted_from_torch(bytecode, self._context)
+            return self._conversion.convert(bytecode)
         except ir.MLIRError as failure:
             raise ValueError(diagnostics_of(failure)[0].message) from None
 

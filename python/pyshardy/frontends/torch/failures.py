@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation, UsageError, error
-from mlir_sdy.host import stablehlo_of_torch, tensor_arguments
+from mlir_sdy.host import context_for_torch, imported_from_torch, tensor_arguments
 from pyshardy.frontends.torch.advice import (
     IN_ALL_CASES,
     KEEP_DENSE,
@@ -93,7 +93,7 @@ def of_importer(
 
     Args:
         graphs: the graphs that it was to import.
-        is_call: see `stablehlo_of_torch`.
+        is_call: see `imported_from_torch`.
         failure: its failure.
     """
     seen: set[str] = set()
@@ -103,9 +103,10 @@ def of_importer(
             continue
         seen.add(key)
         try:
-            stablehlo_of_torch({"main": _alone(node)}, is_call, convert)
-        except Exception as alone:  # the importer has no class for it
-            return _refusal(node, alone)
+            alone = imported_from_torch({"main": _alone(node)}, is_call, context_for_torch())
+            convert(alone.bytecode)
+        except Exception as refusal:  # the importer has no class for it
+            return _refusal(node, refusal)
     return error(f"cannot import the PyTorch program: {_reason(failure)}")
 
 

@@ -7,6 +7,7 @@ import ast
 import contextlib
 import inspect
 import linecache
+import os
 import re
 import sys
 import textwrap
@@ -14,7 +15,7 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from mlir_sdy.diagnostics import SourceLocation
@@ -26,38 +27,44 @@ _FRAME = re.compile(
 
 
 def folder_of_torch() -> str:
-    """Return the folder of PyTorch, whose frames aren't those of users."""
+    """Return the folder of PyTorch, whose frames aren't those of users, with a separator behind."""
     import torch  # noqa: PLC0415
 
-    return str(Path(torch.__file__).parent)
+    return f"{Path(torch.__file__).parent}{os.sep}"
 
 
 def folders_of_torch() -> tuple[str, ...]:
     """Return the folders of PyTorch and of SymPy, by which it computes with sizes."""
-    folder = Path(folder_of_torch())
-    return str(folder), str(folder.with_name("sympy"))
+    folder = folder_of_torch()
+    return folder, f"{Path(folder).with_name('sympy')}{os.sep}"
 
 
 @contextlib.contextmanager
-def light_stacks() -> Iterator[None]:
+def light_stacks(outermost: CodeType) -> Iterator[None]:
     """Read the stacks of Python inside the `with` block in a faster way than PyTorch does.
 
     PyTorch notes the stack of each operation that it traces. It looks up the line of each frame in
     a table of its code, and makes a new object of it. Here there is one object for all stacks with
-    a frame at the same instruction.
+    a frame at the same instruction. The frames of PyTorch itself, most of all, are left out but for
+    those of `forward`, at which PyTorch begins a stack.
+
+    Args:
+        outermost: the code that the operations of the module are called by; it and its callers are
+            left out.
     """
     from torch.utils._traceback import CapturedTraceback  # noqa: PLC0415
 
     original = CapturedTraceback.extract
-    known: dict[tuple[int, int], tuple[Any, traceback.FrameSummary]] = {}
+    folder = folder_of_torch()
+    known: dict[tuple[int, int], tuple[CodeType, traceback.FrameSummary | None]] = {}
 
-    def summary(frame: FrameType) -> traceback.FrameSummary:
+    def described(frame: FrameType) -> tuple[CodeType, traceback.FrameSummary | None]:
+        """Return the code, which lives on so that its identity isn't reused, and the frame."""
         code = frame.f_code
-        key = id(code), frame.f_lasti
-        if key not in known:
-            found = traceback.FrameSummary(code.co_filename, frame.f_lineno, code.co_name)
-            known[key] = code, found  # the code lives on, so that its identity isn't reused
-        return known[key][1]
+        name = code.co_name
+        if name != "forward" and code.co_filename.startswith(folder):
+            return code, None
+        return code, traceback.FrameSummary(code.co_filename, frame.f_lineno, name)
 
     class Stack(CapturedTraceback):
         """A stack whose frames are known."""
@@ -77,8 +84,13 @@ def light_stacks() -> Iterator[None]:
             return original(script=script, cpp=cpp, skip=skip)
         frames = traceback.StackSummary()
         frame: FrameType | None = sys._getframe(1 + skip)
-        while frame is not None:
-            frames.append(summary(frame))
+        while frame is not None and (code := frame.f_code) is not outermost:
+            key = id(code), frame.f_lasti
+            found = known.get(key)
+            if found is None:
+                found = known[key] = described(frame)
+            if found[1] is not None:
+                frames.append(found[1])
             frame = frame.f_back
         frames.reverse()
         return Stack(frames)

@@ -12,12 +12,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.dialect import Context
-from mlir_sdy.host import ir, location_of, stablehlo_of_torch
+from mlir_sdy.host import context_for_torch, imported_from_torch, ir, location_of
 from mlir_sdy.stages import stage
 from mlir_sdy.traversal import operations_in
 from pyshardy.frontends.torch import failures
@@ -37,6 +36,7 @@ from pyshardy.passes.importing import (
     explicit_gather_scatter_batching,
     unmerge_batch_dimensions,
 )
+from pyshardy.pipeline.collection import collect_young_objects
 
 if TYPE_CHECKING:
     from torch.fx import Graph, GraphModule, Node
@@ -69,22 +69,22 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
         raise PassError(failures.of_operation(failure.node, str(failure))) from None
     graphs = {"main": graph, **decomposer.graphs}
 
-    def converted(bytecode: bytes) -> bytes:
+    def prepare() -> None:
         nonlocal context
-        with ThreadPoolExecutor(1) as child:
-            answer = child.submit(convert, bytecode)
-            context = context or Context()  # while the child process converts
-            return answer.result()
+        context = context or Context()
+        _ContextForTorch.renew()
+        collect_young_objects()
 
     for each in graphs.values():
         _locate_in_source_of_user(each)
     try:
         with stage(f"converting {len(graph.nodes)} operations to StableHLO"):
-            found = stablehlo_of_torch(graphs, _is_call, converted)
+            found = imported_from_torch(graphs, _is_call, _ContextForTorch.current())
+            converted = convert(found.bytecode, prepare)
     except Exception as failure:  # the importer has no class for it
         raise PassError(failures.of_importer(graphs.values(), _is_call, failure)) from None
-    assert context is not None, "'converted' has been called"
-    imported = ir.Module.parse(found.bytecode, context)
+    assert context is not None, "'prepare' has been called"
+    imported = ir.Module.parse(converted, context)
     lower_calls(imported, found.calls)
     name_locations(imported)
     _replace_constants(imported)
@@ -96,6 +96,23 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
         explicit_gather_scatter_batching(function)
         unmerge_batch_dimensions(function)
     return imported
+
+
+class _ContextForTorch:
+    """The context of the next import, which is made while the child process converts."""
+
+    _made: ClassVar[ir.Context | None] = None
+
+    @classmethod
+    def current(cls) -> ir.Context:
+        """Return a context, which may be that of an import that has failed."""
+        cls._made = cls._made or context_for_torch()
+        return cls._made
+
+    @classmethod
+    def renew(cls) -> None:
+        """Replace the context by a new one, so that nothing of a program is kept."""
+        cls._made = context_for_torch()
 
 
 def _is_call(node: Node) -> bool:

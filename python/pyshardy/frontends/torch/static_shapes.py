@@ -12,6 +12,7 @@ import contextlib
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -224,7 +225,7 @@ _CONVERSIONS = ("__bool__", "__complex__", "__float__", "__index__", "__int__")
 
 
 @contextlib.contextmanager
-def static_functions(module: torch.nn.Module) -> Iterator[None]:
+def static_functions(module: torch.nn.Module) -> Iterator[CodeType]:
     """Replace functions that a module calls inside the `with` block.
 
     The checks of distributions are left out.
@@ -232,6 +233,9 @@ def static_functions(module: torch.nn.Module) -> Iterator[None]:
     Args:
         module: the module. Only its calls are intercepted, because PyTorch reads thousands of
             attributes of tensors to trace it, which are calls as well.
+
+    Yields:
+        The code that calls the `forward` of the module.
 
     Raises:
         NeedsValueError: in the block, if Python asks for the value of a tensor.
@@ -267,14 +271,14 @@ def static_functions(module: torch.nn.Module) -> Iterator[None]:
 
     forward = module.forward
 
-    @functools.wraps(forward)
     def with_replacements(*args: Any, **kwargs: Any) -> Any:
         with Mode():
             return forward(*args, **kwargs)
 
+    functools.update_wrapper(with_replacements, forward)
     Distribution.set_default_validate_args(False)
     try:
         with replaced_attribute(module, "forward", with_replacements):
-            yield
+            yield with_replacements.__code__
     finally:
         Distribution.set_default_validate_args(was_checked)

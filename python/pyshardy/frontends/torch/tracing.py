@@ -132,8 +132,8 @@ def _export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Expor
             stage("exporting the module by PyTorch"),
             as_global(module, (args, kwargs)) as given,
             weights_on_cpu(module, _with_distinct_tensors(given)) as inputs,
-            static_functions(module),
-            light_stacks(),
+            static_functions(module) as caller,
+            light_stacks(caller),
             light_graphs(),
         ):
             return torch.export.export(module, *inputs, strict=False)

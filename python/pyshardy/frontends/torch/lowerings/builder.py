@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
@@ -97,6 +97,8 @@ class LoweringBuilder(StablehloBuilder):
 BuildFunction = Callable[..., "ir.Value | Sequence[ir.Value]"]
 """Builds the operations that replace one of PyTorch."""
 
+AnyBuildFunction = TypeVar("AnyBuildFunction", bound=BuildFunction)
+
 
 @dataclass(frozen=True)
 class Lowering:
@@ -116,7 +118,7 @@ LOWERINGS: Registry[Lowering] = Registry()
 
 def lowering(
     *names: str, applies: Callable[..., bool] | None = None
-) -> Callable[[BuildFunction], BuildFunction]:
+) -> Callable[[AnyBuildFunction], AnyBuildFunction]:
     """Return a decorator that registers a lowering for operations.
 
     Args:
@@ -125,7 +127,7 @@ def lowering(
             the place of tensors. Others are decomposed. By default it takes all.
     """
 
-    def add(build: BuildFunction) -> BuildFunction:
+    def add(build: AnyBuildFunction) -> AnyBuildFunction:
         LOWERINGS.register(*names)(Lowering(build, applies))
         return build
 

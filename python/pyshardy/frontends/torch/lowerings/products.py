@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, stablehlo
 from pyshardy.frontends.torch.lowerings.builder import LoweringBuilder, lowering
 from pyshardy.irtools.tensor_types import shape_of, with_shape
 
@@ -105,15 +105,11 @@ def dot_general(
         *(size for dim, size in enumerate(lhs_shape) if dim not in (*lhs_batch, *lhs_contracting)),
         *(size for dim, size in enumerate(rhs_shape) if dim not in (*rhs_batch, *rhs_contracting)),
     ]
-    numbers = {
-        "lhs_batching_dimensions": lhs_batch,
-        "rhs_batching_dimensions": rhs_batch,
-        "lhs_contracting_dimensions": lhs_contracting,
-        "rhs_contracting_dimensions": rhs_contracting,
-    }
-    text = ", ".join(f"{name} = {list(dims)}" for name, dims in numbers.items())
+    numbers = stablehlo.DotDimensionNumbers.get(
+        list(lhs_batch), list(rhs_batch), list(lhs_contracting), list(rhs_contracting)
+    )
     result = with_shape(lhs.type, [*(lhs_shape[dim] for dim in lhs_batch), *free])
-    attributes = {"dot_dimension_numbers": ir.Attribute.parse(f"#stablehlo.dot<{text}>")}
+    attributes = {"dot_dimension_numbers": numbers}
     return build.create("stablehlo.dot_general", (lhs, rhs), (result,), attributes).result
 
 
