@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple
 from pyshardy.auto.graph.fold import fold
 from pyshardy.auto.graph.sites import Flow, Graph
@@ -65,6 +66,11 @@ class Built:
         """Return the axes of a result of a site in a choice for the nodes."""
         alternatives = self.graph.sites[site].alternatives
         return alternatives.results[result][int(choice[self.colors[site]])]
+
+    def axes_of_value(self, choice: Sequence[int] | Ints, value: ir.Value) -> AxesPerDim | None:
+        """Return the axes of a value in a choice; None for values that each device computes."""
+        made = self.graph.placed.get(value)
+        return None if made is None else self.axes_of(choice, *made)
 
     def cost(self, choice: Sequence[int] | Ints) -> float:
         """Return the cost of a choice."""

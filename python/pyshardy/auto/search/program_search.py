@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -25,7 +25,6 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import get_sharding
 from pyshardy.auto.graph.program_graph import graph_of
 from pyshardy.auto.problem.arrays import Ints, Problem, evaluate
@@ -33,20 +32,18 @@ from pyshardy.auto.problem.solution import Solution, solution_of
 from pyshardy.auto.search.apply import annotate, closed, values_of
 from pyshardy.auto.search.build import Built, Permitted, build
 from pyshardy.auto.search.memory import with_memory
+from pyshardy.auto.search.operation_axes import OperationAxes
 from pyshardy.auto.search.options import SearchOptions
 from pyshardy.auto.search.ties import break_ties, precedence
 from pyshardy.auto.solvers.kept_messages import KeptMessages
 from pyshardy.auto.solvers.local_search import LocalSearch
 from pyshardy.auto.solvers.solver import ProgressCallback, solve
-from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
+from pyshardy.auto.strategies.alternatives import AlternativesOf
 from pyshardy.auto.strategies.axis_choices import AxisChoices
 from pyshardy.auto.strategies.costs import CostModel
 from pyshardy.irtools.functions import entry_block, main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import name_of, result_names
-from pyshardy.partition.compatibility.factor_axes import FactorAxes
-from pyshardy.partition.compatibility.planned_axes import set_planned_axes
-from pyshardy.partition.compatibility.planned_partial import set_planned_partial
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.pipeline import run_pipeline
@@ -294,8 +291,7 @@ class Search:
 
     def axes_of(self, choice: Ints, value: ir.Value) -> AxesPerDim | None:
         """Return the axes of a value in a choice; None for values that each device computes."""
-        made = self.built.graph.placed.get(value)
-        return None if made is None else self.built.axes_of(choice, *made)
+        return self.built.axes_of_value(choice, value)
 
     def result_axes(self, choice: Ints) -> dict[int, AxesPerDim]:
         """Return the axes of the results of `@main` in a choice, by their numbers."""
@@ -338,61 +334,8 @@ class Search:
             if axes is not None:
                 values[value] = axes
         annotate(module, values, self.result_axes(choice), self.mesh_name)
-        for original, operation in zip(
-            _operations_in(self.module), _operations_in(module), strict=True
-        ):
-            factors = self._factors(choice, original)
-            if factors is not None:
-                set_planned_axes(operation, factors)
-            partial = self._partial_sharding(choice, original)
-            if partial is not None:
-                set_planned_partial(operation, partial)
-
-    def _chosen(self, choice: Ints, operation: ir.Operation) -> tuple[Alternatives, int] | None:
-        """Return the strategies of an operation with a sharding rule, and the number of its own."""
-        graph = self.built.graph
-        made = graph.placed.get(operation.results[0]) if len(operation.results) else None
-        if made is None or operation.name in _WITHOUT_FACTORS:
-            return None
-        return graph.sites[made[0]].alternatives, int(choice[self.built.colors[made[0]]])
-
-    def _partial_sharding(self, choice: Ints, operation: ir.Operation) -> TensorSharding | None:
-        """Return the sharding of partial results before they are completed, or left to the user.
-
-        The result is None for operations that neither leave nor take partial values.
-        """
-        chosen = self._chosen(choice, operation)
-        if chosen is None:
-            return None
-        alternatives, at = chosen
-        if not alternatives.is_partial(at):
-            return None
-        computed = closed(alternatives.computed[0][at], self.mesh_name)
-        return computed.with_unreduced_axes(alternatives.reduced[at])
-
-    def _factors(self, choice: Ints, operation: ir.Operation) -> FactorAxes | None:
-        """Return the axes of the factors of an operation that needs reshards; None for others."""
-        chosen = self._chosen(choice, operation)
-        if chosen is None:
-            return None
-        alternatives, at = chosen
-        needed = [
-            alternatives.operands[number if alternatives.factors else 0][at]
-            for number in range(len(operation.operands))
-        ]
-        given = [self.axes_of(choice, operand) for operand in operation.operands]
-        moves = any(
-            own is not None and own != axes for own, axes in zip(given, needed, strict=True)
-        )
-        completes = any(
-            computed[at] != results[at]
-            for computed, results in zip(alternatives.computed, alternatives.results, strict=False)
-        )
-        if not (moves or completes or alternatives.is_partial(at)):
-            return None
-        if alternatives.factors:
-            return alternatives.factors[at]
-        return self.alternatives.elementwise_factors(operation, alternatives.results[0][at])
+        operations = OperationAxes(self.alternatives, self.built, choice, self.mesh_name)
+        operations.annotate(self.module, module)
 
     def shardings(self, choice: Ints) -> dict[str, TensorSharding]:
         """Return the shardings of arguments and results by their names."""
@@ -469,24 +412,6 @@ class Search:
             f"smallest one that was found needs {found:,.0f}; its largest values: {needs}"
         )
         raise UsageError(error(message))
-
-
-_WITHOUT_FACTORS = frozenset(
-    {
-        "func.call",
-        "sdy.manual_computation",
-        "sdy.named_computation",
-        "stablehlo.case",
-        "stablehlo.if",
-        "stablehlo.optimization_barrier",
-        "stablehlo.while",
-    }
-)
-
-
-def _operations_in(module: ir.Module) -> Iterator[ir.Operation]:
-    """Yield the operations of a program in its order, without those of scalar bodies."""
-    return (each for each, _ in named_operations_in(module, leaving_out=SCALAR_BODIES))
 
 
 def _axes(names: Sequence[str] | None, mesh: Mesh) -> tuple[str, ...]:

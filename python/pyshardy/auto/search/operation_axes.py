@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a choice says about operations beyond the shardings of their results.
+
+An operation whose operands or results are resharded gets the axes of its factors, and one that
+leaves or takes partial values the sharding of its results before they are completed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
+from pyshardy.auto.problem.arrays import Ints
+from pyshardy.auto.search.apply import closed
+from pyshardy.auto.search.build import Built
+from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
+from pyshardy.partition.compatibility.factor_axes import FactorAxes
+from pyshardy.partition.compatibility.planned_axes import set_planned_axes
+from pyshardy.partition.compatibility.planned_partial import set_planned_partial
+
+_WITHOUT_FACTORS = frozenset(
+    {
+        "func.call",
+        "sdy.manual_computation",
+        "sdy.named_computation",
+        "stablehlo.case",
+        "stablehlo.if",
+        "stablehlo.optimization_barrier",
+        "stablehlo.while",
+    }
+)
+
+
+class OperationAxes:
+    """The axes of operations in a choice.
+
+    Args:
+        alternatives: the strategies of operations.
+        built: the program with its optimization problem.
+        choice: the strategy of each node.
+        mesh: the name of the mesh.
+    """
+
+    def __init__(self, alternatives: AlternativesOf, built: Built, choice: Ints, mesh: str) -> None:
+        self._alternatives, self._built, self._choice = alternatives, built, choice
+        self._mesh = mesh
+
+    def annotate(self, source: ir.Module, module: ir.Module) -> None:
+        """Write the axes of the operations of a program into a copy of it."""
+        pairs = zip(_operations_in(source), _operations_in(module), strict=True)
+        for original, operation in pairs:
+            factors = self._factors(original)
+            if factors is not None:
+                set_planned_axes(operation, factors)
+            partial = self._partial_sharding(original)
+            if partial is not None:
+                set_planned_partial(operation, partial)
+
+    def _chosen(self, operation: ir.Operation) -> tuple[Alternatives, int] | None:
+        """Return the strategies of an operation with a sharding rule, and the number of its own."""
+        graph = self._built.graph
+        made = graph.placed.get(operation.results[0]) if len(operation.results) else None
+        if made is None or operation.name in _WITHOUT_FACTORS:
+            return None
+        return graph.sites[made[0]].alternatives, int(self._choice[self._built.colors[made[0]]])
+
+    def _partial_sharding(self, operation: ir.Operation) -> TensorSharding | None:
+        """Return the sharding of partial results before they are completed, or left to the user.
+
+        The result is None for operations that neither leave nor take partial values.
+        """
+        chosen = self._chosen(operation)
+        if chosen is None:
+            return None
+        alternatives, at = chosen
+        if not alternatives.is_partial(at):
+            return None
+        computed = closed(alternatives.computed[0][at], self._mesh)
+        return computed.with_unreduced_axes(alternatives.reduced[at])
+
+    def _factors(self, operation: ir.Operation) -> FactorAxes | None:
+        """Return the axes of the factors of an operation that needs reshards; None for others."""
+        chosen = self._chosen(operation)
+        if chosen is None:
+            return None
+        alternatives, at = chosen
+        needed = [
+            alternatives.operands[number if alternatives.factors else 0][at]
+            for number in range(len(operation.operands))
+        ]
+        given = [self._built.axes_of_value(self._choice, each) for each in operation.operands]
+        moves = any(
+            own is not None and own != axes for own, axes in zip(given, needed, strict=True)
+        )
+        completes = any(
+            computed[at] != results[at]
+            for computed, results in zip(alternatives.computed, alternatives.results, strict=False)
+        )
+        if not (moves or completes or alternatives.is_partial(at)):
+            return None
+        if alternatives.factors:
+            return alternatives.factors[at]
+        return self._alternatives.elementwise_factors(operation, alternatives.results[0][at])
+
+
+def _operations_in(module: ir.Module) -> Iterator[ir.Operation]:
+    """Yield the operations of a program in its order, without those of scalar bodies."""
+    return (each for each, _ in named_operations_in(module, leaving_out=SCALAR_BODIES))
