@@ -87,7 +87,8 @@ def _relaxed(problem: Problem, seconds: float) -> float:
     model = FlowModel(problem)
     scale = SCALE / max(1e-300, float(model.costs.max(initial=0.0)))
     program = LinearProgram(model.costs * scale, model.rows)
-    if program.run(seconds) != "kOptimal":
+    found = program.run(seconds)
+    if found.status != "kOptimal":
         return -math.inf
-    objective = float(program.highs.getInfo().objective_function_value)
+    objective = found.objective
     return (objective - 0.1 * TOLERANCE * max(1.0, abs(objective))) / scale

@@ -64,4 +64,5 @@ def joined(first: Solution, second: Solution, gap: float, started: float) -> Sol
     bound_by = "message passing" if second.bound > first.bound else "HiGHS"
     note = f"the choice is by {choice_by}, the bound by {bound_by}"
     seconds = time.perf_counter() - started
-    return replace(best, status=status, bound=bound, seconds=seconds, notes=(note, *best.notes))
+    notes = (*dict.fromkeys((note, *best.notes, *first.notes)),)
+    return replace(best, status=status, bound=bound, seconds=seconds, notes=notes)

@@ -26,7 +26,6 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -35,6 +34,8 @@ from pyshardy.auto.problem.reduce import describe, entries, reduce
 from pyshardy.auto.problem.solution import Solution
 from pyshardy.auto.solvers.dual import Dual
 from pyshardy.auto.solvers.flow_model import FlowModel
+from pyshardy.auto.solvers.highs_model import Listener, Outcome
+from pyshardy.auto.solvers.highs_process import FAILED
 from pyshardy.auto.solvers.least_memory import LeastMemory, least_memory, smallest_peak
 from pyshardy.auto.solvers.linear_program import LinearProgram
 from pyshardy.auto.solvers.local_search import LocalSearch
@@ -241,13 +242,10 @@ class HighsSearch(SolverRun):
 
     def _solve_relaxation(self) -> bool:
         """Solve the linear relaxation; return whether it was solved in time and is feasible."""
-        status: Any = None
-        while True:
-            status = self._run("linear relaxation")
-            if status != "kOptimal":
-                break
-            solution, objective = self._solution()
-            self._raise_bound(objective)
+        while (found := self._run("linear relaxation")).status == "kOptimal":
+            solution = found.solution
+            assert solution is not None, "an optimum"
+            self._raise_bound(found.objective)
             self.report("linear relaxation")
             if not self._add_memory_rows(solution):
                 choice = self.model.choice_of(solution)
@@ -258,9 +256,9 @@ class HighsSearch(SolverRun):
                 self.report("linear relaxation")
                 self._remove_columns()
                 return True
-        if status in ("kInfeasible", "kUnboundedOrInfeasible"):
+        if found.status in ("kInfeasible", "kUnboundedOrInfeasible"):
             self.bound = math.inf
-        else:
+        elif found.status != FAILED:
             self.notes.append("the linear relaxation wasn't solved in time")
         return False
 
@@ -306,28 +304,22 @@ class HighsSearch(SolverRun):
     # --- Branch and bound ------------------------------------------------------------------------
 
     def _branch_and_bound(self) -> None:
-        highs = self.program.highs
         self._rescale()
-        self.program.make_integer(int(self.model.first[-1]))
-        highs.setOptionValue("mip_rel_gap", self.gap)
-        highs.setOptionValue("mip_abs_gap", 0.0)
-        self._subscribe()
+        self.program.make_integer(int(self.model.first[-1]), self.gap)
         while not self.is_proven and self.left > 0:
             if self.choice is not None:
                 self.program.start_from(self.model.solution_of(self.choice))
-            status = self._run("branch and bound")
-            info = highs.getInfo()
-            if status == "kInfeasible":
+            found = self._run("branch and bound", self._listen)
+            if found.status == "kInfeasible":
                 bound = min(self.cost, self.proven_at_most)
                 self.bound = max(self.bound, bound)
                 return
-            self._raise_bound(info.mip_dual_bound)
-            if not math.isfinite(info.primal_solution_status) or info.primal_solution_status != 2:
+            self._raise_bound(found.bound)
+            if found.solution is None:
                 return
-            solution, _ = self._solution()
-            choice = self.model.choice_of(solution)
+            choice = self.model.choice_of(found.solution)
             self.offer(choice)
-            if not self._add_memory_rows(solution):
+            if not self._add_memory_rows(found.solution):
                 self.report("branch and bound")
                 return
             self._improve(choice)
@@ -344,34 +336,26 @@ class HighsSearch(SolverRun):
             bound = min(self._bound(objective), self.cost, self.proven_at_most)
             self.bound = max(self.bound, bound)
 
-    def _subscribe(self) -> None:
-        """Report bounds, and keep solutions as they are found."""
-
-        def on_improvement(event: Any) -> None:
-            solution = np.array(event.data_out.mip_solution)
-            if len(solution):
-                self.offer(self.model.choice_of(self.program.all_values(solution)))
-
-        def on_log(event: Any) -> None:
-            self._raise_bound(event.data_out.mip_dual_bound)
-            self.report("branch and bound")
-
-        self.program.highs.cbMipImprovingSolution.subscribe(on_improvement)
-        self.program.highs.cbMipLogging.subscribe(on_log)
+    def _listen(self, bound: float, solution: Floats | None) -> None:
+        """Keep a bound and a solution that branch and bound has found."""
+        if solution is not None:
+            self.offer(self.model.choice_of(solution))
+            return
+        self._raise_bound(bound)
+        self.report("branch and bound")
 
     # --- HiGHS -----------------------------------------------------------------------------------
 
-    def _run(self, stage: str) -> str:
-        """Run HiGHS in the remaining time; return the name of its status."""
+    def _run(self, stage: str, listener: Listener | None = None) -> Outcome:
+        """Run HiGHS in the remaining time."""
         left = self.left
         if left <= 0:
-            return "kTimeLimit"
+            return Outcome("kTimeLimit")
         self.report(stage)
-        return self.program.run(left)
-
-    def _solution(self) -> tuple[Floats, float]:
-        info = self.program.highs.getInfo()
-        return self.program.solution(), float(info.objective_function_value)
+        found = self.program.run(left, listener)
+        if found.status == FAILED:
+            self.notes.append(f"HiGHS crashed or hung ({stage})")
+        return found
 
     def _finish(self) -> Solution:
         """Return the solution of the given problem."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from pyshardy.auto.problem.arrays import Bools, Floats, Ints, Node, Problem, Value, evaluate
 from pyshardy.auto.solvers.flow_model import FlowModel, SparseRows
+from pyshardy.auto.solvers.highs_model import Outcome
 from pyshardy.auto.solvers.linear_program import LinearProgram
 from pyshardy.auto.solvers.local_search import LocalSearch
 
@@ -118,19 +119,20 @@ class _Search:
         self._add_points(_smallest_live_bytes(self.problem))
         if not self._relax():
             return
-        self.program.make_integer(int(self.model.first[-1]))
-        self.program.highs.setOptionValue("mip_rel_gap", GAP / 2)
-        while not self._is_over and self._run() == "kOptimal":
-            solution = self.program.solution()
-            self._raise_bound(self.program.highs.getInfo().mip_dual_bound / _SCALE)
+        self.program.make_integer(int(self.model.first[-1]), GAP / 2)
+        while not self._is_over and (found := self._run()).status == "kOptimal":
+            solution = found.solution
+            assert solution is not None, "an optimum"
+            self._raise_bound(found.bound / _SCALE)
             self._offer(self.model.choice_of(solution))
             if not self._add_violated(solution):
                 return
 
     def _relax(self) -> bool:
         """Solve the linear relaxation; return whether it was solved in time."""
-        while self._run() == "kOptimal":
-            solution = self.program.solution()
+        while (found := self._run()).status == "kOptimal":
+            solution = found.solution
+            assert solution is not None, "an optimum"
             self._raise_bound(float(solution[self.column]))
             self._offer(self.model.choice_of(solution))
             if not self._add_violated(solution):
@@ -141,10 +143,10 @@ class _Search:
         """Raise the bound to a solution of HiGHS, less its tolerance."""
         self.bound = max(self.bound, (found - _TOLERANCE) * self.unit)
 
-    def _run(self) -> str:
-        """Run HiGHS in the remaining time; return the name of its status."""
+    def _run(self) -> Outcome:
+        """Run HiGHS in the remaining time."""
         left = self.deadline - time.perf_counter()
-        return "kTimeLimit" if left <= 0 else self.program.run(left)
+        return Outcome("kTimeLimit") if left <= 0 else self.program.run(left)
 
     @property
     def _is_over(self) -> bool:

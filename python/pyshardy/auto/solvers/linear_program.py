@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Linear and mixed-integer programs in HiGHS."""
+"""Linear and mixed-integer programs whose columns keep their numbers when others are removed."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from pyshardy.auto.problem.arrays import Bools, Floats, Ints
 from pyshardy.auto.solvers.flow_model import SparseRows
+from pyshardy.auto.solvers.highs_model import HighsModel, Listener, Model, Outcome
+from pyshardy.auto.solvers.highs_process import HighsProcess
 
-_DOUBLETON_EQUATIONS = 1 << 9
-"""The rule of HiGHS's presolve that replaces a column by another one, by an equation of both."""
+LARGE = 50_000
+"""The columns from which HiGHS runs in a process of its own. Its start takes a small part of the
+time of such a program."""
 
 
 class LinearProgram:
-    """A linear program of non-negative columns in HiGHS, on one thread.
+    """A linear program of non-negative columns.
 
     Columns that are known to be zero can be removed. The methods take and return the numbers of the
     original columns.
@@ -23,44 +26,34 @@ class LinearProgram:
     Args:
         costs: the cost of each column.
         rows: the constraints.
-
-    Attributes:
-        highs: the solver.
     """
 
     def __init__(self, costs: Floats, rows: SparseRows) -> None:
-        import highspy  # noqa: PLC0415 (an optional package)
-
-        program = highspy.HighsLp()
-        program.num_col_, program.num_row_ = len(costs), len(rows.lower)
-        program.col_cost_ = costs
-        program.col_lower_ = np.zeros(len(costs))
-        program.col_upper_ = np.full(len(costs), np.inf)
-        program.row_lower_, program.row_upper_ = rows.lower, rows.upper
-        matrix = program.a_matrix_
-        matrix.format_ = highspy.MatrixFormat.kRowwise
-        matrix.start_, matrix.index_ = rows.starts, rows.columns
-        matrix.value_ = rows.entries
-        self.highs: Any = highspy.Highs()
-        for option, value in {"output_flag": False, "threads": 1, "parallel": "off"}.items():
-            self.highs.setOptionValue(option, value)
-        self.highs.passModel(program)
         self._number = len(costs)
         self._left: Ints = np.arange(len(costs))
+        is_large = self._number >= LARGE
+        self._model: Model = HighsProcess(costs, rows) if is_large else HighsModel(costs, rows)
 
-    def run(self, seconds: float) -> str:
-        """Solve it in a limited time; return the name of the status."""
-        self.highs.setOptionValue("time_limit", self.highs.getRunTime() + seconds)
-        self.highs.run()
-        return self.highs.getModelStatus().name
+    def run(self, seconds: float, listener: Listener | None = None) -> Outcome:
+        """Solve it in a limited time.
 
-    def solution(self) -> Floats:
-        """Return the value of each column."""
-        return self.all_values(np.array(self.highs.getSolution().col_value))
+        Args:
+            seconds: the time.
+            listener: called while branch and bound runs.
+        """
+
+        def listen(bound: float, solution: Floats | None) -> None:
+            if listener is not None:
+                listener(bound, None if solution is None else self._all_values(solution))
+
+        found = self._model.run(seconds, None if listener is None else listen)
+        if found.solution is None:
+            return found
+        return replace(found, solution=self._all_values(found.solution))
 
     def reduced_costs(self) -> Floats:
         """Return the reduced cost of each column; 0 for removed ones."""
-        return self.all_values(np.array(self.highs.getSolution().col_dual))
+        return self._all_values(self._model.reduced_costs())
 
     def add_rows(self, rows: SparseRows) -> None:
         """Add constraints."""
@@ -69,43 +62,34 @@ class LinearProgram:
         columns = position[rows.columns]
         is_left: Bools = columns >= 0
         before: Ints = np.concatenate([[0], np.cumsum(is_left)])
-        starts, columns = before[rows.starts[:-1]].astype(np.int32), columns[is_left]
-        entries, number = rows.entries[is_left], len(rows.lower)
-        arrays = starts, columns.astype(np.int32), entries
-        self.highs.addRows(number, rows.lower, rows.upper, len(entries), *arrays)
+        entries = before[rows.starts], columns[is_left], rows.entries[is_left]
+        self._model.add_rows(SparseRows(rows.lower, rows.upper, *entries))
 
     def remove(self, is_zero: Bools) -> None:
-        """Remove columns that are zero in the solutions that are searched for.
-
-        A bound of zero would do as well, but with thousands of such columns, the presolve of
-        HiGHS 1.15 may run forever. It also does for equations of two columns that are redundant,
-        as they may be when columns are gone, so it doesn't look for these.
-        """
+        """Remove columns that are zero in the solutions that are searched for."""
         gone: Bools = is_zero[self._left]
-        self.highs.deleteCols(int(gone.sum()), np.flatnonzero(gone).astype(np.int32))
+        self._model.delete_columns(np.flatnonzero(gone))
         self._left = self._left[~gone]
-        self.highs.setOptionValue("presolve_rule_off", _DOUBLETON_EQUATIONS)
 
     def set_costs(self, costs: Floats) -> None:
         """Change the cost of each column."""
-        columns = np.arange(len(self._left), dtype=np.int32)
-        self.highs.changeColsCost(len(columns), columns, costs[self._left])
+        self._model.set_costs(costs[self._left])
 
-    def make_integer(self, number: int) -> None:
-        """Make the first columns integer."""
-        import highspy  # noqa: PLC0415 (an optional package)
+    def make_integer(self, number: int, gap: float) -> None:
+        """Make the first columns integer.
 
-        columns = np.flatnonzero(self._left < number).astype(np.int32)
-        kinds = np.full(len(columns), int(highspy.HighsVarType.kInteger), np.uint8)
-        self.highs.changeColsIntegrality(len(columns), columns, kinds)
-        self.highs.setOptionValue("presolve_rule_off", _DOUBLETON_EQUATIONS)
+        Args:
+            number: the number of columns.
+            gap: the relative distance of solution and bound that suffices.
+        """
+        self._model.make_integer(np.flatnonzero(self._left < number), gap)
 
     def start_from(self, values: Floats) -> None:
         """Let branch and bound start from the values of the first columns."""
-        columns = np.flatnonzero(self._left < len(values)).astype(np.int32)
-        self.highs.setSolution(len(columns), columns, values[self._left[columns]])
+        columns = np.flatnonzero(self._left < len(values))
+        self._model.start_from(columns, values[self._left[columns]])
 
-    def all_values(self, values: Floats) -> Floats:
+    def _all_values(self, values: Floats) -> Floats:
         """Return the value of each column, with zeros for removed ones."""
         found = np.zeros(self._number)
         found[self._left] = values

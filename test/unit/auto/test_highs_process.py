@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""HiGHS in a process of its own: the same solutions, and none lost if the process fails."""
+
+import time
+
+import numpy as np
+import pytest
+
+from pyshardy.auto.problem.arrays import Buffer, Node, Problem, User, Value, evaluate
+from pyshardy.auto.solvers import highs_process, linear_program
+from pyshardy.auto.solvers.solver import solve
+
+
+@pytest.fixture
+def problem():
+    """A problem that neither reductions nor messages solve."""
+    draw, own = np.random.default_rng(0), np.arange(3)
+    nodes = [Node(f"n{number}", draw.random(3)) for number in range(9)]
+    values = [
+        Value(producer, own, [User(user, own)], draw.random((3, 3)))
+        for producer in range(9)
+        for user in range(producer + 1, 9)
+    ]
+    buffers = [Buffer(0, 1, number, draw.random(3)) for number in range(9)]
+    return Problem(nodes, values, buffers, limit=3.5)
+
+
+def test_the_solution_is_the_same(problem, monkeypatch):
+    here = solve(problem, by="highs", gap=0)
+    monkeypatch.setattr(linear_program, "LARGE", 0)
+    there = solve(problem, by="highs", gap=0)
+    assert there.status == here.status == "optimal"
+    assert there.choice.tolist() == here.choice.tolist()
+    assert there.bound == here.bound
+
+
+@pytest.mark.parametrize("failure", ["os.abort()", "time.sleep(100)"])
+def test_a_failure_loses_no_choice(problem, monkeypatch, failure):
+    monkeypatch.setattr(linear_program, "LARGE", 0)
+    monkeypatch.setattr(highs_process, "PATIENCE", 0.3)
+    monkeypatch.setattr(highs_process, "COMMAND", ("-c", f"import os, time; {failure}"))
+    begun = time.perf_counter()
+    found = solve(problem, gap=0, timeout=0.5)
+    assert time.perf_counter() - begun < 10
+    assert evaluate(problem, found.choice).fits(problem.limit)
+    assert "HiGHS crashed or hung (linear relaxation)" in found.notes
+
+
+def test_a_run_ends_though_highs_does_not(problem, monkeypatch):
+    monkeypatch.setattr(linear_program, "LARGE", 0)
+    monkeypatch.setattr(highs_process, "GRACE", -1e3)  # the time is always up
+    found = solve(problem, by="highs", gap=0)
+    assert evaluate(problem, found.choice).fits(problem.limit)
+    assert "HiGHS crashed or hung (linear relaxation)" in found.notes
