@@ -33,7 +33,7 @@ class CombinedSolver(ReducingSolver):
     def search(self, task: Task, start: Ints | None) -> Solution:
         """Return the best choice that is found in time."""
         share = replace(task, timeout=HIGHS_SHARE * task.timeout)
-        first = HighsSearch(share, largest=LARGEST_FOR_HIGHS).run(start)
+        first = HighsSearch(share, largest=LARGEST_FOR_HIGHS, parts=True).run(start)
         if first.status in ("optimal", "infeasible"):
             return replace(first, notes=("solved by HiGHS", *first.notes))
         begun = time.perf_counter()

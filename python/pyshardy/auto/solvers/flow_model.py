@@ -28,7 +28,7 @@ The memory constraints of most points never bind: the solver adds those that a s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -77,13 +77,16 @@ class FlowModel:
         self._columns = int(self.first[-1])
         self._costs = [np.concatenate([np.zeros(0), *(node.costs for node in problem.nodes)])]
         self._copy_columns: dict[tuple[int, int], tuple[Ints, Ints]] = {}
-        has_copies = {(copy.value, copy.target) for copy in problem.copies}
+        copied_targets: dict[int, set[int]] = {}
+        for each in problem.copies:
+            copied_targets.setdefault(each.value, set()).add(each.target)
         self._add_choices()
         for index, value in enumerate(problem.values):
-            if len(value.users) == 1 and not any(number == index for number, _ in has_copies):
-                self._add_pair(value)
+            copied = copied_targets.get(index, set[int]())
+            if len(value.users) == 1:
+                self._add_pair(index, value, copied)
             else:
-                self._add_shared(index, value, has_copies)
+                self._add_shared(index, value, copied)
         self.costs: Floats = np.concatenate(self._costs)
         self.rows = _sparse_rows(self._rows, self._lower, self._upper, self._parts)
 
@@ -151,23 +154,26 @@ class FlowModel:
         number = len(self.problem.nodes)
         self._add_rows(number, 1.0, 1.0, [(node_of, columns, np.ones(len(columns)))])
 
-    def _add_pair(self, value: Value) -> None:
+    def _add_pair(self, index: int, value: Value, copied: Set[int]) -> None:
         """Add the flows of a value with one user: a transport from source to target classes."""
         (user,) = value.users
         sources, targets = np.nonzero(np.isfinite(value.costs))
         flows = self._add_columns(value.costs[sources, targets])
+        for target in copied:
+            (to_target,) = np.nonzero(targets == target)
+            self._copy_columns[index, target] = sources[to_target], flows[to_target]
         self._add_transport(value, user, sources, targets, flows)
 
-    def _add_shared(self, index: int, value: Value, has_copies: set[tuple[int, int]]) -> None:
+    def _add_shared(self, index: int, value: Value, copied: Set[int]) -> None:
         """Add the flows of a value with several users: one transport each, below a shared flow."""
         shared = np.full(value.costs.shape, -1)
         needed = np.unique(np.concatenate([user.target for user in value.users]))
         for target in needed.tolist():
             costs = value.costs[:, target]
-            copied = (index, target) in has_copies
-            sources = np.flatnonzero(np.isfinite(costs) & ((costs != 0) | copied))
+            has_copy = target in copied
+            sources = np.flatnonzero(np.isfinite(costs) & ((costs != 0) | has_copy))
             shared[sources, target] = flows = self._add_columns(costs[sources])
-            if copied:
+            if has_copy:
                 self._copy_columns[index, target] = sources, flows
         for user in value.users:
             targets = np.unique(user.target)

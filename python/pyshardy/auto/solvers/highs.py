@@ -12,7 +12,9 @@
    rounded solution, unless this is optimal, and strategies are removed by their reduced costs as
    in 2.
 4. If the gap is larger than asked for, branch and bound searches the rest, from the best choice.
-   Again, violated memory constraints are added until none is left.
+   Again, violated memory constraints are added until none is left. If that takes long, exact
+   solutions of parts of the problem improve the choice (`exact_parts`), and branch and bound
+   begins again from it.
 
 The same problem has the same solution, unless the time limit ends the search: HiGHS runs on one
 thread, and ties go to the first strategies of nodes (`LocalSearch.prefer_first`).
@@ -33,6 +35,7 @@ from pyshardy.auto.problem.arrays import MEMORY_TOLERANCE, Bools, Floats, Ints, 
 from pyshardy.auto.problem.reduce import describe, entries, reduce
 from pyshardy.auto.problem.solution import Solution
 from pyshardy.auto.solvers.dual import Dual
+from pyshardy.auto.solvers.exact_parts import ExactParts
 from pyshardy.auto.solvers.flow_model import FlowModel
 from pyshardy.auto.solvers.highs_model import Listener, Outcome
 from pyshardy.auto.solvers.highs_process import FAILED
@@ -61,6 +64,12 @@ SEARCH_SHARE = 0.15
 
 LEAST_MEMORY_SHARE = 0.4
 """The fraction of the time left for a choice within the memory limit, if no other one is known."""
+
+FIRST_SHARE = 0.2
+"""The fraction of the time left for branch and bound before parts of the problem are solved."""
+
+PARTS_SHARE = 0.5
+"""The fraction of the time left after that for parts of the problem."""
 
 ROWS_AT_A_TIME = 24
 """The most memory constraints that are added after a solution."""
@@ -111,11 +120,19 @@ class HighsSearch(SolverRun):
         dual: messages that are known for it; None if there are none. Then the gap suffices if they
             prove it.
         largest: the pairs of classes up to which the relaxation is solved; None for any number.
+        parts: whether parts of the problem are solved exactly, if branch and bound takes long.
     """
 
-    def __init__(self, task: Task, dual: Dual | None = None, *, largest: int | None = None) -> None:
+    def __init__(
+        self,
+        task: Task,
+        dual: Dual | None = None,
+        *,
+        largest: int | None = None,
+        parts: bool = False,
+    ) -> None:
         super().__init__(replace(task, gap=max(task.gap, TOLERANCE)))
-        self.dual, self.largest = dual, largest
+        self.dual, self.largest, self.parts = dual, largest, parts
         self.bound = sum(float(node.costs.min()) for node in self.problem.nodes)
         self.points: list[int] = []
         self.least: LeastMemory | None = None
@@ -154,8 +171,8 @@ class HighsSearch(SolverRun):
         if self.choice is None:
             self.scale = SCALE / max(1e-300, abs(self.search.cost))
         self.program = LinearProgram(self.model.costs * self.scale, self.model.rows)
-        if self._solve_relaxation() and not self.is_proven:
-            self._branch_and_bound()
+        if self._solve_relaxation():
+            self._search_integers()
         return self._finish()
 
     @property
@@ -254,6 +271,8 @@ class HighsSearch(SolverRun):
                 if not self.is_proven:
                     self._improve(choice)
                 self.report("linear relaxation")
+                self.relaxed = self._bound(found.objective)
+                self.reduced_costs = self.program.reduced_costs() / self.scale
                 self._remove_columns()
                 return True
         if found.status in ("kInfeasible", "kUnboundedOrInfeasible"):
@@ -295,21 +314,46 @@ class HighsSearch(SolverRun):
         """
         if not math.isfinite(self.cost) or self.choice is None:
             return
-        distance = (self._aim() - self.bound) * self.scale
-        duals = self.program.reduced_costs()
-        removed: Bools = duals > max(distance, 0.0) * (1 + 1e-6) + 1e-6
+        distance = max(0.0, self._aim() - self.relaxed)
+        removed: Bools = self.reduced_costs > distance * (1 + 1e-6) + 1e-6 / self.scale
         removed[self.model.first[:-1] + self.choice] = False
         self.program.remove(removed)
 
     # --- Branch and bound ------------------------------------------------------------------------
 
-    def _branch_and_bound(self) -> None:
+    def _search_integers(self) -> None:
+        """Search by branch and bound and, if it takes long, by parts of the problem as well."""
+        if self.parts:
+            self._branch_and_bound(FIRST_SHARE)
+            if not self.is_proven and self.left > 0:
+                self._search_parts()
+        self._branch_and_bound()
+
+    def _search_parts(self) -> None:
+        """Solve parts of the problem exactly, and remove more columns."""
+        ends = zip(self.model.first[:-1], self.model.first[1:], strict=True)
+        columns = np.maximum(self.reduced_costs, 0.0)
+        regrets = [columns[begin:end] for begin, end in ends]
+        deadline = time.perf_counter() + PARTS_SHARE * self.left
+        before = self.cost
+        ExactParts(self, regrets, deadline).search()
+        if self.cost < before:
+            self._remove_columns()
+
+    def _branch_and_bound(self, share: float = 1.0) -> None:
+        """Search by branch and bound.
+
+        Args:
+            share: the fraction of the time that is left.
+        """
+        end = time.perf_counter() + share * self.left
         self._rescale()
         self.program.make_integer(int(self.model.first[-1]), self.gap)
-        while not self.is_proven and self.left > 0:
+        while not self.is_proven and time.perf_counter() < end:
             if self.choice is not None:
                 self.program.start_from(self.model.solution_of(self.choice))
-            found = self._run("branch and bound", self._listen)
+            seconds = end - time.perf_counter()
+            found = self._run("branch and bound", self._listen, seconds)
             if found.status == "kInfeasible":
                 bound = min(self.cost, self.proven_at_most)
                 self.bound = max(self.bound, bound)
@@ -346,9 +390,11 @@ class HighsSearch(SolverRun):
 
     # --- HiGHS -----------------------------------------------------------------------------------
 
-    def _run(self, stage: str, listener: Listener | None = None) -> Outcome:
-        """Run HiGHS in the remaining time."""
-        left = self.left
+    def _run(
+        self, stage: str, listener: Listener | None = None, seconds: float | None = None
+    ) -> Outcome:
+        """Run HiGHS in some seconds, or in the remaining time."""
+        left = self.left if seconds is None else seconds
         if left <= 0:
             return Outcome("kTimeLimit")
         self.report(stage)

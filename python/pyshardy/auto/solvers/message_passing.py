@@ -7,8 +7,7 @@
    that don't raise the bound become shorter.
 3. Decoded choices descend with these prices, are repaired, and the best is kept.
 4. In the rest of the time the best choice is improved by local search and, if HiGHS is installed,
-   by the exact solution of smaller problems: those with the strategies of the least regrets (the
-   amount by which they raise the bound), and neighborhoods of the best choice.
+   by the exact solution of parts of the problem (`exact_parts`).
 
 The bound is valid at any time. The search ends by time, so the choice depends on the machine.
 """
@@ -17,18 +16,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
 
 import numpy as np
 
-from pyshardy.auto.problem.arrays import Floats, Ints, Node, Problem
+from pyshardy.auto.problem.arrays import Floats, Ints, Problem
 from pyshardy.auto.problem.reduce import describe
 from pyshardy.auto.problem.solution import Solution
 from pyshardy.auto.solvers.dual import Dual
+from pyshardy.auto.solvers.exact_parts import ExactParts
 from pyshardy.auto.solvers.least_memory import smallest_choice
 from pyshardy.auto.solvers.local_search import LocalSearch
-from pyshardy.auto.solvers.neighborhoods import Neighborhoods
-from pyshardy.auto.solvers.solver import is_installed, solver
+from pyshardy.auto.solvers.solver import is_installed
 from pyshardy.auto.solvers.solver_run import ReducingSolver, SolverRun, Task
 
 FIRST_PASSES = 10
@@ -42,10 +40,6 @@ REPAIR_SHARE = 0.5
 
 MEMORY_OF_DIRECTIONS = 0.6
 """The weight of former subgradients in the direction of a step."""
-
-FIRST_STRATEGIES = 1000
-"""The strategies of the first part that is solved exactly. Later ones are larger where it is fast.
-"""
 
 
 class MessagePassingSolver(ReducingSolver):
@@ -126,76 +120,7 @@ class MessageSearch(SolverRun):
         self.offer(np.array(self.search.choice, np.int64))
         self.report("local search")
         if has_highs:
-            regrets = dual.regrets()
-            self._solve_neighborhoods(regrets, self._solve_restricted(regrets))
-
-    def _solve_restricted(self, regrets: Sequence[Floats]) -> float:
-        """Solve the problem with ever more strategies of little regret.
-
-        Returns:
-            The number of strategies that could be solved in a third of the time left.
-        """
-        number = float(FIRST_STRATEGIES)
-        while self.left > 0 and not self.is_proven:
-            part = self._restricted(regrets, int(number))
-            solution = self._solve_part(part, self.choice, self.left / 3)
-            if solution.choice is not None:
-                self.offer(solution.choice)
-            self.report("restricted strategies")
-            if solution.status != "optimal" or number > self.problem.sizes.sum():
-                break
-            number *= 1.4
-        return number / 1.4
-
-    def _solve_neighborhoods(self, regrets: Sequence[Floats], number: float) -> None:
-        """Solve neighborhoods of the best choice around random nodes.
-
-        Args:
-            regrets: the regret of each strategy.
-            number: the strategies of the first neighborhoods.
-        """
-        draw, limit = np.random.default_rng(0), max(1.0, self.timeout / 30)
-        while self.left > 0 and not self.is_proven:
-            assert self.choice is not None
-            share = 0.5 ** int(draw.integers(0, 4))  # of all strategies
-            part = self._restricted(regrets, int(share * self.problem.sizes.sum()))
-            neighborhoods = Neighborhoods(part)
-            for _ in range(10):
-                starts = draw.integers(0, len(self.problem.nodes), 2).tolist()
-                free = neighborhoods.around(starts, int(number))
-                own = np.concatenate([self.choice[free], [0, 0]])
-                begun = time.perf_counter()
-                solution = self._solve_part(neighborhoods.part(self.choice, free), own, limit)
-                before = self.cost
-                if solution.choice is not None:
-                    choice = np.array(self.choice)
-                    choice[free] = solution.choice[:-2]
-                    self.offer(choice)
-                if self.cost < before:
-                    self.report("neighborhoods")
-                is_fast = time.perf_counter() - begun < limit / 3
-                number = max(FIRST_STRATEGIES / 4, number * (1.1 if is_fast else 0.8))
-                if self.left <= 0:
-                    return
-
-    def _restricted(self, regrets: Sequence[Floats], number: int) -> Problem:
-        """Return the problem with a number of strategies of the least regrets.
-
-        Those of the best choice stay, and those go that no better choice has.
-        """
-        assert self.choice is not None
-        least = np.sort(np.concatenate([*regrets]))
-        largest = min(float(least[min(number, len(least) - 1)]), self.cost - self.bound)
-        nodes: list[Node] = []
-        for node, regret, one in zip(self.problem.nodes, regrets, self.choice, strict=True):
-            kept = regret <= largest
-            kept[one] = True
-            nodes.append(Node(node.name, np.where(kept, node.costs, np.inf)))
-        return self.problem.with_nodes(nodes)
-
-    def _solve_part(self, part: Problem, start: Ints | None, seconds: float) -> Solution:
-        limit = max(0.0, min(self.left, seconds))
-        return solver("highs").solve(part, gap=self.gap / 10, timeout=limit, start=start)
+            ExactParts(self, dual.regrets(), self.deadline).search()
 
     def _finish(self) -> Solution:
         """Return the solution of the given problem."""

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The exact solution of parts of a problem, to improve a choice.
+
+1. *Few strategies*: the problem with the strategies of the least regrets alone, and then with more
+   of them, while HiGHS solves it in time. The regret of a strategy is an estimate of what it costs
+   above the best choice: what it adds to a bound by messages, or its reduced cost in the linear
+   relaxation. (With the latter, this is relaxation induced search: Danna, Rothberg and Le Pape,
+   2005.)
+2. *Neighborhoods* of the best choice (`neighborhoods`) around random nodes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from pyshardy.auto.problem.arrays import Floats, Ints, Node, Problem
+from pyshardy.auto.problem.solution import Solution
+from pyshardy.auto.solvers.neighborhoods import Neighborhoods
+from pyshardy.auto.solvers.solver import solver
+from pyshardy.auto.solvers.solver_run import SolverRun
+
+FIRST_STRATEGIES = 1000
+"""The strategies of the first part that is solved exactly. Later ones are larger where it is fast.
+"""
+
+PARTS_AT_A_TIME = 10
+"""The neighborhoods with one share of the strategies."""
+
+
+class ExactParts:
+    """A search that solves parts of a problem, and offers what it finds.
+
+    Args:
+        run: the search for a choice of the problem.
+        regrets: the regret of each strategy.
+        deadline: the time to stop at.
+    """
+
+    def __init__(self, run: SolverRun, regrets: Sequence[Floats], deadline: float) -> None:
+        self._run, self._regrets, self._deadline = run, regrets, deadline
+
+    @property
+    def _left(self) -> float:
+        return self._deadline - time.perf_counter()
+
+    @property
+    def _is_over(self) -> bool:
+        return self._left <= 0 or self._run.is_proven
+
+    def search(self) -> None:
+        """Improve the best choice until the deadline."""
+        number = self._solve_restricted()
+        if self._run.choice is not None:
+            self._solve_neighborhoods(number)
+
+    def _solve_restricted(self) -> float:
+        """Solve the problem with ever more strategies of little regret.
+
+        Returns:
+            The number of strategies that could be solved in a third of the time left.
+        """
+        run, number = self._run, float(FIRST_STRATEGIES)
+        while not self._is_over:
+            solution = self._solve(self._restricted(int(number)), self._left / 3, run.choice)
+            if solution.choice is not None:
+                run.offer(solution.choice)
+            run.report("restricted strategies")
+            if solution.status not in ("optimal", "infeasible"):
+                break
+            if number > run.problem.sizes.sum():
+                break
+            number *= 1.4
+        return number / 1.4
+
+    def _solve_neighborhoods(self, number: float) -> None:
+        """Solve neighborhoods of the best choice around random nodes.
+
+        Args:
+            number: the strategies of the first neighborhoods.
+        """
+        run = self._run
+        draw, limit = np.random.default_rng(0), max(1.0, run.timeout / 30)
+        while not self._is_over:
+            share = 0.5 ** int(draw.integers(0, 4))  # of all strategies
+            part = self._restricted(int(share * run.problem.sizes.sum()))
+            neighborhoods = Neighborhoods(part)
+            for _ in range(PARTS_AT_A_TIME):
+                assert run.choice is not None
+                starts = draw.integers(0, len(run.problem.nodes), 2).tolist()
+                free = neighborhoods.around(starts, int(number))
+                own = np.concatenate([run.choice[free], [0, 0]])
+                begun = time.perf_counter()
+                solution = self._solve(neighborhoods.part(run.choice, free), limit, own)
+                before = run.cost
+                if solution.choice is not None:
+                    choice = np.array(run.choice)
+                    choice[free] = solution.choice[:-2]
+                    run.offer(choice)
+                if run.cost < before:
+                    run.report("neighborhoods")
+                is_fast = time.perf_counter() - begun < limit / 3
+                number = max(FIRST_STRATEGIES / 4, number * (1.1 if is_fast else 0.8))
+                if self._is_over:
+                    return
+
+    def _restricted(self, number: int) -> Problem:
+        """Return the problem with a number of strategies of the least regrets.
+
+        Those of the best choice stay, and those go that no better choice has.
+        """
+        run = self._run
+        least = np.sort(np.concatenate([*self._regrets]))
+        largest = min(float(least[min(number, len(least) - 1)]), run.cost - run.bound)
+        nodes: list[Node] = []
+        for at, (node, regret) in enumerate(zip(run.problem.nodes, self._regrets, strict=True)):
+            kept = regret <= largest
+            kept[int(np.argmin(regret)) if run.choice is None else run.choice[at]] = True
+            nodes.append(Node(node.name, np.where(kept, node.costs, np.inf)))
+        return run.problem.with_nodes(nodes)
+
+    def _solve(self, part: Problem, seconds: float, start: Ints | None) -> Solution:
+        timeout = max(0.0, min(self._left, seconds))
+        gap = self._run.gap / 10
+        return solver("highs").solve(part, gap=gap, timeout=timeout, start=start)
