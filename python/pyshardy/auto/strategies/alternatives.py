@@ -16,7 +16,7 @@ from pyshardy.auto.strategies.axis_choices import AxisChoices
 from pyshardy.auto.strategies.computations import MeasuredComputation
 from pyshardy.auto.strategies.costs import Collectives, CostModel, ReshardCosts
 from pyshardy.auto.strategies.exchange import Exchange, exchange_of
-from pyshardy.auto.strategies.padding import is_program_argument, masks
+from pyshardy.auto.strategies.padding import is_program_argument, masks, traffic_of_padding
 from pyshardy.auto.strategies.strategy import (
     Strategy,
     agrees_with,
@@ -36,7 +36,7 @@ from pyshardy.partition.op_facts.reductions import completion_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.partition.op_facts.work import work_of
 from pyshardy.partition.padding.replicated import unpaddable_factors
-from pyshardy.partition.resharding.cost import PlannedCollective
+from pyshardy.partition.resharding.cost import PlannedCollective, Reshard
 from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.rules import ShardingRuleLookup
 
@@ -209,6 +209,10 @@ class AlternativesOf:
                     nbytes[num_operands + at] * math.prod(shape),
                     *(shape, computed, result, strategy.reduced),
                 )
+                if self.choices.uneven and strategy.reduced:
+                    size, mesh = nbytes[num_operands + at], self.choices.mesh
+                    padding = traffic_of_padding(Reshard(shape, size, computed, result, mesh))
+                    cost += self.model.operation("stablehlo.pad", Work(0.0, padding))
             cost += sum(self.model.collective(each) for each in completing)
             if self.choices.uneven and rule is not None and not is_replicated:
                 works = masks(operation, rule, strategy, self.choices.mesh)

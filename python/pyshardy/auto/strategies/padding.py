@@ -51,6 +51,17 @@ def traffic_of_reshard(reshard: Reshard) -> float:
     return elements * reshard.nbytes
 
 
+def traffic_of_padding(reshard: Reshard) -> float:
+    """Return the bytes that are accessed to pad a result before it is reduced and scattered.
+
+    Args:
+        reshard: the reshard of the result, from the axes in which it is computed.
+    """
+    before = local_elements(reshard.shape, reshard.source, reshard.mesh)
+    padded = padded_bytes(reshard)
+    return before * reshard.nbytes + padded if padded else 0.0
+
+
 def padded_bytes(reshard: Reshard) -> float:
     """Return the bytes of the tensor that a reshard pads before it slices it; 0 for none."""
     first = next(iter(reshard.plan()), None)

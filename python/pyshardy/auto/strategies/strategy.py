@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import repeat
 
@@ -86,6 +86,8 @@ def strategies_of_rule(
     mesh = choices.mesh
     even = even if choices.uneven else frozenset(range(rule.num_factors))
     num_operands = len(rule.operand_mappings)
+    made = rule.result_mappings
+    paddable = paddable_dims(made[0], even) if len(made) == 1 else frozenset[int]()
     found: dict[Strategy, None] = {}
     for axes in assignments(rule, blocked, choices, even):
         if not all(_is_expressible(mapping, axes, rule, mesh) for mapping in rule.mappings):
@@ -99,7 +101,7 @@ def strategies_of_rule(
         )
         num_parts = num_parts_of(rule.factor_sizes, axes, mesh)
         completed = completions(
-            computed, shapes[num_operands:], reduced if scatters else (), choices
+            computed, shapes[num_operands:], reduced if scatters else (), choices, paddable
         )
         for results in completed:
             one = Strategy(tensors[:num_operands], computed, results, reduced, num_parts, axes)
@@ -199,17 +201,30 @@ def _is_expressible(
     return True
 
 
+def paddable_dims(mapping: TensorMapping, even: frozenset[int]) -> frozenset[int]:
+    """Return the dimensions of a tensor that may be padded.
+
+    Padding is at the end of a dimension, so that one of several factors is none of them.
+
+    Args:
+        mapping: the factors of the tensor.
+        even: the factors whose shards must be even.
+    """
+    return frozenset(
+        number
+        for number, dim in enumerate(mapping.dim_mappings)
+        if len(dim.factor_indices) == 1 and dim.factor_indices[0] not in even
+    )
+
+
 def _divides(
     axes: AxesPerDim, shape: Shape, mapping: TensorMapping, even: frozenset[int], mesh: Mesh
 ) -> bool:
-    """Whether the shards of each dimension are even, but for those that may be padded.
-
-    Padding is at the end of a dimension, so that one of several factors is none of them.
-    """
+    """Whether the shards of each dimension are even, but for those that may be padded."""
+    paddable = paddable_dims(mapping, even)
     return all(
-        size % mesh.axes_size(each) == 0
-        or (len(dim.factor_indices) == 1 and dim.factor_indices[0] not in even)
-        for size, each, dim in zip(shape, axes, mapping.dim_mappings, strict=True)
+        number in paddable or size % mesh.axes_size(each) == 0
+        for number, (size, each) in enumerate(zip(shape, axes, strict=True))
     )
 
 
@@ -229,11 +244,19 @@ def completions(
     shapes: Sequence[Shape],
     reduced: AxisTuple,
     choices: AxisChoices,
+    paddable: Set[int] = frozenset(),
 ) -> Iterator[tuple[AxesPerDim, ...]]:
     """Yield the axes of the results after completion: by an all-reduce, then reduce-scatters.
 
     Only a single result is scattered. All axes are, or some of them, whose results are reduced
     along the others before.
+
+    Args:
+        computed: the axes of each result as it is computed.
+        shapes: the global shapes of the results.
+        reduced: the axes along which they are partial.
+        choices: the axes that may be used.
+        paddable: the dimensions of the result that may be padded, if they aren't sharded before.
     """
     yield computed
     if not reduced or len(computed) != 1:
@@ -247,8 +270,11 @@ def completions(
                 scattered[dim] = add_or_merge(scattered[dim], axis, choices.mesh)
         changed = [dim for dim in dims if dim is not None and scattered[dim] != axes[dim]]
         if changed and all(
-            shape[dim] % choices.mesh.axes_size(scattered[dim]) == 0
-            and choices.permits(scattered[dim])
+            choices.permits(scattered[dim])
+            and (
+                (dim in paddable and not axes[dim])
+                or shape[dim] % choices.mesh.axes_size(scattered[dim]) == 0
+            )
             for dim in changed
         ):
             yield (tuple(scattered),)

@@ -31,7 +31,7 @@ from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.resharding.cost import (
     PlannedCollective,
     Reshard,
-    local_elements,
+    elements_padded_for,
     reshard_collectives,
 )
 from pyshardy.partition.resharding.steps import AllGather, AllSlice, AxesPerDim
@@ -172,9 +172,20 @@ def scatterings(
             yield tuple(axes)
 
 
-def completing_collective(reshard: Reshard, reduced: AxisTuple, kind: str) -> PlannedCollective:
-    """Return the collective that completes partial results: an all-reduce or a reduce-scatter."""
-    put_in = reshard.nbytes * local_elements(reshard.shape, reshard.source, reshard.mesh)
+def completing_collective(
+    reshard: Reshard, reduced: AxisTuple, kind: str, after: AxesPerDim | None = None
+) -> PlannedCollective:
+    """Return the collective that completes partial results: an all-reduce or a reduce-scatter.
+
+    Args:
+        reshard: the reshard of the result, from the axes in which it is computed.
+        reduced: the axes along which the result is partial.
+        kind: the name of the collective.
+        after: the axes after a reduce-scatter, before which dimensions that they don't divide are
+            padded.
+    """
+    shape, source, mesh = reshard.shape, reshard.source, reshard.mesh
+    put_in = reshard.nbytes * elements_padded_for(shape, source, after or source, mesh)
     group = reshard.mesh.axes_size(reduced)
     names = tuple(dict.fromkeys(ref.name for ref in reduced))
     return PlannedCollective(kind, group, names, put_in * float(share_sent(kind, group)))
@@ -182,7 +193,8 @@ def completing_collective(reshard: Reshard, reduced: AxisTuple, kind: str) -> Pl
 
 def _scattering(reshard: Reshard, reduced: AxisTuple, axes: AxesPerDim) -> Completion:
     rest = reshard_collectives(replace(reshard, source=axes))
-    return Completion(axes, completing_collective(reshard, reduced, "reduce_scatter"), rest)
+    first = completing_collective(reshard, reduced, "reduce_scatter", axes)
+    return Completion(axes, first, rest)
 
 
 def _start(reshard: Reshard, reduced: AxisTuple) -> AxesPerDim:
