@@ -40,8 +40,8 @@ def test_a_failure_loses_no_choice(problem, monkeypatch, failure):
     monkeypatch.setattr(highs_process, "PATIENCE", 0.3)
     monkeypatch.setattr(highs_process, "COMMAND", ("-c", f"import os, time; {failure}"))
     begun = time.perf_counter()
-    found = solve(problem, gap=0, timeout=0.5)
-    assert time.perf_counter() - begun < 10
+    found = solve(problem, by="highs", gap=0)
+    assert time.perf_counter() - begun < 30
     assert evaluate(problem, found.choice).fits(problem.limit)
     assert "HiGHS crashed or hung (linear relaxation)" in found.notes
 

@@ -4,7 +4,8 @@
 1. HiGHS (`highs`) solves the problem in a part of the time, unless the problem is still too large
    for the linear relaxation when strategies have been removed by messages.
 2. If that has proven neither the gap nor that there is no choice, message passing goes on from the
-   choice. The solution has the better choice of the two, and the higher bound.
+   choice and the prices of memory. The solution has the better choice of the two, and the higher
+   bound.
 """
 
 from __future__ import annotations
@@ -33,13 +34,14 @@ class CombinedSolver(ReducingSolver):
     def search(self, task: Task, start: Ints | None) -> Solution:
         """Return the best choice that is found in time."""
         share = replace(task, timeout=HIGHS_SHARE * task.timeout)
-        first = HighsSearch(share, largest=LARGEST_FOR_HIGHS, parts=True).run(start)
+        search = HighsSearch(share, largest=LARGEST_FOR_HIGHS, parts=True)
+        first = search.run(start)
         if first.status in ("optimal", "infeasible"):
             return replace(first, notes=("solved by HiGHS", *first.notes))
         begun = time.perf_counter()
         left = max(0.0, task.started + task.timeout - begun)
         start = start if first.choice is None else first.choice
-        second = MessageSearch(replace(task, started=begun, timeout=left)).run(start)
+        second = MessageSearch(replace(task, started=begun, timeout=left)).run(start, search.prices)
         return joined(first, second, task.gap, task.started)
 
 

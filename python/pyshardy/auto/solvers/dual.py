@@ -18,7 +18,8 @@ all users of the class. That lowers no minimum, and the users that decide it get
 ascent as in facility location (Erlenkotter, 1978).
 
 Memory is priced (Lagrangian relaxation): with a price per byte at each point of time, the bytes of
-strategies are costs, and limit * price is subtracted from the bound.
+strategies and of copies are costs, and limit * price is subtracted from the bound. When the price
+of a copy changes, the shares of its cost change in proportion.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pyshardy.auto.problem.arrays import Floats, Ints, Problem
+from pyshardy.auto.problem.prices import CopiesOfValue, copies_of
 
 
 @dataclass(eq=False, slots=True)
@@ -143,6 +145,40 @@ class _Shared:
             costs += total[:, share.used]
 
 
+@dataclass(eq=False, slots=True)
+class _Copied:
+    """A value whose reshards make copies.
+
+    Attributes:
+        costs: the costs of the reshards without the price of copies.
+        users: the number of users that may need each target class.
+        shares: the pairs of its users.
+        copies: the copies.
+    """
+
+    costs: Floats
+    users: Floats
+    shares: list[_Share]
+    copies: CopiesOfValue
+
+    def change(self, before: Floats, after: Floats) -> None:
+        """Change the shares of the costs in proportion to these.
+
+        Args:
+            before: the sums of the prices up to each point of time.
+            after: those of the new prices.
+        """
+        old, new = (self.copies.add_price(self.costs, sums) for sums in (before, after))
+        if np.array_equal(old, new):
+            return
+        ratio = np.divide(new, old, out=np.ones_like(new), where=np.isfinite(old) & (old > 0))
+        first = np.where(old == 0, new / np.maximum(self.users, 1.0), 0.0)
+        for share in self.shares:
+            costs = share.rows(share.pair.costs)
+            costs *= ratio[:, share.used]
+            costs += first[:, share.used]
+
+
 class Dual:
     """The state of message passing.
 
@@ -159,7 +195,9 @@ class Dual:
         self._earlier: list[list[_Pair]] = [[] for _ in problem.nodes]
         self._pairs: list[_Pair] = []
         self._shared: list[_Shared] = []
-        for value in problem.values:
+        copies = copies_of(problem)
+        self._copied: list[_Copied] = []
+        for index, value in enumerate(problem.values):
             users = np.zeros(value.costs.shape[1])
             for user in value.users:
                 users[np.unique(user.target)] += 1
@@ -171,6 +209,8 @@ class Dual:
                 shares.append(_Share(pair, used, value.producer > user.node))
             if len(shares) > 1:
                 self._shared.append(_Shared(shares, users, len(value.costs)))
+            if index in copies:
+                self._copied.append(_Copied(value.costs, users, shares, copies[index]))
         buffers = problem.buffers
         self._starts = np.array([each.start for each in buffers], np.int64)
         self._ends = np.array([each.end for each in buffers], np.int64)
@@ -265,15 +305,15 @@ class Dual:
 
     def set_prices(self, prices: Floats) -> None:
         """Change the prices of memory."""
-        for node, change in self.priced(prices - self.prices).items():
+        for node, change in self._priced_nodes(prices - self.prices).items():
             self._costs[node] = self._costs[node] + change
+        before, after = (np.concatenate([[0.0], np.cumsum(each)]) for each in (self.prices, prices))
+        for each in self._copied:
+            each.change(before, after)
         self.prices = prices
 
-    def priced(self, prices: Floats) -> dict[int, Floats]:
-        """Return the price of the memory of each strategy, by node.
-
-        Copies have no price: their bytes are non-negative, so the bound holds.
-        """
+    def _priced_nodes(self, prices: Floats) -> dict[int, Floats]:
+        """Return the price of the buffers of each strategy, by node."""
         sums = np.concatenate([[0.0], np.cumsum(prices)])
         lasting = sums[self._ends] - sums[self._starts]
         result: dict[int, Floats] = {}

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -42,6 +42,7 @@ from pyshardy.auto.solvers.highs_process import FAILED
 from pyshardy.auto.solvers.least_memory import LeastMemory, least_memory, smallest_peak
 from pyshardy.auto.solvers.linear_program import LinearProgram
 from pyshardy.auto.solvers.local_search import LocalSearch
+from pyshardy.auto.solvers.price_search import PriceSearch
 from pyshardy.auto.solvers.solver_run import ReducingSolver, SolverRun, Task
 
 PASSES_AT_A_TIME = 10
@@ -65,11 +66,23 @@ SEARCH_SHARE = 0.15
 LEAST_MEMORY_SHARE = 0.4
 """The fraction of the time left for a choice within the memory limit, if no other one is known."""
 
+WEIGHT_OF_COPIES = 6
+"""The factor by which pairs of classes count more if copies are live within a limit.
+
+The relaxation of 67,000 such pairs takes a minute.
+"""
+
 FIRST_SHARE = 0.2
 """The fraction of the time left for branch and bound before parts of the problem are solved."""
 
-PARTS_SHARE = 0.5
-"""The fraction of the time left after that for parts of the problem."""
+PARTS_SHARE = 0.4
+"""The fraction of the time left for parts of the problem."""
+
+PRICES_SHARE = 0.2
+"""The fraction of the time left for prices of memory."""
+
+MOST_PRICES = 200
+"""The most changes of prices."""
 
 ROWS_AT_A_TIME = 24
 """The most memory constraints that are added after a solution."""
@@ -115,6 +128,8 @@ def pass_messages(dual: Dual, gap: float, deadline: float) -> Iterator[float]:
 class HighsSearch(SolverRun):
     """One search for a choice of a reduced problem.
 
+    Its prices of memory are None if it has searched for none.
+
     Args:
         task: the problem.
         dual: messages that are known for it; None if there are none. Then the gap suffices if they
@@ -136,6 +151,7 @@ class HighsSearch(SolverRun):
         self.bound = sum(float(node.costs.min()) for node in self.problem.nodes)
         self.points: list[int] = []
         self.least: LeastMemory | None = None
+        self.prices: Floats | None = None
         self.proven_at_most = math.inf  # no larger bound holds for strategies that are removed
         self.notes = [f"after reduction: {describe(self.problem)}"]
 
@@ -150,11 +166,13 @@ class HighsSearch(SolverRun):
         self.search = LocalSearch(self.problem, np.zeros(len(self.problem.nodes), np.int64))
         if start is not None:
             self.offer(self.reduction.restrict(start))
-        if start is not None and self.choice is None:
-            self._improve(self.reduction.restrict(start))
         has_start = self.choice is not None
+        if start is not None and not has_start:
+            self._improve(self.reduction.restrict(start))
         dual = self._pass_messages()
-        if limit is not None and self.choice is None and not self._begin_with_least(limit):
+        if limit is not None and not has_start and not self.is_proven:
+            self._search_by_prices(dual)
+        if self.choice is None and not self._begin_with_least():
             return self._finish()
         if self.choice is not None and not has_start:
             self._improve(self.choice)
@@ -163,8 +181,7 @@ class HighsSearch(SolverRun):
         self._remove_strategies(dual)
         if self.suffices or not self.problem.nodes:
             return self._finish()
-        if self.largest is not None and entries(self.problem) > self.largest:
-            self.notes.append("too large for the linear relaxation")
+        if self._is_too_large():
             return self._finish()
         self.model = FlowModel(self.problem)
         self.scale = SCALE / (abs(self.cost) if 0 < abs(self.cost) < math.inf else 1.0)
@@ -180,6 +197,16 @@ class HighsSearch(SolverRun):
         """Whether the search ends before the linear relaxation."""
         is_large = self.dual is not None or entries(self.problem) > CHEAP_ENTRIES
         return is_large and self.is_proven
+
+    def _is_too_large(self) -> bool:
+        """Return whether programs for all strategies aren't solved, and note it."""
+        if self.largest is None:
+            return False
+        weight = WEIGHT_OF_COPIES if self.problem.copies else 1
+        if weight * entries(self.problem) <= self.largest:
+            return False
+        self.notes.append("too large for the linear relaxation")
+        return True
 
     # --- Messages --------------------------------------------------------------------------------
 
@@ -198,16 +225,22 @@ class HighsSearch(SolverRun):
         """Let a choice descend, repair it, and keep it if it is the best so far."""
         search = self.search
         search.reset(choice)
-        search.descend({}, self.deadline)
+        search.descend(self.deadline)
         if search.fits or search.repair(self._deadline_of_search()):
             self.offer(np.array(search.choice, np.int64))
+
+    def _search_by_prices(self, dual: Dual) -> None:
+        """Raise the bound and find choices by prices of memory."""
+        deadline = time.perf_counter() + PRICES_SHARE * self.left
+        PriceSearch(self, self.search, dual).run(deadline, MOST_PRICES)
+        self.prices = dual.prices
 
     def _remove_strategies(self, dual: Dual) -> None:
         """Remove the strategies without which the gap can still be proven."""
         choice = self.choice
         if choice is None:
             return
-        distance = self._aim() - self.bound
+        distance = self._aim() - min(self.bound, dual.bound())
         nodes: list[Node] = []
         for node, regret, one in zip(self.problem.nodes, dual.regrets(), choice, strict=True):
             kept: Bools = regret <= distance
@@ -232,8 +265,14 @@ class HighsSearch(SolverRun):
         self.proven_at_most = min(self.proven_at_most, aim)
         return aim
 
-    def _begin_with_least(self, limit: float) -> bool:
-        """Improve the choice of least memory; return whether one within the limit may exist."""
+    def _begin_with_least(self) -> bool:
+        """Improve the choice of least memory; return whether the search goes on without a choice.
+
+        It ends if no choice within the limit exists, or the problem is too large for programs.
+        """
+        limit = self.problem.limit
+        if limit is None or self._is_too_large():
+            return limit is None
         self.least = least_memory(self.problem, LEAST_MEMORY_SHARE * self.left, limit)
         if self.least.bound > limit * (1 + MEMORY_TOLERANCE):
             self.bound = math.inf
@@ -326,19 +365,16 @@ class HighsSearch(SolverRun):
         if self.parts:
             self._branch_and_bound(FIRST_SHARE)
             if not self.is_proven and self.left > 0:
-                self._search_parts()
+                ends = zip(self.model.first[:-1], self.model.first[1:], strict=True)
+                columns = np.maximum(self.reduced_costs, 0.0)
+                self._search_parts([columns[begin:end] for begin, end in ends])
+                self._remove_columns()
         self._branch_and_bound()
 
-    def _search_parts(self) -> None:
-        """Solve parts of the problem exactly, and remove more columns."""
-        ends = zip(self.model.first[:-1], self.model.first[1:], strict=True)
-        columns = np.maximum(self.reduced_costs, 0.0)
-        regrets = [columns[begin:end] for begin, end in ends]
+    def _search_parts(self, regrets: Sequence[Floats]) -> None:
+        """Solve parts of the problem exactly."""
         deadline = time.perf_counter() + PARTS_SHARE * self.left
-        before = self.cost
         ExactParts(self, regrets, deadline).search()
-        if self.cost < before:
-            self._remove_columns()
 
     def _branch_and_bound(self, share: float = 1.0) -> None:
         """Search by branch and bound.

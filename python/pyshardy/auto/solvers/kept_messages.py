@@ -92,7 +92,7 @@ class KeptMessages:
     def _reduced_start(self, reduced: Problem, start: Ints, deadline: float) -> Ints | None:
         """Return a permitted choice of the reduced problem near a start, or None."""
         search = LocalSearch(reduced, self._reduction.restrict(start))
-        search.descend({}, deadline)
+        search.descend(deadline)
         choice = np.array(search.choice, np.int64)
         found = evaluate(reduced, choice)
         return choice if math.isfinite(found.cost) and found.fits(reduced.limit) else None

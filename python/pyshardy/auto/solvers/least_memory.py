@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyshardy.auto.problem.arrays import Bools, Floats, Ints, Node, Problem, Value, evaluate
+from pyshardy.auto.problem.arrays import Bools, Floats, Ints, Problem, evaluate
+from pyshardy.auto.problem.prices import priced, without_costs
 from pyshardy.auto.solvers.flow_model import FlowModel, SparseRows
 from pyshardy.auto.solvers.highs_model import Outcome
 from pyshardy.auto.solvers.linear_program import LinearProgram
@@ -158,9 +159,9 @@ class _Search:
         """Offer choices that local search finds for prices of the bytes at each point."""
         end = time.perf_counter() + _SEARCH_SHARE * (self.deadline - time.perf_counter())
         choice = smallest_choice(self.problem)
-        prices = np.ones(self.problem.points)
+        prices, free = np.ones(self.problem.points), without_costs(self.problem)
         for _ in range(_ROUNDS):
-            search = LocalSearch(_priced(self.problem, prices), choice)
+            search = LocalSearch(priced(free, prices), choice)
             search.improve(end)
             choice = np.array(search.choice, np.int64)
             self._offer(choice)
@@ -208,27 +209,3 @@ class _Search:
             np.insert(rows.columns, ends, self.column),
             np.insert(rows.entries, ends, -1.0),
         )
-
-
-def _priced(problem: Problem, prices: Floats) -> Problem:
-    """Return a problem whose costs are the prices of live bytes, and that permits the same.
-
-    Args:
-        problem: the problem.
-        prices: the price of a byte at each point.
-    """
-    total = np.concatenate([[0.0], np.cumsum(prices)])
-    costs = [np.where(np.isfinite(node.costs), 0.0, np.inf) for node in problem.nodes]
-    for buffer in problem.buffers:
-        costs[buffer.node] += buffer.nbytes * (total[buffer.end] - total[buffer.start])
-    reshards = [np.where(np.isfinite(value.costs), 0.0, np.inf) for value in problem.values]
-    for copy in problem.copies:
-        price = total[copy.end] - total[copy.start]
-        reshards[copy.value][:, copy.target] += copy.nbytes * price
-    return Problem(
-        [Node(node.name, own) for node, own in zip(problem.nodes, costs, strict=True)],
-        [
-            Value(value.producer, value.source, value.users, own)
-            for value, own in zip(problem.values, reshards, strict=True)
-        ],
-    )

@@ -14,7 +14,7 @@ so that a move takes time in proportion to the neighbors of a node.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -168,19 +168,12 @@ class LocalSearch:
                 return False
         return self.fits
 
-    def descend(self, prices: Mapping[int, Floats], deadline: float) -> None:
-        """Move each node to its strategy of the least cost and price of memory, again and again.
-
-        Args:
-            prices: the price of the memory of each strategy, by node.
-            deadline: the time to stop at.
-        """
+    def descend(self, deadline: float) -> None:
+        """Move each node to its strategy of the least cost until none moves or a deadline."""
         for _ in range(SWEEPS):
             changed = False
             for node, one in enumerate(self.choice):
                 totals = self.marginals[node]
-                if node in prices:
-                    totals = totals + prices[node]
                 best = int(np.argmin(totals))
                 if totals[best] < totals[one]:
                     self.move(node, best)
