@@ -67,6 +67,25 @@ def test_a_batch_and_features_that_axes_dont_divide():
     assert_correct(uneven)
 
 
+def test_partial_results_are_scattered_along_uneven_rows():
+    """31 rows on 4 devices are padded to 32 before the reduce-scatter."""
+    text = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%x: tensor<31x640xf32>, %w: tensor<640x30xf32>, %v: tensor<30x7xf32>)
+    -> tensor<31x7xf32> {
+  %h = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+    : (tensor<31x640xf32>, tensor<640x30xf32>) -> tensor<31x30xf32>
+  %a = stablehlo.tanh %h : tensor<31x30xf32>
+  %y = stablehlo.dot_general %a, %v, contracting_dims = [1] x [0]
+    : (tensor<31x30xf32>, tensor<30x7xf32>) -> tensor<31x7xf32>
+  return %y : tensor<31x7xf32>
+}"""
+    _, uneven = plans_of(text)
+    assert uneven.prediction.bytes_by_kind["reduce_scatter", "x"] == 32 * 30 * 4 * 3 / 4
+    assert_predicted(uneven)
+    assert_correct(uneven)
+
+
 def test_the_work_of_a_shard_includes_padding():
     """Along a blocked factor, or one whose shards must be even, there is no strategy."""
     mesh = sdy.Mesh({"x": 4})

@@ -7,6 +7,7 @@
 | `untied`         | lower bounds of plans without folding          |
 | `memory`         | its memory                                     |
 | `apply`          | writing shardings into a program               |
+| `operation_axes` | writing the axes of operations into a program  |
 | `options`        | the options, and their checks                  |
 | `program_search` | from a program to an annotated one             |
 | `ties`           | the order of plans with equal costs            |

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a choice says about operations beyond the shardings of their results.
+"""The axes of operations in a choice, beyond the shardings of their results.
 
 An operation whose operands or results are resharded gets the axes of its factors, and one that
 leaves or takes partial values the sharding of its results before they are completed.

@@ -10,10 +10,15 @@
 | `combined`        | the default solver: HiGHS, and message passing after it        |
 | `highs`           | the solver by HiGHS                                            |
 | `message_passing` | the solver by message passing                                  |
+| `price_search`    | choices within the memory limit, by prices of memory           |
+| `exact_parts`     | the exact solution of parts of a problem                       |
 | `neighborhoods`   | parts of a choice that are solved exactly                      |
 | `kept_messages`   | the solution of problems that differ in permitted strategies   |
 | `local_search`    | moves of nodes within the memory limit                         |
-| `linear_program`  | linear programs in HiGHS                                       |
+| `linear_program`  | linear programs whose columns keep their numbers               |
+| `highs_model`     | a program in HiGHS                                             |
+| `highs_process`   | the same in a process of its own, which may crash or hang      |
+| `highs_worker`    | that process                                                   |
 | `least_memory`    | the choice of the lowest peak of memory                        |
 | `shortage`        | the memory that is missing                                     |
 """

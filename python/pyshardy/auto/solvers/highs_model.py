@@ -22,7 +22,7 @@ _DOUBLETON_EQUATIONS = 1 << 9
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Outcome:
-    """What is known after a run.
+    """The result of a run.
 
     Attributes:
         status: the name of the status of the model.
