@@ -128,6 +128,11 @@ class Engine:
         # `_UNSHARDED`.
         self._relations_of: list[list[int]] = [[] for _ in self.state]
         self._at_rest: list[RelationKind | _Unsharded | None] = []
+        # The number of the family of each relation; 0 without a relation.
+        families = {id(family): 1 + at for at, family in enumerate(reader.table.families)}
+        self._families = [
+            0 if relation is None else families[id(relation.family)] for relation in self.relations
+        ]
         state = self.state
         for operation, relation in zip(program.numbers, self.relations, strict=True):
             is_sharded = 0
@@ -202,11 +207,8 @@ class Engine:
     def _kinds_of_run(self, run: Run) -> list[RelationKind | None]:
         """Return the kind of each relation, at priority 0 as if no operand had other uses."""
         key = run.strategy, run.priority, True
-        of_family = {id(family): self._kinds.kind(family, *key) for family in self._kinds.families}
-        return [
-            None if relation is None else of_family[id(relation.family)]
-            for relation in self.relations
-        ]
+        of_family = [None, *(self._kinds.kind(family, *key) for family in self._kinds.families)]
+        return list(map(of_family.__getitem__, self._families))
 
     def _drain(self, run: Run) -> None:
         kinds = self._kinds_of_run(run)

@@ -109,9 +109,12 @@ class ShardingRuleLookup:
             reads = self._reads[name] = _attributes_read(name)
         if reads is None or has_discardable(known.operation, SHARDING_RULE):
             return None
-        types = [identity(value.type) for value in known.values]
-        read = [identity(attribute_named(known.operation, attribute)) for attribute in reads]
-        return name, len(known.operands), *types, *read
+        operands = [identity(value.type) for value in known.operands]
+        results = [identity(value.type) for value in known.results]
+        key = (name, len(operands), *operands, *results)
+        if not reads:
+            return key
+        return (*key, *[identity(attribute_named(known.operation, each)) for each in reads])
 
     def registered_rule(
         self,

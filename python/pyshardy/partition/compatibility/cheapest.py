@@ -129,6 +129,8 @@ class CheapestCompatibility:
             tuple[AxisTuple, int], SignatureMemo[CompatibleShardings | None]
         ](lambda: SignatureMemo(context.rules))
         self._sums = JointSums(_can_be_partial, context.shardings)
+        # By signature and the addresses of shardings, which are kept alive; most operations.
+        self._settled: dict[Hashable, tuple[Shardings, CompatibleShardings | None]] = {}
         self._cheapest_found: dict[object, CompatibleShardings | None] = {}
         self._reshapes_found: dict[object, CompatibleShardings | None] = {}
 
@@ -143,9 +145,17 @@ class CheapestCompatibility:
         if self._depends_on_place(view.operation) or not self._full:
             return self._resolve(view.operation, shardings)
         signature = self._signatures.of(view)
+        key = (signature, *map(id, shardings))
+        settled = self._settled.get(key)
+        if settled is not None:
+            return settled[1]
         alone = self._resolve_once(view.operation, signature, shardings)
         # A sum can't improve what needs no communication, and looking for one takes time.
-        if alone is None or alone.is_kept or not self._is_added(view.operation):
+        if alone is None or alone.is_kept:
+            if signature is not None:
+                self._settled[key] = shardings, alone
+            return alone
+        if not self._is_added(view.operation):
             return alone
         completed = self._completed_sum(view.operation)
         return self._resolve_once(view.operation, signature, shardings, completed)

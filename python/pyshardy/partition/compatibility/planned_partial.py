@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mlir_sdy import sdy
+from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.attributes import attribute_of, value_of
 from mlir_sdy.discardable import (
     get_discardable,
@@ -52,13 +53,13 @@ def apply_planned_partials(function: ir.Operation) -> None:
     Args:
         function: the `func.func`.
     """
+    if not operations_with(PARTIAL_SHARDING, function):
+        return  # nearly always, and C++ finds it out
     planned = [
         operation
         for operation, _ in named_operations_in(function, leaving_out=SCALAR_BODIES)
         if has_discardable(operation, PARTIAL_SHARDING)
     ]
-    if not planned:
-        return
     context = FunctionContext.of(function)
     cache = context.cache
     partial: dict[ir.Operation, TensorSharding] = {}

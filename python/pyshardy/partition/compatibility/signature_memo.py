@@ -19,6 +19,7 @@ Shardings = tuple[TensorSharding | None, ...]
 
 _REDUCE = "stablehlo.reduce"
 _BY_RULE = DOT_OPERATIONS | {"stablehlo.reshape"}
+_UNKNOWN = object()
 _BY_ATTRIBUTES = frozenset({"stablehlo.convolution", "stablehlo.reverse", "stablehlo.slice"})
 
 
@@ -56,10 +57,11 @@ class Signatures:
         elif known.name in _BY_ATTRIBUTES:
             more = _attributes(operation)
         key = rule_key, more
-        if key not in self._known:
+        signature = self._known.get(key, _UNKNOWN)
+        if signature is _UNKNOWN:
             is_complete = more is not None or _goes_by_rule(known.name, self._rules.rule(operation))
-            self._known[key] = object() if is_complete else None
-        return self._known[key]
+            signature = self._known[key] = object() if is_complete else None
+        return signature
 
 
 class SignatureMemo(Generic[Found]):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
@@ -151,10 +151,10 @@ class JointSums:
         return self._uses[value]
 
     def _read_use(self, value: ir.Value) -> _LinearUse | None:
-        if not has_one_use(value):
+        uses = list(islice(value.uses, 2))
+        if len(uses) != 1:
             return None
-        (use,) = value.uses
-        user, index = use.owner.operation, use.operand_number
+        user, index = uses[0].owner.operation, uses[0].operand_number
         is_sum = user.name in _ADDING
         if not is_sum and linear_operands(user) != (index,):
             return None

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import identity, ir
@@ -30,20 +31,39 @@ from pyshardy.partition.resharding.region_boundary import (
 from pyshardy.partition.resharding.share_reshards import Cost
 
 
+class _Member(NamedTuple):
+    """An elementwise operation whose tensors have one sharding, read once.
+
+    Attributes:
+        key: the identity of its result: the bindings' hash of an operation depends on its operands.
+        operation: the operation.
+        result: its only result.
+        operands: its operands.
+        sharding: the sharding of its result.
+        kind: the identities of the types of its operands and its result.
+    """
+
+    key: int
+    operation: ir.Operation
+    result: ir.Value
+    operands: Sequence[ir.Value]
+    sharding: TensorSharding
+    kind: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class _Region:
     """Elementwise operations of a block that use each other's results, all in one sharding.
 
     Attributes:
-        operations: the operations, by the identity of their results: the bindings' hash of an
-            operation depends on its operands.
+        members: the operations by their keys.
         sharding: the sharding of their tensors.
         mesh: its mesh.
         inputs: the values that they use from outside, without scalars.
         outputs: for each of their results that is used outside the users there.
     """
 
-    operations: Mapping[int, ir.Operation]
+    members: Mapping[int, _Member]
     sharding: TensorSharding
     mesh: Mesh
     inputs: Sequence[ir.Value]
@@ -95,7 +115,7 @@ class ElementwiseRegions:
         self._cost = cost
         self._work = work
         self._seen: set[int] = set()
-        self._shardings: dict[int, TensorSharding | None] = {}
+        self._members: dict[int, _Member | None] = {}
         self._known = _Shardings()
 
     def visit(self, reshards: Iterable[ir.Operation]) -> None:
@@ -114,72 +134,94 @@ class ElementwiseRegions:
 
     def _region(self, first: ir.Operation) -> _Region | None:
         """Return the region of an operation; None if it can't be in one."""
-        sharding = self._plain_sharding(first)
-        mesh = None if sharding is None else mesh_of(sharding, self._meshes)
-        if sharding is None or mesh is None or mesh.is_maximal:
+        start = self._member(first)
+        mesh = None if start is None else mesh_of(start.sharding, self._meshes)
+        if start is None or mesh is None or mesh.is_maximal:
             return None
-        block = first.block
+        sharding, block = start.sharding, first.block
+        seen, known = self._seen, self._known
 
-        def belongs(result: ir.Value) -> bool:
-            if identity(result) in self._seen or not _has_axes(self._known[result], sharding):
-                return False
-            operation = result.owner.operation
-            return operation.block == block and self._plain_sharding(operation) is not None
+        def member_of(value: ir.Value, key: int) -> _Member | None:
+            """Return the member of the region that defines a value; None if it is outside."""
+            if isinstance(value, ir.BlockArgument) or key in seen:
+                return None
+            if not _has_axes(known[value], sharding):
+                return None
+            operation = value.owner.operation
+            return self._member(operation) if operation.block == block else None
 
-        found, pending, outside = {_key(first): first}, [first], set[int]()
-        around: dict[int, tuple[list[ir.Value], list[tuple[int, ir.Operation]]]] = {}
+        found, pending, outside = {start.key: start}, [start], set[int]()
+        users_of: dict[int, list[tuple[int, ir.Operation]]] = {}
         while pending:
-            operation = pending.pop()
-            result, operands = operation.results[0], list(operation.operands)
-            users = [use.owner.operation for use in result.uses]
-            used = [user.results[0] for user in users if len(user.results)]
-            for value in (*operands, *used):
-                key = identity(value)
+            member = pending.pop()
+            around = [(identity(operand), operand) for operand in member.operands]
+            users = users_of[member.key] = []
+            for use in member.result.uses:
+                user = use.owner.operation
+                result = _result(user)
+                key = 0 if result is None else identity(result)
+                users.append((key, user))
+                if result is not None:
+                    around.append((key, result))
+            for key, value in around:
                 if key in found or key in outside:
                     continue
-                if isinstance(value, ir.BlockArgument) or not belongs(value):
+                other = member_of(value, key)
+                if other is None:
                     outside.add(key)
                     continue
-                found[key] = value.owner.operation
-                pending.append(found[key])
-            around[identity(result)] = operands, [(_key(user), user) for user in users]
-        self._seen.update(found)
+                found[key] = other
+                pending.append(other)
+        seen.update(found)
         inputs: dict[ir.Value, None] = {}
         outputs: list[tuple[ir.Value, Sequence[ir.Operation]]] = []
-        for key, operation in found.items():
-            operands, users = around[key]
-            for operand in operands:
+        for key, member in found.items():
+            for operand in member.operands:
                 if identity(operand) not in found and shape_of(operand.type):
                     inputs[operand] = None
-            others = [user for key, user in users if key not in found]
+            others = [user for user_key, user in users_of[key] if user_key not in found]
             if others:
-                outputs.append((operation.results[0], others))
+                outputs.append((member.result, others))
         return _Region(found, sharding, mesh, list(inputs), outputs)
 
-    def _plain_sharding(self, operation: ir.Operation) -> TensorSharding | None:
-        """Return the sharding of all tensors of an elementwise operation; None without one.
+    def _member(self, operation: ir.Operation) -> _Member | None:
+        """Return an elementwise operation whose tensors have one sharding; None for another one.
 
         Constants don't count: they would connect regions that have nothing else in common.
         """
-        key = _key(operation)
-        if key not in self._shardings:
-            self._shardings[key] = self._find_plain_sharding(operation)
-        return self._shardings[key]
+        result = _result(operation)
+        if result is None:
+            return None
+        key = identity(result)
+        if key not in self._members:
+            self._members[key] = self._find_member(operation, result, key)
+        return self._members[key]
 
-    def _find_plain_sharding(self, operation: ir.Operation) -> TensorSharding | None:
-        if len(operation.results) != 1:
+    def _find_member(
+        self, operation: ir.Operation, result: ir.Value, key: int
+    ) -> _Member | None:
+        known = self._known
+        sharding = known[result]
+        if sharding is None or not is_plain(sharding) or len(operation.results) != 1:
             return None
-        result = operation.results[0]
-        sharding = self._known[result]
-        if sharding is None or not is_plain(sharding):
-            return None
-        tensors = [operand for operand in operation.operands if shape_of(operand.type)]
-        for operand in tensors:
-            other = self._known[operand]
+        operands = list(operation.operands)
+        types = [operand.type for operand in operands]
+        has_tensors = False
+        for operand, operand_type in zip(operands, types, strict=True):
+            if not shape_of(operand_type):
+                continue
+            has_tensors = True
+            other = known[operand]
+            if other is sharding:
+                continue
             if other is None or not is_plain(other) or not are_equivalent(other, sharding):
                 return None
-        is_static = all(size > 0 for size in shape_of(result.type))
-        return sharding if tensors and is_static and self._is_elementwise(operation) else None
+        result_type = result.type
+        is_static = all(size > 0 for size in shape_of(result_type))
+        if not (has_tensors and is_static and self._is_elementwise(operation)):
+            return None
+        kind = tuple([identity(each) for each in (*types, result_type)])
+        return _Member(key, operation, result, operands, sharding, kind)
 
     # --- Changing ---------------------------------------------------------------------------
 
@@ -194,13 +236,13 @@ class ElementwiseRegions:
                 least, best = total, candidate
         if best is None:
             return
-        self._shardings.clear()  # They change.
+        self._members.clear()  # Shardings change.
         self._known.clear()
         for value in region.inputs:
-            uses = [use for use in value.uses if _key(use.owner.operation) in region.operations]
+            uses = [use for use in value.uses if _key(use.owner.operation) in region.members]
             self._boundary.bring(value, best, uses)
-        for operation in region.operations.values():
-            set_result_shardings_of(operation, {0: best}, self._cache)
+        for member in region.members.values():
+            set_result_shardings_of(member.operation, {0: best}, self._cache)
         for value, users in region.outputs:
             self._boundary.take(value, users, best, region.sharding)
 
@@ -219,7 +261,7 @@ class ElementwiseRegions:
         """Return the cost of a region, and of the reshards around it, in a sharding."""
         present, mesh = region.sharding, region.mesh
         is_present = sharding is present
-        total = sum(self._work(each, sharding, mesh) for each in region.operations.values())
+        total = self._total_work(region, sharding)
         for value in region.inputs:
             origin = self._boundary.origin(value)
             if is_present:
@@ -237,6 +279,15 @@ class ElementwiseRegions:
             )
         return total
 
+    def _total_work(self, region: _Region, sharding: TensorSharding) -> float:
+        """Return the cost of the operations of a region in a sharding, each kind looked up once."""
+        one_of_kind = {member.kind: member.operation for member in region.members.values()}
+        works = {
+            kind: self._work(operation, sharding, region.mesh)
+            for kind, operation in one_of_kind.items()
+        }
+        return sum([works[member.kind] for member in region.members.values()])
+
     def _reshard_cost(self, value: ir.Value, target: TensorSharding, mesh: Mesh) -> float:
         sharding = get_sharding(value)
         assert sharding is not None, "inputs of a region have shardings"
@@ -246,7 +297,7 @@ class ElementwiseRegions:
 
     def _is_used_only_inside(self, value: ir.Value, region: _Region) -> bool:
         """Whether only the region uses a resharded value, and no equal one stays."""
-        if any(_key(use.owner.operation) not in region.operations for use in value.uses):
+        if any(_key(use.owner.operation) not in region.members for use in value.uses):
             return False
         return not is_made_elsewhere(value.owner.operation, self._is_elementwise)
 
@@ -264,6 +315,13 @@ def _has_axes(sharding: TensorSharding | None, wanted: TensorSharding) -> bool:
     )
 
 
+def _result(operation: ir.Operation) -> ir.Value | None:
+    """Return the first result of an operation; None without results."""
+    results = operation.results
+    return results[0] if len(results) else None
+
+
 def _key(operation: ir.Operation) -> int:
     """Return the identity of the first result of an operation; 0 without results."""
-    return identity(operation.results[0]) if len(operation.results) else 0
+    result = _result(operation)
+    return 0 if result is None else identity(result)

@@ -19,7 +19,7 @@ An operation without a rule, or without a local form, is computed on replicated 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -81,13 +81,13 @@ from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.reductions import completion_of
 from pyshardy.rules.operation_view import OperationView
 
-_TERMINATORS = frozenset({"func.return", "sdy.return", "stablehlo.return"})
+_NOT_COMPUTED = frozenset({"func.func", "func.return", "sdy.return", "stablehlo.return"})
 _EDGES = {
     "sdy.data_flow_edge": "sdy-sink-data-flow-edges",
     "sdy.func_data_flow_edge": "sdy-sink-func-data-flow-edges",
 }
 _BARRIER = "sdy.propagation_barrier"
-_CALL = "func.call"
+_CALL, _CUSTOM_CALL = "func.call", "stablehlo.custom_call"
 _RESHARD = "sdy.reshard"
 _WHILE = "stablehlo.while"
 
@@ -185,14 +185,15 @@ class _FunctionResharder:
             return [(operation, operation.name) for operation in found]
         known = self.known
         disagreeing: list[tuple[ir.Operation, str]] = []
-        for operation, name in self._all_operations():
+        operations = self._all_operations()
+        for operation, name in operations:
             shardings = known.read(operation, name, operation.results)
             if not is_compatible_already(operation, name, shardings, known):
                 disagreeing.append((operation, name))
         self.has_unreduced_or_maximal = has_unreduced_or_maximal(
             self.function, self.meshes, known.lists
         )
-        return [*self._all_operations()] if self.has_unreduced_or_maximal else disagreeing
+        return operations if self.has_unreduced_or_maximal else disagreeing
 
     def _has_unreduced_or_maximal(self) -> bool:
         module = self.context.module
@@ -202,11 +203,9 @@ class _FunctionResharder:
                 return False
         return has_unreduced_or_maximal(self.function, self.meshes)
 
-    def _all_operations(self) -> Iterator[tuple[ir.Operation, str]]:
+    def _all_operations(self) -> list[tuple[ir.Operation, str]]:
         everything = named_operations_in(self.function, leaving_out=SCALAR_BODIES, inner_first=True)
-        for operation, name in everything:
-            if name not in _TERMINATORS and name != "func.func":
-                yield operation, name
+        return [each for each in everything if each[1] not in _NOT_COMPUTED]
 
     def _check_edges(self) -> None:
         """Check that data-flow operations have the shardings of their values."""
@@ -224,7 +223,7 @@ class _FunctionResharder:
             self.known.forget(operation)  # the operation may be erased
             self.resolver.forget(operation.operands, operation.results)
             self.resolver.expand_reshard(operation, self.uses)
-        elif name == _BARRIER or runs_on_shards(operation):
+        elif name == _BARRIER or (name == _CUSTOM_CALL and runs_on_shards(operation)):
             self.resolver.forget(operation.operands, ())
             self.uses.complete_operands(operation)
         elif name not in OPERATIONS or record_of(name).creates_any_shard:
