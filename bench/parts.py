@@ -2,16 +2,20 @@
 """The parts of the time of the pipelines, for a training step of equal layers.
 
     python bench/parts.py
-    python bench/parts.py --layers 24 384
+    python bench/parts.py --layers 4 12 384
 
-1. *Once for each form*: what doesn't grow with the number of layers.
+1. *Once for each form*: what doesn't grow with the number of layers. A straight line through the
+   times of two small programs, which have all the forms, gives it. With the largest program instead
+   it would come out too low, even below zero, since its operations no longer fit into the caches:
+   each takes up to a fifth longer.
 2. *Reading once*: the name, operands, types and sharding of each operation (`floor.py`).
 3. *Writing once*: each sharding in propagation, and in partitioning each operation of the local
    program, made from a name, types, operands and attributes that are at hand. That is what a
    replay of a whole layer would have to do.
 4. *Again for each operation*: the rest, which a replay of equal layers could save at most.
 
-Times are of the processor, without verification, and the least of several runs.
+Times are of the processor, without verification, and the least of several runs. The programs take
+turns, so that a slow phase of the machine is one of all of them.
 """
 
 from __future__ import annotations
@@ -31,7 +35,8 @@ from mlir_sdy.traversal import named_operations_in
 from pyshardy.pipeline import run_pipeline
 
 PIPELINES = ("propagation", "partitioning")
-LAYERS = (24, 96)
+_NAMES = ("sdy-propagation-pipeline", "sdy-partition-pipeline")
+LAYERS = (4, 12, 96)
 SHARDING = "sdy.sharding"
 
 
@@ -42,12 +47,14 @@ class Costs:
     Attributes:
         num_operations: the number of its operations.
         pipelines: those of each pipeline.
+        by_form: those that don't grow with the number of operations.
         reading: those of reading it once before each pipeline.
         writing: those of writing the results of each pipeline once.
     """
 
     num_operations: int
     pipelines: tuple[float, float]
+    by_form: tuple[float, float]
     reading: tuple[float, float]
     writing: tuple[float, float]
 
@@ -115,28 +122,62 @@ def _making_of_operations(module: ir.Module) -> float:
     return spent
 
 
-def costs(layers: int, runs: int) -> Costs:
-    """Measure a training step of some layers."""
-    context = Context()
-    text = asm(parse(program_text(None, layers), context))
-    taken: list[tuple[float, float]] = []
-    reading, writing = (0.0, 0.0), (0.0, 0.0)
-    num_operations = 0
-    for run in range(runs + 1):
-        module = parse(text, context)
-        num_operations = len(named_operations_in(module))
-        at_first = _seconds(lambda module=module: _read(module), 3) if not run else 0
-        propagation = _seconds(lambda module=module: _run(module, "sdy-propagation-pipeline"))
-        if not run:
-            reading = at_first, _seconds(lambda module=module: _read(module), 3)
-            shardings = _writing_of_shardings(module)
-        partitioning = _seconds(lambda module=module: _run(module, "sdy-partition-pipeline"))
-        if not run:
-            writing = shardings, _making_of_operations(module)
-        else:
-            taken.append((propagation, partitioning))
-    first, second = (min(each) for each in zip(*taken, strict=True))
-    return Costs(num_operations, (first, second), reading, writing)
+@dataclass
+class _Program:
+    """A training step of some layers, and the least seconds of each pipeline so far."""
+
+    text: str
+    context: Context
+    num_operations: int
+    least: tuple[float, float] = (float("inf"), float("inf"))
+
+    @classmethod
+    def of(cls, layers: int) -> _Program:
+        context = Context()
+        module = parse(program_text(None, layers), context)
+        return cls(asm(module), context, len(named_operations_in(module)))
+
+    def measure(self) -> None:
+        """Run both pipelines."""
+        module = parse(self.text, self.context)
+        times = [_seconds(lambda each=each: _run(module, each)) for each in _NAMES]
+        first, second = (min(pair) for pair in zip(self.least, times, strict=True))
+        self.least = first, second
+
+
+def by_form(small: _Program, larger: _Program) -> tuple[float, float]:
+    """Return the seconds of each pipeline that don't depend on the number of operations."""
+    more = larger.num_operations - small.num_operations
+    first, second = (
+        low - (high - low) * small.num_operations / more
+        for low, high in zip(small.least, larger.least, strict=True)
+    )
+    return first, second
+
+
+def costs(layers: Sequence[int], runs: int) -> Costs:
+    """Measure the largest of three training steps; the smaller ones tell what is done by form.
+
+    Args:
+        layers: the numbers of layers of each of them.
+        runs: the number of runs of each, after one that fills the caches of the process.
+    """
+    programs = [_Program.of(each) for each in layers]
+    for program in programs:
+        program.measure()
+        program.least = float("inf"), float("inf")
+    for run in range(runs):
+        for program in programs[:: 1 if run % 2 else -1]:
+            program.measure()
+    small, larger, largest = programs
+    module = parse(largest.text, largest.context)
+    at_first = _seconds(lambda: _read(module), 3)
+    _run(module, _NAMES[0])
+    reading = at_first, _seconds(lambda: _read(module), 3)
+    shardings = _writing_of_shardings(module)
+    _run(module, _NAMES[1])
+    writing = shardings, _making_of_operations(module)
+    return Costs(largest.num_operations, largest.least, by_form(small, larger), reading, writing)
 
 
 def _run(module: ir.Module, pipeline: str) -> None:
@@ -144,31 +185,29 @@ def _run(module: ir.Module, pipeline: str) -> None:
 
 
 def rows(runs: int, layers: Sequence[int] = LAYERS) -> list[list[object]]:
-    """Return rows: microseconds for each operation of the larger program, and their share."""
-    small, large = (costs(each, max(2, runs // 2)) for each in layers)
+    """Return rows: microseconds for each operation of the largest program, and their share."""
+    found = costs(layers, max(3, runs))
     columns: list[list[str]] = []
-    for small_time, time_, reading, writing in zip(
-        small.pipelines, large.pipelines, large.reading, large.writing, strict=True
+    for time_, once, reading, writing in zip(
+        found.pipelines, found.by_form, found.reading, found.writing, strict=True
     ):
-        slope = (time_ - small_time) / (large.num_operations - small.num_operations)
-        by_form = max(0.0, time_ - slope * large.num_operations)
-        parts = [by_form, reading, writing, time_ - by_form - reading - writing, time_]
+        parts = [once, reading, writing, time_ - once - reading - writing, time_]
         columns.append(
-            [f"{1e6 * part / large.num_operations:.1f} us, {part / time_:.0%}" for part in parts]
+            [f"{1e6 * part / found.num_operations:.1f} us, {part / time_:.0%}" for part in parts]
         )
     titles = (
         "once for each form",
         "reading once",
         "writing once",
         "again for each operation",
-        f"{large.num_operations:,} operations",
+        f"{found.num_operations:,} operations",
     )
     return [[title, *cells] for title, *cells in zip(titles, *columns, strict=True)]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--layers", type=int, nargs=2, default=LAYERS, help="of two programs")
+    parser.add_argument("--layers", type=int, nargs=3, default=LAYERS, help="of three programs")
     parser.add_argument("--runs", type=int, default=7, help="more runs give steadier results")
     options = parser.parse_args()
     for title, *cells in rows(options.runs, options.layers):

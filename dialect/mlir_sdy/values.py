@@ -411,8 +411,15 @@ def sharded_among(
     for operation, name in operations:
         attribute = operation.attributes.get(SHARDING)
         if attribute is not None:
-            types = [identity(result.type) for result in operation.results]
-            yield operation, name, (identity(attribute), *types)
+            yield operation, name, (identity(attribute), result_types_key(operation))
+
+
+def result_types_key(operation: ir.Operation) -> Hashable:
+    """Return a key that is equal for operations whose results have the same types."""
+    results = operation.results
+    if len(results) == 1:  # nearly always, and a loop takes longer
+        return identity(results[0].type)
+    return tuple(map(identity, results.types))
 
 
 def sharding_attributes(operation: ir.Operation) -> list[ir.Attribute]:

@@ -16,7 +16,7 @@ from mlir_sdy.host import identity, ir
 from mlir_sdy.model import Mesh
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import named_operations_in
-from mlir_sdy.values import get_sharding
+from mlir_sdy.values import get_sharding, result_types_key
 from mlir_sdy.verify.collectives import COLLECTIVES, verify_collective
 from mlir_sdy.verify.discardable import (
     verify_function,
@@ -85,14 +85,11 @@ class ModuleChecks:
         has_one_scope = scopes <= 1 and operations[0][1] in _WITH_SCOPES
         passed: set[Hashable] = set()
         for operation, name in operations:
-            attributes = operation.attributes
-            sharding = attributes.get(_SHARDING)
+            sharding = operation.attributes.get(_SHARDING)
             if sharding is not None:
-                key = (
-                    identity(sharding),
-                    None if has_one_scope else self._scope(operation).key,
-                    *[identity(result.type) for result in operation.results],
-                )
+                types = result_types_key(operation)
+                scope = None if has_one_scope else self._scope(operation).key
+                key = identity(sharding), types, scope
                 if key not in passed:
                     self._check_attribute(_SHARDING, operation, sharding)
                     passed.add(key)

@@ -54,7 +54,12 @@ class ShardingLists(tuple[ir.Attribute, ...]):
     @cached_property
     def shardings(self) -> tuple[TensorSharding, ...]:
         """The different shardings in the lists."""
-        return tuple(dict.fromkeys(chain.from_iterable(map(_shardings_in, self))))
+        return different_shardings(self)
+
+
+def different_shardings(attributes: Iterable[ir.Attribute]) -> tuple[TensorSharding, ...]:
+    """Return the different shardings in attributes that are shardings or lists of them."""
+    return tuple(dict.fromkeys(chain.from_iterable(map(_shardings_in, attributes))))
 
 
 def _has_all(known: Iterable[Hashable], current: Iterable[Hashable]) -> bool:

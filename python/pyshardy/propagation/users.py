@@ -9,6 +9,7 @@ from mlir_sdy.values import ASYNC_START
 from pyshardy.propagation.program import NO_OPERATION, NOWHERE, TERMINATORS, Program
 
 _FORWARDING = TERMINATORS | {"func.call"}
+_REDIRECTING = _FORWARDING | {ASYNC_START}
 
 
 class Users:
@@ -54,6 +55,11 @@ class Users:
                 self._add_users(target, found, set())
         if program.names[maker] != "func.func":
             found.append(maker)
+        if program.use_counts[slot] == 1 and not program.woken_edges:
+            user = self._last_users[slot]
+            if program.names[user] not in _REDIRECTING:  # most values
+                found.append(user)
+                return found
         self._add_users(slot, found, set())
         return found
 

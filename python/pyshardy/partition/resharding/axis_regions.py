@@ -12,7 +12,7 @@ operation that defines the operand, and its other users. These operations are a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -41,6 +41,32 @@ _CHEAP = (
 )
 """The operations in regions. They read and write each element a few times at most."""
 
+_Keyed = tuple[int, ir.Operation]
+"""An operation after the identity of its first result."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """An operation that can be in regions, read once.
+
+    Attributes:
+        operation: the operation.
+        rule: its rule.
+        all_reduce: the all-reduce that completes its result, if there is one.
+        values: its operands, then the complete result.
+        keys: the identities of these values.
+        shapes: their shapes.
+        before: the axes of the factors that tensors have.
+    """
+
+    operation: ir.Operation
+    rule: OpShardingRule
+    all_reduce: ir.Operation | None
+    values: Sequence[ir.Value]
+    keys: Sequence[int]
+    shapes: Sequence[Shape]
+    before: Mapping[int, AxisTuple]
+
 
 @dataclass(frozen=True)
 class Member:
@@ -49,6 +75,8 @@ class Member:
     Attributes:
         operation: the operation.
         rule: its rule.
+        values: the operands, then the complete result.
+        keys: the identities of these values.
         before: the axes of each factor.
         after: the axes of each factor in the region.
         all_reduce: the all-reduce that completes its result, if there is one.
@@ -57,6 +85,8 @@ class Member:
 
     operation: ir.Operation
     rule: OpShardingRule
+    values: Sequence[ir.Value]
+    keys: Sequence[int]
     before: FactorAxes
     after: FactorAxes
     all_reduce: ir.Operation | None
@@ -65,12 +95,7 @@ class Member:
     @property
     def result(self) -> ir.Value:
         """The complete result."""
-        return (self.all_reduce or self.operation).results[0]
-
-    @property
-    def values(self) -> list[ir.Value]:
-        """The operands, then the complete result."""
-        return [*self.operation.operands, self.result]
+        return self.values[-1]
 
     @cached_property
     def axes_before(self) -> list[AxesPerDim]:
@@ -126,16 +151,20 @@ class AxisRegion:
 
     def defines(self, value: ir.Value) -> bool:
         """Whether a value is the complete result of an operation in the region."""
+        member = self.members.get(identity(value))
+        if member is not None:
+            return member.all_reduce is None
         maker = maker_of(value)
-        return maker is not None and self.contains(maker) and _all_reduce_of(maker) is None
+        if maker is None or maker.name != _ALL_REDUCE:
+            return False
+        return self.contains(maker) and _all_reduce_of(maker) is None
 
     def inputs(self) -> Iterator[ir.Value]:
         """Yield the values from outside that have other axes in the region."""
         seen: set[int] = set()
         for member in self.members.values():
-            before = member.axes_before
-            for value, axes in zip(member.operation.operands, before, strict=False):
-                key = identity(value)
+            operands = zip(member.values[:-1], member.keys, member.axes_before, strict=False)
+            for value, key, axes in operands:
                 if key not in seen and self.after[key] != axes and not self.defines(value):
                     seen.add(key)
                     yield value
@@ -143,7 +172,7 @@ class AxisRegion:
     def outputs(self) -> Iterator[tuple[Member, list[ir.Operation]]]:
         """Yield the members whose results have other axes in the region, with users outside."""
         for member in self.members.values():
-            if self.after[identity(member.result)] != member.axes_before[-1]:
+            if self.after[member.keys[-1]] != member.axes_before[-1]:
                 users = dict.fromkeys(use.owner.operation for use in member.result.uses)
                 outside = [user for user in users if not self.contains(user)]
                 if outside:
@@ -173,6 +202,15 @@ class AxisRegions:
     def __init__(self, meshes: Mapping[str, Mesh], rules: ShardingRuleLookup):
         self._meshes = meshes
         self._rules = rules
+        self._candidates: dict[tuple[int, str | Mesh], _Candidate | None] = {}
+        self._users_of: dict[int, list[_Keyed]] = {}
+        self._definition_of: dict[int, list[_Keyed]] = {}
+
+    def forget(self) -> None:
+        """Read operations again, since the function changes."""
+        self._candidates.clear()
+        self._users_of.clear()
+        self._definition_of.clear()
 
     def before(self, reshard: ir.Operation, *, with_users: bool) -> Iterator[AxisRegion]:
         """Yield the regions with the definition of the operand of a reshard, in its sharding.
@@ -186,7 +224,8 @@ class AxisRegions:
                 reshards of these.
         """
         first: ir.Value = reshard.operands[0]
-        return self._grown(first, _definition(first), reshard.results[0], with_users)
+        start = self._definition(first, identity(first))
+        return self._grown(first, start, reshard.results[0], with_users)
 
     def after(self, reshard: ir.Operation, *, with_users: bool) -> Iterator[AxisRegion]:
         """Yield the regions with the users of a reshard, in the sharding of its operand.
@@ -194,10 +233,11 @@ class AxisRegions:
         They are as those of `before`.
         """
         first: ir.Value = reshard.results[0]
-        return self._grown(first, _users(first), reshard.operands[0], with_users)
+        start = self._users(first, identity(first))
+        return self._grown(first, start, reshard.operands[0], with_users)
 
     def _grown(
-        self, first: ir.Value, start: Iterator[ir.Operation], like: ir.Value, with_users: bool
+        self, first: ir.Value, start: Iterable[_Keyed], like: ir.Value, with_users: bool
     ) -> Iterator[AxisRegion]:
         """Yield the regions that begin with some operations, and a value in another's sharding."""
         sharding = get_sharding(like)
@@ -210,48 +250,63 @@ class AxisRegions:
         waiting, step = [*start], 0
         while waiting and step < _MOST_STEPS:
             step += 1
-            following: list[ir.Operation] = []
+            following: list[_Keyed] = []
             while waiting:
-                operation = waiting.pop()
-                if region.contains(operation) or operation.block != block:
+                own_key, operation = waiting.pop()
+                if own_key in region.members or operation.block != block:
                     continue
-                member = self._member(operation, region)
+                member = self._member(operation, own_key, region)
                 if member is None:
                     continue
-                region.members[_key(operation)] = member
-                pairs = zip(member.axes_before, member.axes_after, strict=True)
-                for value, (old, new) in zip(member.values, pairs, strict=True):
-                    region.after[identity(value)] = new
+                region.members[own_key] = member
+                result = member.keys[-1]
+                changes = zip(member.axes_before, member.axes_after, strict=True)
+                for value, key, (old, new) in zip(member.values, member.keys, changes, strict=True):
+                    region.after[key] = new
                     if old == new:
                         continue
-                    if value == member.result:
-                        following += _users(value)
+                    if key == result:
+                        following += self._users(value, key)
                     else:
-                        following += _definition(value)
-                        waiting += _users(value) if with_users else ()
+                        following += self._definition(value, key)
+                        waiting += self._users(value, key) if with_users else ()
             waiting = following
             if region.members and (step.bit_count() == 1 or not waiting):
                 yield region
 
-    def _member(self, operation: ir.Operation, region: AxisRegion) -> Member | None:
+    def _users(self, value: ir.Value, key: int) -> list[_Keyed]:
+        """Return the operations that use a value of some identity, as far as regions have such."""
+        found = self._users_of.get(key)
+        if found is None:
+            users = (use.owner.operation for use in value.uses)
+            found = self._users_of[key] = [(_key(user), user) for user in users if _is_cheap(user)]
+        return found
+
+    def _definition(self, value: ir.Value, key: int) -> list[_Keyed]:
+        """Return the operation that computes a value of some identity, if regions have such.
+
+        It is the one before the all-reduce that completes the value. Values that each device can
+        compute don't count: they would connect regions that have nothing else in common.
+        """
+        found = self._definition_of.get(key)
+        if found is None:
+            maker = maker_of(value)
+            if maker is not None and maker.name == _ALL_REDUCE:
+                maker = maker_of(maker.operands[0])
+            is_found = maker is not None and _is_cheap(maker) and not is_made_by_each_device(value)
+            found = [(_key(maker), maker)] if maker is not None and is_found else []
+            self._definition_of[key] = found
+        return found
+
+    def _member(self, operation: ir.Operation, key: int, region: AxisRegion) -> Member | None:
         """Return an operation as a member of a region; None if a condition is violated."""
-        if operation.name not in _CHEAP or len(operation.results) != 1:
+        candidate = self._candidate(operation, key, region.mesh_or_ref)
+        if candidate is None:
             return None
-        rule = self._rules.rule(operation)
-        if rule is None or rule.is_custom_rule or has_planned_axes(operation):
-            return None
-        all_reduce = _all_reduce_of(operation)
-        result = (all_reduce or operation).results[0]
-        values = [*operation.operands, result]
-        known = [_axes_of(value, region.mesh_or_ref) for value in operation.operands]
-        known.append(_axes_of(operation.results[0], region.mesh_or_ref))
-        old = [axes for axes in known if axes is not None]
-        if len(old) != len(values):
-            return None
-        before = _axes_of_factors(rule, old)
-        given = [region.after.get(identity(value)) for value in values]
+        rule, before = candidate.rule, candidate.before
+        given = [region.after.get(key) for key in candidate.keys]
         chosen = _axes_of_factors(rule, given)
-        if before is None or chosen is None:
+        if chosen is None:
             return None
         taken = [*chosen.values()]
         for factor, axes in before.items():
@@ -261,15 +316,43 @@ class AxisRegions:
         member = Member(
             operation,
             rule,
+            candidate.values,
+            candidate.keys,
             tuple(before.get(factor, ()) for factor in factors),
             tuple(chosen.get(factor, ()) for factor in factors),
-            all_reduce,
+            candidate.all_reduce,
             any(chosen.get(factor) for factor in rule.reduction_factors),
         )
-        return member if self._is_valid(member, region.mesh) else None
+        return member if self._is_valid(member, candidate.shapes, region.mesh) else None
+
+    def _candidate(
+        self, operation: ir.Operation, key: int, mesh_or_ref: str | Mesh
+    ) -> _Candidate | None:
+        """Return an operation that can be in regions on a mesh; None for another one."""
+        both = key, mesh_or_ref
+        if both not in self._candidates:
+            self._candidates[both] = self._read(operation, mesh_or_ref)
+        return self._candidates[both]
+
+    def _read(self, operation: ir.Operation, mesh_or_ref: str | Mesh) -> _Candidate | None:
+        rule = self._rules.rule(operation)
+        if rule is None or rule.is_custom_rule or has_planned_axes(operation):
+            return None
+        all_reduce = _all_reduce_of(operation)
+        operands: list[ir.Value] = list(operation.operands)
+        own: ir.Value = operation.results[0]
+        known = [_axes_of(value, mesh_or_ref) for value in (*operands, own)]
+        old = [axes for axes in known if axes is not None]
+        before = _axes_of_factors(rule, old) if len(old) == len(known) else None
+        if before is None:
+            return None
+        values = [*operands, own if all_reduce is None else all_reduce.results[0]]
+        keys = [identity(value) for value in values]
+        shapes = [shape_of(value.type) for value in values]
+        return _Candidate(operation, rule, all_reduce, values, keys, shapes, before)
 
     @staticmethod
-    def _is_valid(member: Member, mesh: Mesh) -> bool:
+    def _is_valid(member: Member, shapes: Sequence[Shape], mesh: Mesh) -> bool:
         """Whether a member satisfies conditions 1, 3 and 5."""
         rule, after = member.rule, member.after
         if any(after[factor] for factor in blocked_factors(member.operation, rule)):
@@ -285,8 +368,8 @@ class AxisRegions:
                 return False
         pairs = zip(member.axes_before, member.axes_after, strict=True)
         return all(
-            old == new or _divide(new, shape_of(value.type), mesh)
-            for value, (old, new) in zip(member.values, pairs, strict=True)
+            old == new or _divide(new, shape, mesh)
+            for shape, (old, new) in zip(shapes, pairs, strict=True)
         )
 
 
@@ -330,23 +413,9 @@ def _all_reduce_of(operation: ir.Operation) -> ir.Operation | None:
     return users[0] if len(users) == 1 and users[0].name == _ALL_REDUCE else None
 
 
-def _users(value: ir.Value) -> Iterator[ir.Operation]:
-    """Yield the operations that use a value."""
-    for use in value.uses:
-        yield use.owner.operation
-
-
-def _definition(value: ir.Value) -> Iterator[ir.Operation]:
-    """Yield the operation that computes a value, before the all-reduce that completes it.
-
-    Values that each device can compute don't count: they would connect regions that have nothing
-    else in common.
-    """
-    maker = maker_of(value)
-    if maker is not None and maker.name == _ALL_REDUCE:
-        maker = maker_of(maker.operands[0])
-    if maker is not None and not is_made_by_each_device(value):
-        yield maker
+def _is_cheap(operation: ir.Operation) -> bool:
+    """Whether an operation is one of those in regions, with one result."""
+    return operation.name in _CHEAP and len(operation.results) == 1
 
 
 def _divide(axes: AxesPerDim, shape: Shape, mesh: Mesh) -> bool:

@@ -83,6 +83,7 @@ class AxisMover:
                 self._reject(region)
         if best is not None:
             self._rejected.clear()
+            self._regions.forget()
             self._change(best)
 
     def _reject(self, region: AxisRegion) -> None:

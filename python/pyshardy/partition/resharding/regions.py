@@ -197,9 +197,7 @@ class ElementwiseRegions:
             self._members[key] = self._find_member(operation, result, key)
         return self._members[key]
 
-    def _find_member(
-        self, operation: ir.Operation, result: ir.Value, key: int
-    ) -> _Member | None:
+    def _find_member(self, operation: ir.Operation, result: ir.Value, key: int) -> _Member | None:
         known = self._known
         sharding = known[result]
         if sharding is None or not is_plain(sharding) or len(operation.results) != 1:

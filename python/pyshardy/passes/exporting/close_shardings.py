@@ -24,7 +24,7 @@ from pyshardy.irtools.analyses import (
     mark_all_preserved,
     replace_analysis,
 )
-from pyshardy.irtools.shardings import ShardingLists, any_sharding
+from pyshardy.irtools.shardings import ShardingLists, any_sharding, different_shardings
 
 
 @inserts()
@@ -43,6 +43,7 @@ def close_shardings(module: ir.Module) -> None:
         mark_all_preserved()
     lists = (new for _, new in pairs if isinstance(new, TensorShardingPerValueAttr))
     replace_analysis("sharding-lists", root, ShardingLists(lists))
+    replace_analysis("interface-shardings", root, different_shardings(new for _, new in pairs))
 
 
 def _is_open(sharding: TensorSharding) -> bool:

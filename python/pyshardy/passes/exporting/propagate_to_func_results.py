@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding, result_shardings, set_result_shardings
 from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.functions import functions_of, main_function, returned_values
-from pyshardy.partition.function_context import FunctionContext
 
 
 def is_maximal(sharding: TensorSharding, meshes: Mapping[str, Mesh]) -> bool:
@@ -45,9 +46,11 @@ def propagate_to_func_results(module: ir.Module) -> None:
         PassError: there are several functions, but none is called `main`.
     """
     main = main_function(module)
-    context = FunctionContext.of(module)
-    meshes, cache = context.meshes, context.cache
+    meshes, cache = meshes_of(module), AttributeCache(module.context)
     for function in functions_of(module):
+        given = result_shardings(function) if function == main else ()
+        if given and None not in given:
+            continue  # all are the user's
         returned = returned_values(function)
         if not returned:
             continue
@@ -56,7 +59,6 @@ def propagate_to_func_results(module: ir.Module) -> None:
             if sharding is not None and is_maximal(sharding, meshes):
                 shardings[index] = None
         if function == main:
-            given = result_shardings(function)
             shardings = {
                 index: sharding
                 for index, sharding in shardings.items()

@@ -19,6 +19,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding, mesh_of
+from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import (
     argument_shardings,
     body_argument_shardings,
@@ -33,7 +34,6 @@ from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.functions import functions_of, has_body, has_static_shape, is_private
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.function_context import FunctionContext
 
 _WITH_INPUTS_OR_OUTPUTS = frozenset({"func.call", "sdy.manual_computation"})
 
@@ -57,8 +57,7 @@ def update_non_divisible_input_output_shardings(
         public_functions_only: whether to skip private functions and their calls: they are not
             inputs and outputs of the program, and `sdy-inline-small-functions` can inline them.
     """
-    context = FunctionContext.of(module)
-    meshes, cache = context.meshes, context.cache
+    meshes, cache = meshes_of(module), AttributeCache(module.context)
     functions = functions_of(module)
     kept = {symbol_name(each) for each in functions if public_functions_only and is_private(each)}
     for function in functions:
