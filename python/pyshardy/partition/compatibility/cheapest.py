@@ -317,10 +317,11 @@ class CheapestCompatibility:
 
         There are none if not all addends can stay partial.
         """
-        others = self._sums.added_to(operation.results[0])
-        for other in others:
+        others: list[ir.Operation] = []
+        for other in self._sums.added_to(operation.results[0]):
             if other.name == _ALL_REDUCE:
                 return reduced_axes(other, self._context.meshes)
+            others.append(other)
         for other in others:
             if axes := self._reduced_alone(other):
                 return axes

@@ -8,7 +8,7 @@ Partial results of the products need not be completed before the sum:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -81,8 +81,8 @@ class JointSums:
         self._readers = defaultdict[ir.Value, list[ir.Value]](list)
         """For each operand of an operation with a memo the result of the operation."""
 
-    def added_to(self, value: ir.Value) -> list[ir.Operation]:
-        """Return the other operations whose results a sum adds to a value.
+    def added_to(self, value: ir.Value) -> Iterator[ir.Operation]:
+        """Yield the other operations whose results a sum adds to a value, nearest sums first.
 
         1. The only use of each result is, through operations that are linear in it alone, the sum:
            a tree of additions and subtractions in one block.
@@ -94,17 +94,17 @@ class JointSums:
         `tanh(%x . %u + (transpose(%y . %v) - %z . %w))`.
         """
         axes = self._axis_names(value)
-        found: list[ir.Operation] = []
+        num_found = 0
         while (use := self._linear_use(value)) is not None and use.axes <= axes:
             if use.is_sum:
                 others = self._addends_of(use.user.operands[1 - use.operand], use.user.block)
                 if others is None or not others.axes <= axes:
                     break
-                if len(found) + len(others.operations) > _MOST_ADDENDS:
+                num_found += len(others.operations)
+                if num_found > _MOST_ADDENDS:
                     break
-                found += others.operations
+                yield from others.operations
             value = use.result
-        return found
 
     def is_added(self, value: ir.Value) -> bool:
         """Whether the only use of a value is, through linear operations, an addend of a sum."""

@@ -12,6 +12,7 @@ from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
     OWN_SHARDING,
+    argument_shardings,
     get_sharding,
     look_through_barriers,
     result_sharding_attribute,
@@ -67,6 +68,12 @@ class ShardingCache(dict[ir.Value, TensorSharding | None]):
         for result, sharding in zip(results, shardings, strict=False):
             self[result] = sharding
         return shardings
+
+    def read_arguments(self, function: ir.Operation) -> None:
+        """Read the shardings of a function's arguments; much faster than one by one."""
+        blocks = function.regions[0].blocks
+        if len(blocks):
+            self.update(zip(blocks[0].arguments, argument_shardings(function), strict=True))
 
     @property
     def lists(self) -> Collection[tuple[TensorSharding, ...]]:

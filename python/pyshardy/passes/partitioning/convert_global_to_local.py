@@ -171,6 +171,8 @@ class _ModuleConverter:
             if name in same_on_shards and is_compatible_already(operation, name, shardings, known):
                 continue
             to_look_at.append((operation, name))
+            if name == "func.func":
+                known.read_arguments(operation)
             if may_have_regions(name) and name not in SCALAR_BODIES:
                 for region in operation.regions:
                     for block in region.blocks:

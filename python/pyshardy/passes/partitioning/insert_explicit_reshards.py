@@ -170,6 +170,7 @@ class _FunctionResharder:
         self._check_edges()
         if self.full:
             drop_completing_collectives(self.function, self.meshes)
+        self.known.read_arguments(self.function)
         for operation, name in self._operations():
             self._visit(operation, name)
         if self.full or self.has_unreduced_or_maximal:
