@@ -124,19 +124,31 @@ class _Plan(NamedTuple):
     accessed: float = 0.0
 
 
-# Keys begin with the shape of a tensor whose shards are padded; None for all others.
-_PairKey: TypeAlias = tuple[Shape | None, AxesPerDim, AxesPerDim]
-_ReshardKey: TypeAlias = tuple[Shape | None, AxesPerDim, AxesPerDim, AxisTuple]
-_ClassesKey: TypeAlias = tuple[Shape | None, tuple[AxesPerDim, ...], tuple[AxesPerDim, ...]]
+class _Form(NamedTuple):
+    """The properties of a shape on which the plan of a reshard depends.
+
+    Attributes:
+        shape: the shape if shards are padded; otherwise its common divisors with the number of
+            devices, since a plan may shard dimensions further on its way if axes divide them.
+        is_padded: whether shards are padded.
+    """
+
+    shape: Shape
+    is_padded: bool
+
+
+_PairKey: TypeAlias = tuple[_Form, AxesPerDim, AxesPerDim]
+_ReshardKey: TypeAlias = tuple[_Form, AxesPerDim, AxesPerDim, AxisTuple]
+_ClassesKey: TypeAlias = tuple[_Form, tuple[AxesPerDim, ...], tuple[AxesPerDim, ...]]
 
 
 @dataclass(slots=True)
 class ReshardCosts:
     """The collectives of reshards and completions, computed once for each pair of shardings.
 
-    If all shards are even, the plan of a reshard doesn't depend on the shape, and the bytes that
-    are sent are proportional to those of the tensor. Otherwise shards are padded, and the plan is
-    that for the shape.
+    If all shards are even, the plan of a reshard only depends on the axes that divide dimensions,
+    and the bytes that are sent are proportional to those of the tensor. Otherwise shards are
+    padded, and the plan is that for the shape.
 
     Attributes:
         mesh: the mesh.
@@ -170,17 +182,20 @@ class ReshardCosts:
         """
         if source == target and not reduced:
             return ()
-        plan = self._unit(self._uneven_shape(shape, source, target), source, target, reduced)
+        mesh = self.mesh
+        has_padding = not (is_even(shape, source, mesh) and is_even(shape, target, mesh))
+        plan = self._unit(self._form(shape, has_padding), source, target, reduced)
         return _scaled(plan.collectives, nbytes)
 
-    def _uneven_shape(self, shape: Shape, source: AxesPerDim, target: AxesPerDim) -> Shape | None:
-        """Return the shape if its shards are padded; None if the plan doesn't depend on it."""
-        mesh = self.mesh
-        is_padded = not (is_even(shape, source, mesh) and is_even(shape, target, mesh))
-        return shape if is_padded and all(shape) else None
+    def _form(self, shape: Shape, has_padding: bool) -> _Form:
+        """Return the form of a shape; empty tensors aren't padded."""
+        if has_padding and all(shape):
+            return _Form(shape, is_padded=True)
+        total = self.mesh.total_size
+        return _Form(tuple(math.gcd(size, total) for size in shape), is_padded=False)
 
     def _unit(
-        self, uneven: Shape | None, source: AxesPerDim, target: AxesPerDim, reduced: AxisTuple
+        self, form: _Form, source: AxesPerDim, target: AxesPerDim, reduced: AxisTuple
     ) -> _Plan:
         """Return the plan for a tensor of one byte.
 
@@ -188,12 +203,12 @@ class ReshardCosts:
         results may be scattered along them.
 
         Args:
-            uneven: the shape; None if all shards are even.
+            form: the form of its shape.
             source: the axes of each dimension before.
             target: those afterwards.
             reduced: the axes along which the tensor is partial.
         """
-        key = uneven, source, target, reduced
+        key = form, source, target, reduced
         known = self._plans.get(key)
         if known is not None:
             return known
@@ -201,17 +216,17 @@ class ReshardCosts:
             used = [dim for dim, pair in enumerate(zip(source, target, strict=True)) if any(pair)]
             if len(used) < len(source):
                 before, after = (tuple(each[dim] for dim in used) for each in (source, target))
-                left = None if uneven is None else tuple(uneven[dim] for dim in used)
+                left = form._replace(shape=tuple(form.shape[dim] for dim in used))
                 found = self._plans[key] = self._unit(left, before, after, reduced)
                 return found
-        shape = (self.mesh.total_size,) * len(source) if uneven is None else uneven
+        shape = form.shape
         reshard = Reshard(shape, 1, source, target, self.mesh)
         if reduced:
             plan = completion_collectives(reshard, reduced)
-        elif uneven is None:
-            plan = reshard_collectives(reshard)
-        else:
+        elif form.is_padded:
             plan = exchanging_reshard_collectives(reshard)
+        else:
+            plan = reshard_collectives(reshard)
         unit = math.prod(shape)
         scaled = tuple(replace(each, sent=each.sent / unit) for each in plan)
         found = self._plans[key] = _Plan(
@@ -243,18 +258,14 @@ class ReshardCosts:
             targets: those afterwards.
         """
         even = {axes: is_even(shape, axes, self.mesh) for axes in {*sources, *targets}}
-        has_padding = bool(math.prod(shape)) and not all(even.values())
-        key = shape if has_padding else None, tuple(sources), tuple(targets)
+        forms = [self._form(shape, has_padding) for has_padding in (False, True)]
+        key = forms[not all(even.values())], tuple(sources), tuple(targets)
         numbers = self._numbers.get(key)
         if numbers is None:
             numbers = self._numbers[key] = np.array(
                 [
                     [
-                        self._number(
-                            shape if has_padding and not (even[source] and even[target]) else None,
-                            source,
-                            target,
-                        )
+                        self._number(forms[not (even[source] and even[target])], source, target)
                         for target in targets
                     ]
                     for source in sources
@@ -266,12 +277,12 @@ class ReshardCosts:
             costs[number] = self._cost(self._in_order[number], nbytes)
         return costs[numbers]
 
-    def _number(self, uneven: Shape | None, source: AxesPerDim, target: AxesPerDim) -> int:
+    def _number(self, form: _Form, source: AxesPerDim, target: AxesPerDim) -> int:
         """Return the number of the plan of a reshard: many reshards have equal ones."""
-        key = uneven, source, target
+        key = form, source, target
         number = self._number_of.get(key)
         if number is None:
-            plan = _Plan(()) if source == target else self._unit(uneven, source, target, ())
+            plan = _Plan(()) if source == target else self._unit(form, source, target, ())
             number = self._numbered.setdefault(plan, len(self._in_order))
             if number == len(self._in_order):
                 self._in_order.append(plan)
