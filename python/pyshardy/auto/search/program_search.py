@@ -31,6 +31,7 @@ from pyshardy.auto.problem.arrays import Ints, Problem, evaluate
 from pyshardy.auto.problem.solution import Solution, solution_of
 from pyshardy.auto.search.apply import annotate, closed, values_of
 from pyshardy.auto.search.build import Built, Permitted, build
+from pyshardy.auto.search.manual_shardings import propagate_to_manual_computations
 from pyshardy.auto.search.memory import with_memory
 from pyshardy.auto.search.operation_axes import OperationAxes
 from pyshardy.auto.search.options import SearchOptions
@@ -72,6 +73,7 @@ class Search:
         run_pipeline(self.module, "sdy-flatten-call-graph, symbol-dce")
         if options.fixed:
             run_pipeline(self.module, "sdy-update-non-divisible-input-output-shardings")
+        propagate_to_manual_computations(self.module)
         main = main_function(self.module)
         block = None if main is None else entry_block(main)
         name = None if main is None else device_mesh_of(main)
