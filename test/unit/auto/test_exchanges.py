@@ -5,6 +5,9 @@ import pytest
 from auto_programs import HARDWARE
 
 import pyshardy as sdy
+from mlir_sdy.model import AxisRef
+from pyshardy.auto.strategies.costs import ReshardCosts, SentBytes
+from pyshardy.partition.resharding.cost import Reshard, reshard_collectives
 
 CONVOLUTION = """
 sdy.mesh @mesh = <["x"=2, "y"=2]>
@@ -38,3 +41,17 @@ def test_the_corners_of_an_image_are_predicted(window, size, along_x, along_y):
     }
     assert check.predicted == expected
     assert check.counted == expected
+
+
+def test_reshards_take_a_way_that_the_dimensions_permit():
+    """4 rows can't be sliced along both axes first, for one all-to-all, as 8 rows can."""
+    mesh = sdy.Mesh({"x": 4, "y": 2})
+    x, y = AxisRef("x"), AxisRef("y")
+    source, target = ((x,), ()), ((), (x, y))
+    costs = ReshardCosts(mesh, SentBytes())
+    for shape in ((8, 16), (4, 16), (12, 48)):
+        nbytes = 4 * shape[0] * shape[1]
+        found = costs.collectives(nbytes, shape, source, target)
+        assert found == reshard_collectives(Reshard(shape, 4, source, target, mesh))
+        matrix = costs.matrix(nbytes, shape, [source], [target])
+        assert matrix[0, 0] == sum(each.sent for each in found)

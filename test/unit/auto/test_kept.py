@@ -131,3 +131,21 @@ def test_callbacks_and_infeed_run_on_one_device(operation, capsys):
     for local in operations_named(kinds, plan.program.module.operation):
         assert local.parent.name == "stablehlo.if", "the other devices skip it"
     assert "replicated" not in capsys.readouterr().err
+
+
+def test_open_dimensions_of_manual_computations_get_propagated_axes():
+    """The computation leaves `y` free, which shards the columns of its operand."""
+    text = """
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+    -> tensor<8x8xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x", ?}, {?}]>]
+      out_shardings=[<@mesh, [{"x", ?}, {?}]>] manual_axes={"x"} (%b: tensor<4x8xf32>) {
+    %1 = stablehlo.tanh %b : tensor<4x8xf32>
+    sdy.return %1 : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}"""
+    plan = sdy.auto_shard(sdy.parse(text), hardware=HARDWARE, objective="bytes")
+    assert plan.bytes == plan.estimate.nbytes_sent == 0
+    assert str(plan.shardings["result[0]"]) == '<@mesh, [{"x"}, {"y"}]>'
