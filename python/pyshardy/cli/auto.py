@@ -130,7 +130,13 @@ def parser() -> Parser:
     made.add_argument(
         "--check",
         action="store_true",
-        help="partition the program, and compare its collectives with the predicted ones",
+        help="partition the program, and compare its collectives and its peak memory with the "
+        "predicted ones",
+    )
+    made.add_argument(
+        "--fit",
+        action="store_true",
+        help="partition the program, and search again with less memory until it fits into --memory",
     )
     made.add_argument(
         "--html",
@@ -190,6 +196,7 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
         )
         if arguments.fix or arguments.forbid:
             plan = _constrained(plan.constraints, arguments).solve(progress=_show)
+        plan = plan.fitted() if arguments.fit else plan
         pareto = _pareto(plan, arguments.pareto) if arguments.pareto else None
         _print(plan, pareto, arguments)
         if arguments.html:
@@ -250,6 +257,10 @@ def _print(plan: ShardingPlan, pareto: Pareto | None, arguments: argparse.Namesp
             f"peak memory: {check.predicted_memory:,.0f} bytes predicted, "
             f"{check.counted_memory:,.0f} counted"
         )
+        limit = plan.search.options.memory
+        if limit is not None and check.counted_memory > limit:
+            excess = check.counted_memory - limit
+            printer.line(f"the limit of {limit:,.0f} bytes is exceeded by {excess:,.0f}: add --fit")
 
 
 def _print_table(table: Table) -> None:

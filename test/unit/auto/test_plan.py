@@ -2,8 +2,8 @@
 """Plans: questions about them, constraints, output, and bad input."""
 
 import dataclasses
+import importlib
 import math
-import sys
 import xml.etree.ElementTree
 
 import pytest
@@ -175,14 +175,15 @@ def test_text_has_tables(plan):
         assert wanted in str(value)
 
 
-def test_a_plan_whose_partitioned_program_fits(monkeypatch):
+def test_a_plan_whose_partitioned_program_fits(monkeypatch, tmp_path, capsys):
     """Here partitioned programs take a third more than the model predicts."""
 
     def with_more_memory(program, hardware):
         found = estimate(program, hardware)
         return dataclasses.replace(found, peak_bytes=found.peak_bytes * 4 // 3)
 
-    monkeypatch.setattr(sys.modules["pyshardy.auto.plans.plan"], "estimate", with_more_memory)
+    module = importlib.import_module("pyshardy.auto.plans.plan")
+    monkeypatch.setattr(module, "estimate", with_more_memory)
     plan = sdy.auto_shard(sdy.parse(MLP), hardware="h100", memory="100MB")
     check = plan.check()
     assert check.predicted_memory <= 100e6 < check.counted_memory
@@ -193,6 +194,13 @@ def test_a_plan_whose_partitioned_program_fits(monkeypatch):
     assert fitted.fitted() is fitted
     with pytest.raises(sdy.UsageError, match=r"takes .* bytes .* above the limit of 100,000,000"):
         plan.fitted(attempts=1)
+    path = tmp_path / "mlp.mlir"
+    path.write_text(MLP)
+    flags = [str(path), "--no-guard", "--memory=100MB", "--check"]
+    for more, is_exceeded in ([], True), (["--fit"], False):
+        assert main([*flags, *more]) == 0
+        said = "the limit of 100,000,000 bytes is exceeded" in capsys.readouterr().out
+        assert said == is_exceeded
 
 
 def test_measured_collectives(tmp_path):

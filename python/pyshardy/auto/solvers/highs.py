@@ -226,7 +226,7 @@ class HighsSearch(SolverRun):
         search = self.search
         search.reset(choice)
         search.descend(self.deadline)
-        if search.fits or search.repair(self._deadline_of_search()):
+        if search.nearly_fits and search.repair(self._deadline_of_search()):
             self.offer(np.array(search.choice, np.int64))
 
     def _search_by_prices(self, dual: Dual) -> None:

@@ -20,6 +20,9 @@ import numpy as np
 
 from pyshardy.auto.problem.arrays import MEMORY_TOLERANCE, Floats, Ints, Problem, Value, evaluate
 
+NEAR = 1.5
+"""The multiple of the memory limit up to which choices nearly fit."""
+
 SWEEPS = 20
 """The most sweeps of a descent."""
 
@@ -87,6 +90,11 @@ class LocalSearch:
     def fits(self) -> bool:
         """Whether the memory is within the limit."""
         return bool(self.memory.max(initial=0.0) <= self._limit)
+
+    @property
+    def nearly_fits(self) -> bool:
+        """Whether the memory is so near the limit that a repair is quick and worth its cost."""
+        return bool(self.memory.max(initial=0.0) <= NEAR * self._limit)
 
     # --- Moves -----------------------------------------------------------------------------------
 

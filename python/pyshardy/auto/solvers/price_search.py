@@ -24,6 +24,12 @@ from pyshardy.auto.solvers.solver_run import SolverRun
 FIRST_PASSES = 10
 """The passes before memory has prices."""
 
+PATIENCE = 60
+"""The changes of prices without a better choice or bound after which the search ends."""
+
+RISE = 1e-4
+"""The least rise of a bound that is better."""
+
 REPAIR_SHARE = 0.5
 """The fraction of the time for descents and repairs."""
 
@@ -61,10 +67,11 @@ class PriceSearch:
         """
         run, dual = self._run, self.dual
         steps = _Steps(run.problem, GUESS * self._search.large)
-        repairing, begun, number = 0.0, time.perf_counter(), 0
+        repairing, begun, number, patience = 0.0, time.perf_counter(), 0, PATIENCE
         for _ in range(FIRST_PASSES):
             dual.run()
         while True:
+            before = run.cost, run.bound
             choice = dual.decode()
             memory = run.offer(choice)
             bound = dual.bound()
@@ -74,7 +81,9 @@ class PriceSearch:
             if repairing <= REPAIR_SHARE * (now - begun):
                 self._descend(choice)
                 repairing += time.perf_counter() - now
-            is_over = number >= most_steps or time.perf_counter() > deadline
+            is_better = run.cost < before[0] or run.bound - before[1] > RISE * abs(run.bound)
+            patience = PATIENCE if is_better else patience - 1
+            is_over = number >= most_steps or not patience or time.perf_counter() > deadline
             if run.is_proven or is_over or steps.are_over:
                 break
             if run.bound > self._search.large:  # above the cost of any permitted choice
@@ -87,10 +96,17 @@ class PriceSearch:
         for _ in range(FIRST_PASSES):
             dual.run()
 
-    def repair(self, choice: Ints) -> None:
-        """Repair a choice, and keep it if it is the best."""
+    def repair(self, choice: Ints, *, is_needed: bool = True) -> None:
+        """Repair a choice, and keep it if it is the best.
+
+        Args:
+            choice: the choice.
+            is_needed: whether it is repaired even if it exceeds the memory by far.
+        """
         run, search = self._run, self._search
         search.reset(choice)
+        if not (search.nearly_fits or is_needed):
+            return
         if search.repair(min(run.deadline, time.perf_counter() + run.timeout / 20)):
             run.offer(np.array(search.choice, np.int64))
 
@@ -98,7 +114,7 @@ class PriceSearch:
         """Let a choice descend with prices, and repair it."""
         search = LocalSearch(priced(self._run.problem, self.dual.prices), choice)
         search.descend(self._run.deadline)
-        self.repair(np.array(search.choice, np.int64))
+        self.repair(np.array(search.choice, np.int64), is_needed=False)
 
 
 class _Steps:
