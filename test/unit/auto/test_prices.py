@@ -70,6 +70,6 @@ def test_a_free_plan_that_does_not_fit_is_left():
     run = SolverRun(Task(problem, reduce(problem), 0.0, time.perf_counter(), 60.0))
     dual = Dual(run.problem)
     search = LocalSearch(run.problem, np.zeros(len(run.problem.nodes), np.int64))
-    PriceSearch(run, search, dual).run(run.deadline, most_steps=30)
+    PriceSearch(run, search, dual).run(run.deadline)
     assert run.reduction.restore(run.choice).tolist() == [1] * count
     assert 0 < run.bound <= run.cost == 4.0

@@ -82,7 +82,7 @@ class PriceSearch:
                 self._descend(choice)
                 repairing += time.perf_counter() - now
             is_better = run.cost < before[0] or run.bound - before[1] > RISE * abs(run.bound)
-            patience = PATIENCE if is_better else patience - 1
+            patience = PATIENCE if is_better or run.choice is None else patience - 1
             is_over = number >= most_steps or not patience or time.perf_counter() > deadline
             if run.is_proven or is_over or steps.are_over:
                 break
@@ -161,7 +161,7 @@ class _Steps:
             kept = MEMORY_OF_DIRECTIONS
             excess = kept * self.direction + (1 - kept) * excess
         self.direction = excess
-        known = cost if math.isfinite(cost) else self.guess
+        known = cost if math.isfinite(cost) else max(self.guess, 2 * abs(self.best))
         distance = min(known - self.best, max(abs(self.best), LEAST_DISTANCE * abs(known)))
         level = self.best + self.fraction * distance
         active = (excess > 0) | (prices > 0)
