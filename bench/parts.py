@@ -145,14 +145,10 @@ class _Program:
         self.least = first, second
 
 
-def by_form(small: _Program, larger: _Program) -> tuple[float, float]:
-    """Return the seconds of each pipeline that don't depend on the number of operations."""
-    more = larger.num_operations - small.num_operations
-    first, second = (
-        low - (high - low) * small.num_operations / more
-        for low, high in zip(small.least, larger.least, strict=True)
-    )
-    return first, second
+def seconds_by_form(num_operations: tuple[int, int], seconds: tuple[float, float]) -> float:
+    """Return the part of the seconds of two programs that doesn't depend on their size."""
+    (few, many), (low, high) = num_operations, seconds
+    return low - (high - low) * few / (many - few)
 
 
 def costs(layers: Sequence[int], runs: int) -> Costs:
@@ -177,7 +173,11 @@ def costs(layers: Sequence[int], runs: int) -> Costs:
     shardings = _writing_of_shardings(module)
     _run(module, _NAMES[1])
     writing = shardings, _making_of_operations(module)
-    return Costs(largest.num_operations, largest.least, by_form(small, larger), reading, writing)
+    counts = small.num_operations, larger.num_operations
+    first, second = (
+        seconds_by_form(counts, pair) for pair in zip(small.least, larger.least, strict=True)
+    )
+    return Costs(largest.num_operations, largest.least, (first, second), reading, writing)
 
 
 def _run(module: ir.Module, pipeline: str) -> None:
