@@ -104,6 +104,17 @@ def test_both_directions_are_apart_if_one_is_longer():
     ]
 
 
+def test_a_slice_of_a_few_shards_is_sent_in_as_many_permutes_as_a_shard_has_parts():
+    # The second quarter of 512 positions, which shards 2 and 3 of 8 hold, over all shards.
+    required = RequiredRange(tuple(range(128, 256, 16)), (16,) * 8, range(512), 64)
+    plan = plan_exchange(16, (required,), 8)
+    own = [permute for permute in plan.permutes if permute.is_local]
+    sent = [permute for permute in plan.permutes if not permute.is_local]
+    assert [permute.pairs for permute in own] == [((2, 2),)]
+    assert [len(permute.pairs) for permute in sent] == [2, 2, 2, 1]
+    assert carried_out(plan, [required]) == demanded([required], 16, 8)
+
+
 def test_nothing_is_sent_that_is_not_needed():
     """The first 4 of 100 positions, one on each shard: all of them are on the first one."""
     plan = plan_exchange(1, (RequiredRange((0, 1, 2, 3), (1,) * 4, range(100), 25),), 4)

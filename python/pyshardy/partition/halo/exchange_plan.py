@@ -102,7 +102,9 @@ def plan_exchange(
        another are as many permutes.
     3. Two permutes of the same distance, modulo the number of shards, become one if their lengths
        and positions are equal, such as the two of a rolled tensor.
-    4. A permute is as long as its longest run. All its segments begin at the same position of their
+    4. So do permutes of other distances that have no sender and no receiver in common, such as
+       those of a slice whose elements are on a few shards.
+    5. A permute is as long as its longest run. All its segments begin at the same position of their
        shard if this doesn't make them longer.
 
     Example: 8 positions on 4 shards, of which each needs one more on both sides: `plan_exchange(4,
@@ -136,7 +138,7 @@ def plan_exchange(
         longest, place = max(run.length for run in runs), min(run.place for run in runs)
         merged.setdefault((source, distance % num_shards, nth, longest, place), []).extend(runs)
     permutes = tuple(
-        _permute(key[0], runs, sizes[key[0]], num_shards) for key, runs in merged.items()
+        _permute(source, runs, sizes[source], num_shards) for source, runs in _joined(merged)
     )
     gathered = (num_shards - 1) * sum(sizes.values())
     needed = tuple(map(max, *(each.lengths for each in required), (0,) * num_shards))
@@ -169,6 +171,34 @@ def _runs(required: RequiredRange) -> Iterator[_Run]:
             stop = min(end, (sender + 1) * size)
             yield _Run(sender, receiver, first - sender * size, first - start, stop - first)
             first = stop
+
+
+def _joined(permutes: Mapping[tuple[int, ...], list[_Run]]) -> Iterator[tuple[int, list[_Run]]]:
+    """Yield the sources and runs of permutes, joined if no two have a shard in common.
+
+    Args:
+        permutes: their runs, by a key of which the first number is the source, and the last two are
+            the length and the position.
+    """
+    by_form: dict[tuple[int, ...], list[list[_Run]]] = {}
+    for (source, _, _, length, place), runs in permutes.items():
+        if all(run.sender == run.receiver for run in runs):
+            yield source, runs
+            continue
+        found = by_form.setdefault((source, length, place), [])
+        others = next((each for each in found if _are_disjoint(runs, each)), None)
+        if others is None:
+            found.append(runs)
+        else:
+            others.extend(runs)
+    for (source, *_), found in by_form.items():
+        yield from ((source, runs) for runs in found)
+
+
+def _are_disjoint(first: Sequence[_Run], second: Sequence[_Run]) -> bool:
+    """Whether no shard sends in both permutes, or receives in both."""
+    senders, receivers = ({run.sender for run in first}, {run.receiver for run in first})
+    return not any(run.sender in senders or run.receiver in receivers for run in second)
 
 
 def _permute(source: int, runs: Sequence[_Run], shard_size: int, num_shards: int) -> Permute:
