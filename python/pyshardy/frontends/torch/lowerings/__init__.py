@@ -113,12 +113,13 @@ def lower_calls(module: ir.Module, nodes: Sequence[Any]) -> None:
         call = CustomCallView(operation)
         if call.call_target_name == TORCH_CALL:
             _lower(operation, nodes[int(text_of(operation, "backend_config") or 0)], functions)
-    if len(functions) > 1:
-        for name, function in functions.items():
-            if name != "main":
-                FunctionView(function).sym_visibility = "private"
-        with module.context:
-            passmanager.PassManager.parse("builtin.module(inline)").run(module.operation)
+    for name, function in functions.items():
+        if name != "main":
+            FunctionView(function).sym_visibility = "private"
+    # The importer has merged equal operations that it has converted itself.
+    passes = "inline,func.func(cse)" if len(functions) > 1 else "func.func(cse)"
+    with module.context:
+        passmanager.PassManager.parse(f"builtin.module({passes})").run(module.operation)
 
 
 def _lower(call: ir.Operation, node: Any, functions: Mapping[str, ir.Operation]) -> None:
