@@ -23,6 +23,7 @@ have not changed since its last visit is skipped, but keeps its place in the wor
 from __future__ import annotations
 
 import enum
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -130,9 +131,10 @@ class Engine:
         self._at_rest: list[RelationKind | _Unsharded | None] = []
         # The number of the family of each relation; 0 without a relation.
         families = {id(family): 1 + at for at, family in enumerate(reader.table.families)}
-        self._families = [
-            0 if relation is None else families[id(relation.family)] for relation in self.relations
-        ]
+        self._families = array(
+            "i",
+            (0 if each is None else families[id(each.family)] for each in self.relations),
+        )
         state = self.state
         for operation, relation in zip(program.numbers, self.relations, strict=True):
             is_sharded = 0
