@@ -83,22 +83,20 @@ class RegionBoundary:
             sharding: its sharding now.
             before: its sharding before, in which users other than reshards use it.
         """
-        direct: list[ir.Operation] = []
-        for user in dict.fromkeys(users):
-            target = self.target(user)
-            if target is None:
-                direct.append(user)
-            elif are_equivalent(target, sharding):
+        targets = {user: self.target(user) for user in users}
+        uses = [(use.owner.operation, use.operand_number) for use in value.uses]
+        # Found before reshards are replaced, since a user of one may use the value itself as well.
+        direct = [use for use in uses if use[0] in targets and targets[use[0]] is None]
+        for user, target in targets.items():
+            if target is not None and are_equivalent(target, sharding):
                 user.results[0].replace_all_uses_with(value)
         if not direct:
             return
         maker = value.owner.operation
         place = ir.InsertionPoint.after(maker)
         brought = sdy.reshard(value, self._cache[before], loc=maker.location, ip=place)
-        for user in direct:
-            for index, operand in enumerate(user.operands):
-                if operand == value:
-                    user.operands[index] = brought
+        for user, index in direct:
+            user.operands[index] = brought
 
 
 def maker_of(value: ir.Value) -> ir.Operation | None:

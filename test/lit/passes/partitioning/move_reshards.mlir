@@ -114,3 +114,18 @@ func.func @gathered(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh,
   %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
 }
+
+// A product uses a broadcast both as it is and resharded: the shardings of its operands stay.
+// CHECK-LABEL: func.func @value_and_reshard
+// CHECK: %[[BROADCAST:.*]] = stablehlo.broadcast_in_dim %arg0, dims = [1] {{.*}}<@mesh, [{}, {"x"}]>
+// CHECK-NEXT: %[[ROWS:.*]] = sdy.reshard %[[BROADCAST]] <@mesh, [{"x"}, {}]> : tensor<16x16xf32>
+// CHECK-NEXT: stablehlo.dot_general %[[BROADCAST]], %[[ROWS]]
+func.func @value_and_reshard(
+    %arg0: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> (tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<16xf32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<16xf32>) -> tensor<16x16xf32>
+  %2 = sdy.reshard %1 <@mesh, [{}, {"x"}]> : tensor<16x16xf32>
+  %3 = stablehlo.dot_general %2, %1, batching_dims = [1] x [0], contracting_dims = [0] x [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16xf32>
+  return %3 : tensor<16xf32>
+}
