@@ -28,7 +28,7 @@ from mlir_sdy.diagnostics import Diagnostic, UsageError, error, note
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective
 from pyshardy.display import DisplayedText, counted
-from pyshardy.local_program.segments import COLLECTIVES
+from pyshardy.irtools.stablehlo_views import COLLECTIVES
 
 KINDS = tuple(sorted(name.removeprefix("stablehlo.") for name in COLLECTIVES))
 """The kinds of collectives."""

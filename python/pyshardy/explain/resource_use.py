@@ -11,7 +11,7 @@ from mlir_sdy.traversal import SCALAR_BODIES
 from pyshardy.cost.op_work import SizedOperation, Work
 from pyshardy.explain.memory import Memory, memory_of
 from pyshardy.explain.operation_table import OperationTable
-from pyshardy.local_program.segments import COLLECTIVES
+from pyshardy.irtools.stablehlo_views import COLLECTIVES
 from pyshardy.partition.op_facts.work import work_of
 
 

@@ -22,9 +22,9 @@ from pyshardy.explain.estimate import seconds_of
 from pyshardy.explain.operation_table import Block
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.irtools.loops import trip_count
-from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
+from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of, symbol_name
 from pyshardy.local_program.entry import ENTRY
-from pyshardy.local_program.segments import CALLS, COLLECTIVES, CONTROL_FLOW
+from pyshardy.local_program.segments import CALLS, CONTROL_FLOW
 
 _WHILE = "stablehlo.while"
 _MOST_CALLS = 100

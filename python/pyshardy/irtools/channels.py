@@ -4,23 +4,10 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir, stablehlo
-from pyshardy.irtools.stablehlo_views import CollectiveView
+from pyshardy.irtools.stablehlo_views import COLLECTIVES, CollectiveView
 from pyshardy.irtools.walks import operations_named
 
-_WITH_CHANNELS = frozenset(
-    f"stablehlo.{name}"
-    for name in (
-        "all_gather",
-        "all_reduce",
-        "all_to_all",
-        "collective_broadcast",
-        "collective_permute",
-        "collective_reduce",
-        "recv",
-        "reduce_scatter",
-        "send",
-    )
-)
+_WITH_CHANNELS = COLLECTIVES | {"stablehlo.recv", "stablehlo.send"}
 """The operations that may have a channel."""
 
 

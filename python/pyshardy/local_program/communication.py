@@ -11,11 +11,10 @@ from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh
 from mlir_sdy.model.communication import share_sent
 from pyshardy.display import Displayed, counted
-from pyshardy.irtools.stablehlo_views import CollectiveView
+from pyshardy.irtools.stablehlo_views import COLLECTIVES, CollectiveView
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.group_axes import axes_of_groups, axes_of_moves
 from pyshardy.local_program.process_groups import Layout, process_groups, process_pairs
-from pyshardy.local_program.segments import COLLECTIVES
 from pyshardy.local_program.trip_counts import Repetitions
 from pyshardy.local_program.values import spec_of
 

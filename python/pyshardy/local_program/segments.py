@@ -14,23 +14,11 @@ from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import error, note
 from mlir_sdy.host import ir, location_of
-from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_name
+from pyshardy.irtools.stablehlo_views import COLLECTIVES, FunctionView, callee_of, symbol_name
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, target_of
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.errors import ExecutionError
 
-COLLECTIVES = frozenset(
-    f"stablehlo.{name}"
-    for name in (
-        "all_gather",
-        "all_reduce",
-        "all_to_all",
-        "collective_broadcast",
-        "collective_permute",
-        "collective_reduce",
-        "reduce_scatter",
-    )
-)
 CONTROL_FLOW = frozenset({"stablehlo.while", "stablehlo.if", "stablehlo.case"})
 DEVICE_IDS = ("stablehlo.partition_id", "stablehlo.replica_id")
 CALLS = frozenset({"func.call"})

@@ -25,7 +25,7 @@ from pyshardy.backends.lapack import calls as lapack
 from pyshardy.backends.lockstep.exchanges import Exchange, exchanged
 from pyshardy.irtools.async_operations import make_synchronous
 from pyshardy.irtools.modules import copy_of
-from pyshardy.irtools.stablehlo_views import callee_of
+from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tokens import drop_tokens
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, described, take_plain_arrays
@@ -34,7 +34,6 @@ from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Groups, Layout
 from pyshardy.local_program.segments import (
     CALLS,
-    COLLECTIVES,
     ProgramPart,
     ProgramSplitter,
     Segment,

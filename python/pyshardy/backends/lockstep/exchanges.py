@@ -36,7 +36,7 @@ def exchanged(
     """Return the groups of a collective, and the exchange within each, for every operand.
 
     Args:
-        operation: one of `segments.COLLECTIVES`.
+        operation: one of `COLLECTIVES`.
         layout: the replicas and partitions.
         engine: runs reduction bodies that are not a single known operation.
     """

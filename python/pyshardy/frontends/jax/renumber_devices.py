@@ -8,11 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.stablehlo_views import CollectiveView
+from pyshardy.irtools.stablehlo_views import COLLECTIVES, CollectiveView
 from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
-from pyshardy.local_program.segments import COLLECTIVES
 from pyshardy.partition.local.builder import LocalBuilder
 
 _NO_MEMBER = -1

@@ -8,6 +8,7 @@ functions for discardable attributes.
 """
 
 from pyshardy.irtools.stablehlo_views.collectives import (
+    COLLECTIVES,
     AllGatherView,
     AllToAllView,
     CollectiveView,
@@ -63,6 +64,7 @@ from pyshardy.irtools.stablehlo_views.reductions import (
 )
 
 __all__ = [
+    "COLLECTIVES",
     "INTERFACE",
     "AllGatherView",
     "AllToAllView",

@@ -13,6 +13,20 @@ from pyshardy.irtools.stablehlo_views.fields import (
     Unit,
 )
 
+COLLECTIVES = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        "all_gather",
+        "all_reduce",
+        "all_to_all",
+        "collective_broadcast",
+        "collective_permute",
+        "collective_reduce",
+        "reduce_scatter",
+    )
+)
+"""The names of the collectives."""
+
 
 class CollectiveView(OperationView):
     """A collective of StableHLO.

@@ -19,10 +19,10 @@ from pyshardy.contracts.attributes import CONTRACTS, HINT, contract_of_attribute
 from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective, axis_name, lines_of
 from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.stablehlo_views import COLLECTIVES
 from pyshardy.irtools.tags import tags_of, without_tags
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import Collective, collectives_of
-from pyshardy.local_program.segments import COLLECTIVES
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 from pyshardy.passes.partitioning.mark_contracts import COLLECTIVE_TAG, CONTRACT_TAG
 

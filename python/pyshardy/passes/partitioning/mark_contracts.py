@@ -24,8 +24,8 @@ from pyshardy.contracts.attributes import CONTRACTS, contract_of_attribute
 from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.operation_names import names_that_may_occur
+from pyshardy.irtools.stablehlo_views import COLLECTIVES
 from pyshardy.irtools.tags import tagged
-from pyshardy.local_program.segments import COLLECTIVES
 
 CONTRACT_TAG = "contract"
 """The kind of the marks."""

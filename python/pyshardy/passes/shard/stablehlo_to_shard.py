@@ -27,6 +27,7 @@ from mlir_sdy.shard.values import Axes, Grid, ReductionKind
 from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.channels import channel_of
 from pyshardy.irtools.stablehlo_views import (
+    COLLECTIVES,
     AllGatherView,
     AllToAllView,
     CollectiveView,
@@ -35,7 +36,7 @@ from pyshardy.irtools.stablehlo_views import (
 from pyshardy.irtools.symbols import FreshNames
 from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
-from pyshardy.local_program.segments import COLLECTIVES, DEVICE_IDS
+from pyshardy.local_program.segments import DEVICE_IDS
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.shard.errors import refusal
 from pyshardy.shard.gathering import by_gathering, held_by
