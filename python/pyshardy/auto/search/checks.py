@@ -44,8 +44,10 @@ def check_static_shapes(module: ir.Module) -> None:
 def _check_type(value_type: ir.Type, subject: str, place: ir.Operation) -> None:
     """Check that a type isn't a tensor with a dynamic shape."""
     is_ranked = isinstance(value_type, ir.RankedTensorType)
-    is_static = value_type.has_static_shape if is_ranked else not isinstance(
-        value_type, ir.UnrankedTensorType
+    is_static = (
+        value_type.has_static_shape
+        if is_ranked
+        else not isinstance(value_type, ir.UnrankedTensorType)
     )
     if not is_static:
         message = f"automatic sharding needs static shapes, but {subject} is a {value_type}"
