@@ -146,9 +146,9 @@ def test_saved_plans(plan, tmp_path):
     assert plan.compare(saved.specs()).difference == 0, "of results without annotations, too"
     assert (saved.cost, saved.bytes) == (plan.cost, plan.bytes)
     (tmp_path / "plan.json").write_text("{}")
-    with pytest.raises(sdy.UsageError, match="cannot read the plan .* has no entry 'shardings'"):
+    with pytest.raises(sdy.UsageError, match=r"cannot read the plan .* has no entry 'shardings'"):
         sdy.ShardingPlan.load(tmp_path / "plan.json")
-    with pytest.raises(sdy.UsageError, match="cannot write output file .*: No such file"):
+    with pytest.raises(sdy.UsageError, match=r"cannot write output file .*: No such file"):
         plan.save(tmp_path / "nowhere" / "plan.json")
     code = plan.to_jax()
     assert 'mesh = jax.make_mesh((2, 4), ("data", "model"))' in code
