@@ -146,8 +146,10 @@ def test_saved_plans(plan, tmp_path):
     assert plan.compare(saved.specs()).difference == 0, "of results without annotations, too"
     assert (saved.cost, saved.bytes) == (plan.cost, plan.bytes)
     (tmp_path / "plan.json").write_text("{}")
-    with pytest.raises(sdy.UsageError, match="cannot read the plan"):
+    with pytest.raises(sdy.UsageError, match=r"cannot read the plan .* has no entry 'shardings'"):
         sdy.ShardingPlan.load(tmp_path / "plan.json")
+    with pytest.raises(sdy.UsageError, match=r"cannot write output file .*: No such file"):
+        plan.save(tmp_path / "nowhere" / "plan.json")
     code = plan.to_jax()
     assert 'mesh = jax.make_mesh((2, 4), ("data", "model"))' in code
     assert "'up': NamedSharding(mesh, P(None, \"model\"))," in code
@@ -323,6 +325,11 @@ def test_bad_programs_and_names(plan):
         plan.fix("up", (None,)).solve()
     with pytest.raises(sdy.UsageError, match="no sharding is left for 'x'"):
         plan.fix("x", ("model", None)).solve()
+    with pytest.raises(sdy.UsageError, match="the mesh has no axis 'modle'; did you mean 'model'"):
+        plan.fix("up", ("modle", None)).solve()
+    dynamic = WITHOUT_MESH.replace("1024x", "?x")
+    with pytest.raises(sdy.UsageError, match="needs static shapes, but argument 0 is a tensor<"):
+        sdy.auto_shard(sdy.parse(dynamic), hardware="h100", mesh=sdy.Mesh({"x": 8}))
 
 
 def test_an_operation_without_a_rule_is_replicated_with_a_warning(capsys):

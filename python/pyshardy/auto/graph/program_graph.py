@@ -8,7 +8,7 @@
 | a chain of elementwise operations   | one site: intermediate results have no other use           |
 | a value that a loop carries         | a site, which the initial value and the next one flow to   |
 | the result of an `if` or a `case`   | a site, which the results of all branches flow to          |
-| an argument of another function     | a site, which the operand of its only call flows to        |
+| an argument of another function     | its operand if the call is inlined, else a site after it   |
 | an annotated result of `@main`      | a site with the shardings that agree with the annotation   |
 | a result, if shards may be uneven   | a site, since results must be even                         |
 | the result of a barrier             | the site of its operand; it is resharded by itself         |
@@ -34,6 +34,7 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
 from pyshardy.auto.graph.chains import Chains
+from pyshardy.auto.graph.inlined_calls import InlinedCalls
 from pyshardy.auto.graph.partial_results import partials_left, with_partial_results
 from pyshardy.auto.graph.partial_values import PartialValues
 from pyshardy.auto.graph.sites import Flow, Graph, Site
@@ -85,6 +86,7 @@ class _Builder:
         self.meshes = meshes_of(module)
         self.keep_given = keep_given
         self.functions = {symbol_name(each): each for each in functions_of(module)}
+        self.inlined = InlinedCalls(self.functions)
         self.repetitions = Repetitions(module)
         self.graph = Graph()
         self.free: dict[ir.Value, Work] = {}
@@ -93,7 +95,7 @@ class _Builder:
         self.branches = [0]  # the numbers of the branches around the present operation
         self.num_branches = 0
         self.branch_of: dict[ir.Value, int] = {}
-        self.in_branch: dict[tuple[ir.Value, int], Flow] = {}
+        self.in_branch: dict[tuple[int, int], Flow] = {}
         self.chains = Chains()
         self.partial_values = PartialValues(module, lambda value: self._given(value) is None)
         self.with_partial: dict[tuple[object, ...], Alternatives] = {}
@@ -170,7 +172,7 @@ class _Builder:
         made_in = self.branch_of[value]
         if made_in == self.branches[-1] or made_in not in self.branches:
             return flow
-        key = value, self.branches[-1]
+        key = id(flow), self.branches[-1]
         found = self.in_branch.get(key)
         if found is None:
             now = self._now
@@ -313,11 +315,15 @@ class _Builder:
             self._operation(call, _CALL)
             return
         repetitions = self._repetitions_in(block)
+        is_inlined = self.inlined.replaces(call, function)
         for number, (argument, operand) in enumerate(
             zip(block.arguments, call.operands, strict=True)
         ):
             if operand in self.free:
                 self.free[argument] = self.free[operand]
+                continue
+            if is_inlined and self._given(argument) is None and operand in self.graph.placed:
+                self._rename(argument, operand)
                 continue
             site = self._value_site(argument, f"argument {number} of @{name}", repetitions, 1)
             self._define(argument, site, 0, repetitions, operand)
@@ -325,6 +331,12 @@ class _Builder:
         self._block(block)
         for result, value in zip(call.results, _terminator(block).operands, strict=True):
             self._copy(result, value, self.repetitions.of(call) or 1)
+
+    def _rename(self, name: ir.Value, value: ir.Value) -> None:
+        """Note that a value is another one, with which it shares reshards."""
+        self.graph.placed[name] = self.graph.placed[value]
+        self.flow_of[name] = self.flow_of[value]
+        self.branch_of[name] = self.branch_of[value]
 
     def _copy(self, result: ir.Value, value: ir.Value, repetitions: int) -> None:
         """Note that a result has the sharding of a value, but is resharded by itself."""

@@ -22,7 +22,7 @@ from pyshardy.auto.plans.jax_code import jax_code
 from pyshardy.auto.plans.page import PlanPage, argument_rows
 from pyshardy.auto.plans.pareto import Pareto, ParetoPoint
 from pyshardy.auto.plans.restrictions import Restrictions, Spec
-from pyshardy.auto.plans.saved_plan import SavedPlan
+from pyshardy.auto.plans.saved_plan import SavedPlan, cannot_write
 from pyshardy.auto.problem.arrays import Ints
 from pyshardy.auto.problem.solution import Solution
 from pyshardy.auto.search.build import Permitted
@@ -441,11 +441,14 @@ class ShardingPlan(Printed):
             text = self.html(title=title, pareto=pareto, seconds=seconds)
             Path(path).write_text(text, encoding="utf-8")
         except OSError as refusal:
-            reason = refusal.strerror or refusal
-            raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
+            raise cannot_write(path, refusal) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the shardings and the certificate to a JSON file, which `load` reads."""
+        """Write the shardings and the certificate to a JSON file, which `load` reads.
+
+        Raises:
+            UsageError: the file can't be written.
+        """
         saved = SavedPlan(
             {name: str(each) for name, each in self.shardings.items()},
             str(self.search.mesh),

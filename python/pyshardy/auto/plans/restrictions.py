@@ -12,6 +12,7 @@ from mlir_sdy.model import TensorSharding
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.api import sharding
 from pyshardy.auto.search.build import Permitted
+from pyshardy.auto.search.checks import check_axes
 from pyshardy.auto.search.program_search import Search
 from pyshardy.auto.strategies.strategy import agrees_with
 
@@ -46,12 +47,14 @@ class Restrictions:
             search: the program with its choices.
 
         Raises:
-            UsageError: a pattern matches nothing, or no sharding is left for a value.
+            UsageError: a pattern matches nothing, the mesh has no such axis, or no sharding is left
+                for a value.
         """
         kept: dict[int, frozenset[int]] = {}
         rules = [(*each, True) for each in self.fixed] + [(*each, False) for each in self.forbidden]
         for pattern, spec, is_wanted in rules:
             wanted = spec if isinstance(spec, TensorSharding) else sharding(spec)
+            check_axes((axis.name for axes in wanted.dim_axes for axis in axes), search.mesh)
             for name, (site, number) in _sites(search, pattern):
                 axes = search.built.graph.sites[site].alternatives.results[number]
                 if axes and len(axes[0]) != len(wanted.dim_axes):

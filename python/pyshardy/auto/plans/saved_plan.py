@@ -15,6 +15,12 @@ from mlir_sdy.model import TensorSharding
 from pyshardy.api import sharding
 
 
+def cannot_write(path: str | os.PathLike[str], refusal: OSError) -> UsageError:
+    """Return the error of an output file that can't be written."""
+    reason = refusal.strerror or refusal
+    return UsageError(error(f"cannot write output file '{path}': {reason}"))
+
+
 @dataclass(frozen=True, slots=True)
 class SavedPlan:
     """The shardings of a plan by the names of arguments and results.
@@ -39,9 +45,16 @@ class SavedPlan:
     untied_bound: float | None = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the plan to a JSON file."""
+        """Write the plan to a JSON file.
+
+        Raises:
+            UsageError: the file can't be written.
+        """
         entries = {name: getattr(self, name) for name in self.__slots__}
-        Path(path).write_text(json.dumps(entries, indent=2) + "\n", encoding="utf-8")
+        try:
+            Path(path).write_text(json.dumps(entries, indent=2) + "\n", encoding="utf-8")
+        except OSError as refusal:
+            raise cannot_write(path, refusal) from None
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SavedPlan:
@@ -54,8 +67,13 @@ class SavedPlan:
             entries = json.loads(Path(path).read_text(encoding="utf-8"))
             known: Any = {"untied_bound": None, **entries}  # older files have no such entry
             return cls(**{name: known[name] for name in cls.__slots__})
-        except (OSError, ValueError, KeyError, TypeError) as reason:
-            raise UsageError(error(f"cannot read the plan '{path}': {reason}")) from None
+        except KeyError as missing:
+            reason = f"it has no entry {missing}"
+        except OSError as refusal:
+            reason = refusal.strerror or str(refusal)
+        except (ValueError, TypeError) as malformed:
+            reason = f"it isn't a JSON file of a plan: {malformed}"
+        raise UsageError(error(f"cannot read the plan '{path}': {reason}"))
 
     def specs(self) -> dict[str, TensorSharding]:
         """Return the shardings, such as for `ShardingPlan.compare`."""

@@ -9,6 +9,7 @@
 | `apply`          | writing shardings into a program               |
 | `operation_axes` | writing the axes of operations into a program  |
 | `options`        | the options, and their checks                  |
+| `checks`         | checks of the program and of names of axes     |
 | `program_search` | from a program to an annotated one             |
 | `ties`           | the order of plans with equal costs            |
 | `prediction`     | the communication of a choice                  |

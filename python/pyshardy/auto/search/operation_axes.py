@@ -2,7 +2,9 @@
 """The axes of operations in a choice, beyond the shardings of their results.
 
 An operation whose operands or results are resharded gets the axes of its factors, and one that
-leaves or takes partial values the sharding of its results before they are completed.
+leaves or takes partial values the sharding of its results before they are completed. If a plan
+minimizes something else than the time on the hardware, all operations get the axes of their
+factors: the partitioner would reshard elementwise operations without them to save time.
 """
 
 from __future__ import annotations
@@ -41,11 +43,20 @@ class OperationAxes:
         built: the program with its optimization problem.
         choice: the strategy of each node.
         mesh: the name of the mesh.
+        keeps_all: whether operations that need no reshards get their axes as well.
     """
 
-    def __init__(self, alternatives: AlternativesOf, built: Built, choice: Ints, mesh: str) -> None:
+    def __init__(
+        self,
+        alternatives: AlternativesOf,
+        built: Built,
+        choice: Ints,
+        mesh: str,
+        *,
+        keeps_all: bool = False,
+    ) -> None:
         self._alternatives, self._built, self._choice = alternatives, built, choice
-        self._mesh = mesh
+        self._mesh, self._keeps_all = mesh, keeps_all
 
     def annotate(self, source: ir.Module, module: ir.Module) -> None:
         """Write the axes of the operations of a program into a copy of it."""
@@ -81,7 +92,10 @@ class OperationAxes:
         return computed.with_unreduced_axes(alternatives.reduced[at])
 
     def _factors(self, operation: ir.Operation) -> FactorAxes | None:
-        """Return the axes of the factors of an operation that needs reshards; None for others."""
+        """Return the axes of the factors of an operation that the partitioner has to keep, or None.
+
+        These are the operations that need reshards, or all.
+        """
         chosen = self._chosen(operation)
         if chosen is None:
             return None
@@ -98,7 +112,7 @@ class OperationAxes:
             computed[at] != results[at]
             for computed, results in zip(alternatives.computed, alternatives.results, strict=False)
         )
-        if not (moves or completes or alternatives.is_partial(at)):
+        if not (self._keeps_all or moves or completes or alternatives.is_partial(at)):
             return None
         if alternatives.factors:
             return alternatives.factors[at]

@@ -23,7 +23,6 @@ import numpy as np
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding
-from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding
 from pyshardy.auto.graph.program_graph import graph_of
@@ -31,6 +30,7 @@ from pyshardy.auto.problem.arrays import Ints, Problem, evaluate
 from pyshardy.auto.problem.solution import Solution, solution_of
 from pyshardy.auto.search.apply import annotate, closed, values_of
 from pyshardy.auto.search.build import Built, Permitted, build
+from pyshardy.auto.search.checks import check_axes, check_static_shapes
 from pyshardy.auto.search.manual_shardings import propagate_to_manual_computations
 from pyshardy.auto.search.memory import with_memory
 from pyshardy.auto.search.operation_axes import OperationAxes
@@ -41,7 +41,7 @@ from pyshardy.auto.solvers.local_search import LocalSearch
 from pyshardy.auto.solvers.solver import ProgressCallback, solve
 from pyshardy.auto.strategies.alternatives import AlternativesOf
 from pyshardy.auto.strategies.axis_choices import AxisChoices
-from pyshardy.auto.strategies.costs import CostModel
+from pyshardy.auto.strategies.costs import CostModel, HardwareCosts
 from pyshardy.irtools.functions import entry_block, main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import name_of, result_names
@@ -62,7 +62,8 @@ class Search:
         options: the options.
 
     Raises:
-        UsageError: the program has no entry or no mesh; the mesh has no such axis.
+        UsageError: the program has no entry, no mesh or no static shapes; the mesh has no such
+            axis.
         PipelineError: a function calls itself.
     """
 
@@ -70,6 +71,7 @@ class Search:
         started = time.perf_counter()
         self.options = options
         self.module = copy_of(module)
+        check_static_shapes(self.module)
         run_pipeline(self.module, "sdy-flatten-call-graph, symbol-dce")
         if options.fixed:
             run_pipeline(self.module, "sdy-update-non-divisible-input-output-shardings")
@@ -336,7 +338,13 @@ class Search:
             if axes is not None:
                 values[value] = axes
         annotate(module, values, self.result_axes(choice), self.mesh_name)
-        operations = OperationAxes(self.alternatives, self.built, choice, self.mesh_name)
+        operations = OperationAxes(
+            self.alternatives,
+            self.built,
+            choice,
+            self.mesh_name,
+            keeps_all=not isinstance(self.alternatives.model, HardwareCosts),
+        )
         operations.annotate(self.module, module)
 
     def shardings(self, choice: Ints) -> dict[str, TensorSharding]:
@@ -422,11 +430,7 @@ def _axes(names: Sequence[str] | None, mesh: Mesh) -> tuple[str, ...]:
     Raises:
         UsageError: the mesh has no such axis.
     """
-    for name in names or ():
-        if name not in mesh.axis_names:
-            known = ", ".join(f"'{each}'" for each in mesh.axis_names)
-            hint = did_you_mean(name, mesh.axis_names) or f"; the mesh has the axes {known}"
-            raise UsageError(error(f"the mesh has no axis '{name}'{hint}"))
+    check_axes(names or (), mesh)
     return tuple(name for name in mesh.axis_names if names is None or name in names)
 
 

@@ -15,18 +15,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from itertools import islice
 
-from mlir_sdy.discardable import as_text, has_discardable, set_discardable
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
-from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.model import Mesh, mesh_of
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.traversal import operations_in
-from mlir_sdy.values import argument_shardings, result_shardings, result_shardings_of
+from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.call_graph import CallGraph
-from pyshardy.irtools.functions import NO_INLINE, has_static_shape, is_private, returned_values
+from pyshardy.irtools.functions import has_static_shape
+from pyshardy.irtools.inlining import MOST_OPERATIONS, can_be_inlined, has_at_most, must_stay
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of
 from pyshardy.partition.compatibility.unreduced import origin_of
 
@@ -34,14 +33,11 @@ AT_CALL = "sdy.at_call"
 """The attribute of reshards to the sharding of an argument of an inlined function."""
 
 _BRANCHING = frozenset({"stablehlo.case", "stablehlo.if"})
-_FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
-_COMPUTE_TYPE = "_xla_compute_type"
-_INLINEABLE = "inlineable"
 
 
 @inserts()
 @preserves("device-meshes", "result-kinds", "sharding-lists")
-def inline_small_functions(module: ir.Module, *, max_operations: int = 40) -> None:
+def inline_small_functions(module: ir.Module, *, max_operations: int = MOST_OPERATIONS) -> None:
     """Replace calls of private functions by their bodies.
 
     1. A function is inlined if it is called once, or has few operations, including those of the
@@ -49,7 +45,7 @@ def inline_small_functions(module: ir.Module, *, max_operations: int = 40) -> No
        and would have to be gathered for the call.
     2. Functions that call themselves, that have several blocks, or the attribute `no_inline`, and
        those with unreduced arguments or results, are kept. So are calls with `no_inline`, or with
-       the attributes of JAX and XLA for that (`_must_stay`).
+       the attributes of JAX and XLA for that (`must_stay`).
     3. Values keep their shardings: those of the signature and of the call are dropped.
     4. A reshard to the sharding of an argument gets the attribute `AT_CALL`, so that
        `sdy-propagate-past-calls` may remove it. It is moved into the branch of its only call, which
@@ -70,31 +66,20 @@ def inline_small_functions(module: ir.Module, *, max_operations: int = 40) -> No
     inlined = {
         name
         for name, function in graph.functions.items()
-        if counts[name] and _can_be_inlined(function)
+        if counts[name] and can_be_inlined(function)
     }
     for name in graph.post_order:
         for call in graph.calls[name]:
             callee = callee_of(call)
-            if callee not in inlined or _is_unreduced(call) or _must_stay(call):
+            if callee not in inlined or must_stay(call):
                 continue
             function = graph.functions[callee]
             if (
                 counts[callee] == 1
-                or _has_at_most(max_operations, function)
+                or has_at_most(max_operations, function)
                 or _is_uneven(function, meshes)
             ):
                 _inline(call, function)
-
-
-def _can_be_inlined(function: ir.Operation) -> bool:
-    shardings = (*argument_shardings(function), *result_shardings(function))
-    return (
-        is_private(function)
-        and not has_discardable(function, NO_INLINE)
-        and len(function.regions[0].blocks) == 1
-        and returned_values(function) is not None
-        and not any(map(_has_unreduced_axes, shardings))
-    )
 
 
 def _is_uneven(function: ir.Operation, meshes: Mapping[str, Mesh]) -> bool:
@@ -109,42 +94,6 @@ def _is_uneven(function: ir.Operation, meshes: Mapping[str, Mesh]) -> bool:
         and not sharding.divides(tuple(ir.RankedTensorType(value_type).shape), mesh)
         for sharding, value_type in zip(shardings, types, strict=True)
     )
-
-
-def _must_stay(call: ir.Operation) -> bool:
-    """Whether attributes of a call forbid to inline it.
-
-    JAX and XLA forbid it by `inlineable = "false"`, or by `_xla_compute_type`, which places the
-    callee (`jax.experimental.compute_on`); among the frontend attributes or as attributes of the
-    call.
-    """
-    own = dict(call.attributes.items())
-    frontend = own.get(_FRONTEND_ATTRIBUTES)
-    given = (own, frontend) if isinstance(frontend, ir.DictAttr) else (own,)
-    return NO_INLINE in own or any(
-        _COMPUTE_TYPE in each or (_INLINEABLE in each and _is_false(each[_INLINEABLE]))
-        for each in given
-    )
-
-
-def _is_false(attribute: ir.Attribute) -> bool:
-    if isinstance(attribute, ir.BoolAttr):
-        return not attribute.value
-    return as_text(attribute) == "false"
-
-
-def _is_unreduced(call: ir.Operation) -> bool:
-    return any(map(_has_unreduced_axes, result_shardings_of(call)))
-
-
-def _has_unreduced_axes(sharding: TensorSharding | None) -> bool:
-    return sharding is not None and bool(sharding.unreduced_axes)
-
-
-def _has_at_most(number: int, function: ir.Operation) -> bool:
-    """Whether a function has that many operations or fewer, without its terminator."""
-    # The count includes the function itself and its terminator.
-    return sum(1 for _ in islice(operations_in(function), number + 3)) <= number + 2
 
 
 def _mark_reshards(call: ir.Operation) -> None:
