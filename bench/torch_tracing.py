@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import functools
 import gc
+import statistics
 import sys
 import time
 import warnings
@@ -81,7 +82,7 @@ class Model(nn.Module):
 
 @dataclass(frozen=True)
 class Row:
-    """The times of a model in seconds, the least of several runs each.
+    """The times of a model in seconds, the least of several rounds each.
 
     Attributes:
         name: the name of the model.
@@ -90,6 +91,7 @@ class Row:
         exporting: `torch.export`.
         tracing: `sdy.torch.trace`.
         decomposing: `torch.export` with `run_decompositions`; None if it isn't measured.
+        ratios: the ratio of `sdy.torch.trace` to `torch.export` in each round, in order of size.
     """
 
     name: str
@@ -98,11 +100,13 @@ class Row:
     exporting: float
     tracing: float
     decomposing: float | None
+    ratios: Sequence[float]
 
     def __str__(self) -> str:
-        ratio = self.tracing / self.exporting
         text = f"{self.name:26} {self.operations:10} {self.first:8.2f} {self.exporting:8.2f}"
-        text += f" {self.tracing:8.2f} {ratio:6.2f}"
+        text += f" {self.tracing:8.2f} {self.tracing / self.exporting:6.2f}"
+        text += f" {statistics.median(self.ratios):6.2f}"
+        text += f" {self.ratios[0]:5.2f} to {self.ratios[-1]:4.2f}"
         return text if self.decomposing is None else f"{text} {self.decomposing:10.2f}"
 
 
@@ -130,7 +134,8 @@ def measured(
         ways.append(lambda: export().run_decompositions())
     rounds = [[seconds(way) for way in ways] for _ in range(repetitions)]
     exporting, tracing, *others = map(min, zip(*rounds, strict=True))
-    return Row(name, count, first, exporting, tracing, *(others or [None]))
+    ratios = sorted(traced / exported for exported, traced, *_ in rounds)
+    return Row(name, count, first, exporting, tracing, *(others or [None]), ratios)
 
 
 def seconds(function: Callable[[], object]) -> float:
@@ -164,6 +169,7 @@ def main() -> None:
     decomposes = options.decompositions
     measure = functools.partial(measured, repetitions=options.repetitions, decomposes=decomposes)
     head = f"{'':26} {'operations':>10} {'first':>8} {'export':>8} {'trace':>8} {'ratio':>6}"
+    head += f" {'median':>6} {'of rounds':13}"
     print(head + " decomposed" * decomposes)
     inputs = torch.zeros(2, 8, dtype=torch.int64), torch.zeros(8, 8)
     sdy.torch.trace(Model(1), *inputs)  # imports

@@ -108,7 +108,7 @@ CALLS = {
     """,
     "order and number": """
         argsort(x,descending=True) bincount(j,minlength=7) bucketize(x,v.sort()[0]) cummax(n,1)
-        cummin(n,-2) cumprod(x,1) histc(x,bins=5,min=-2,max=2) histc(x,4) isin(i,j)
+        cummin(n,-2) cumprod(x,1) histc(x,bins=5,min=-2,max=2) histc(x,4) histc(x[:0],4) isin(i,j)
         kthvalue(n,2,1,True) logcumsumexp(x,0) median(n) median(n,1) median(x,-1,True) mode(i,1)
         msort(x) nanmedian(n,1) nanquantile(n,0.4) quantile(x,0.3,1)
         quantile(n,v[:3].sigmoid(),0,True) quantile(x,0.7,interpolation="midpoint")
@@ -130,6 +130,7 @@ CALLS = {
         scatter_reduce(x,0,i,y,"mean") scatter_reduce(x,1,i,y,"prod") select(x,1,2)
         select_scatter(x,v,0,1) slice_scatter(x,y[:2],0,1,3) take(x,j) take_along_dim(x,i,1)
         unravel_index(j,(2,3)) where(b,1.0,x) x[:,j] nn.functional.one_hot(i,5)
+        nn.functional.embedding(i,x.clone(),max_norm=1.0)
         nn.functional.embedding_bag(i,x,mode="mean")
         ops.aten._embedding_bag(x,i[0],torch.tensor([0,2,4]))[0]
         nn.functional.embedding_bag(j%4,x,torch.tensor([0,2,2]),mode="sum") tril(x,1) triu(x)
@@ -166,6 +167,10 @@ CALLS = {
         nn.functional.bilinear(x,y,signal[0,:2,:6].unsqueeze(1).repeat(1,6,1))
         nn.functional.linear(x,y,v[:4])
         _grouped_mm(x.bfloat16().repeat(2,4)[:,:16],image[0].bfloat16().repeat(1,2,1),torch.tensor([2,5,8],dtype=torch.int32))
+        _grouped_mm(x.repeat(2,4)[:,:16],image[0].repeat(1,2,1),torch.tensor([2,5,8],dtype=torch.int32))
+        _grouped_mm(image[0],x.repeat(2,4)[:,:16],torch.tensor([8,8,16],dtype=torch.int32))
+        _grouped_mm(x.repeat(2,4)[:,:16],image[0].reshape(24,8)[:16],torch.tensor([8,8,16],dtype=torch.int32))
+        _grouped_mm(image[0],image[1])
         cdist(x,y) cdist(x,y,1.0) pdist(x) nn.functional.cosine_similarity(x,y)
         addmm(v[:4],x,y.mT,beta=0.5,alpha=2) addmm(n@n.mT,x,y.mT,beta=0)
         nn.functional.pairwise_distance(x,y)
@@ -230,7 +235,7 @@ CALLS = {
     "Fourier transforms and complex numbers": """
         fft.fft(x) fft.fft2(x) fft.fftn(volume,norm="ortho") fft.fftshift(x) fft.hfft(c)
         fft.ifft(c,8) fft.ifftn(c) fft.ihfft(x) fft.irfft(c) fft.irfft(c,9) fft.irfft2(c)
-        fft.rfft(x,norm="forward") fft.rfftn(volume)
+        fft.rfft(x,norm="forward") fft.rfftn(volume) fft.fftfreq(7,0.5)+v[0] fft.rfftfreq(6)+v[0]
         ops.aten._fft_r2c(x,[1],0,True) ops.aten._fft_c2r(c,[1],0,10)
         stft(signal[0],8,return_complex=True,window=torch.hann_window(8))
         bartlett_window(6)+v blackman_window(6)+v hamming_window(6,False)+v kaiser_window(6)+v
@@ -239,7 +244,11 @@ CALLS = {
         imag(c) abs(c) c+c*2 c/(c+3) c@c.mT exp(c) sum(c,1)
         acos(c) acosh(c) asin(c) asinh(c) atan(c) atanh(c*0.5) cosh(c) sinh(c) tan(c) reciprocal(c)
         eq(c,c*1) mean(c) mean(c,1,True) std(c,1) float_power(c,2) isclose(c,c+1e-9)
-        x.to(torch.complex64) sum(c,1,dtype=torch.complex128)
+        x.to(torch.complex64) sum(c,1,dtype=torch.complex128) exp2(c) prod(c,1) cumsum(c,-1)
+        cumsum(x,0,dtype=torch.complex128) eye(4,6,dtype=torch.complex128)*c
+        isnan(complex(n,x)) isinf(complex(x,x/n*torch.inf)) isfinite(complex(n,x))
+        masked_fill(c,b,1j) where(b,c,2j) linalg.det(c[:,:4])
+        full((6,),-1j-torch.inf,dtype=torch.complex64).real+v
     """,
     "linear algebra": """
         linalg.cholesky(spd) linalg.cholesky(spd,upper=True) linalg.det(m) linalg.eigvalsh(spd)
@@ -256,7 +265,7 @@ CALLS = {
         cond(v.sum()>0,lambda a:a+1,lambda a:a*2,(v,))
         cond(v.sum()<=0,lambda a:a+1,lambda a:a*2,(v,))
         _higher_order_ops.while_loop(lambda k,a:k<3,lambda k,a:(k+1,a*2),(torch.tensor(0),v))
-        _higher_order_ops.scan(lambda a,e:(a+e,a*e),v,x)
+        _higher_order_ops.scan(lambda a,e:(a+e,a*e),v,x) vmap(lambda a:a.sin()+a.sum())(x)
     """,
     "numbers taken out of tensors": """
         x.sum().item() add(x,y,alpha=v[0].item()) clamp(x,-1,v[1].item()) div(x,v[1].item()**2+2)
@@ -306,6 +315,7 @@ REFUSED = """
         ones(j[0].item()) equal(x,y) allclose(x,y) linalg.ldl_factor(spd)
         special.airy_ai(x) special.hermite_polynomial_h(x,i) x.to_sparse() x.to_sparse_csr()
         x*float(v.sum()) x*int(v.sum()) x*math.sqrt(v.sum().item()) y.numpy() (v.sum()>0)or(x)
+        func.grad(lambda a:a.sum())(x)
 """
 """Calls that StableHLO can't express, or that have no conversion."""
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.fx.proxy import TracerBase
 from torch.utils import _pytree
 
 import pyshardy as sdy
@@ -15,6 +16,8 @@ from mlir_sdy.diagnostics import PassError, SourceLocation, UsageError
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings
 from pyshardy.explain.page.scopes import scopes_of
+from pyshardy.frontends.torch import importing, lowerings
+from pyshardy.frontends.torch.decompositions import decomposition_of
 from pyshardy.program import run_unpartitioned
 
 MESH = sdy.Mesh.of({"data": 2, "model": 4})
@@ -309,10 +312,10 @@ REFUSED = {
     ),
     "a decision": (lambda x: x if x.sum() > 0 else -x, UsageError, "use torch.where, torch.cond"),
     "equality": (lambda x: x + torch.equal(x, x), UsageError, "'aten.equal' takes a number out"),
-    "the end of the importer's process": (
-        lambda x: torch.cumsum(x + 0j, 0),
+    "a derivative": (
+        torch.func.jacrev(torch.sum),
         PassError,
-        "cannot convert 'aten.cumsum' .*the importer ended its process",
+        "such as 'torch.func.grad' .*use torch.autograd.grad",
     ),
     "no conversion": (
         torch.special.airy_ai,
@@ -335,6 +338,38 @@ def test_refusals_name_the_operation_and_its_line(name):
         else {line + 1}
     )
     assert (place.filename, place.line) in {(__file__, each) for each in lines}
+
+
+def helper(x):
+    return torch.special.airy_ai(x)
+
+
+@pytest.mark.skipif(
+    not hasattr(TracerBase, "_filter_traceback_frames"), reason="PyTorch keeps frames of forward"
+)
+def test_refusals_name_the_line_of_the_innermost_function():
+    with pytest.raises(PassError, match=r"'aten.special_airy_ai'") as caught:
+        sdy.torch.trace(Refused(lambda x: 2 * helper(x)), torch.ones(3))
+    line = helper.__code__.co_firstlineno + 1
+    assert caught.value.diagnostics[0].location == SourceLocation(__file__, line, 0)
+
+
+def test_failures_of_conversions_name_the_operation(monkeypatch):
+    def without_cumsum(operation):
+        return None if "cumsum" in str(operation) else decomposition_of(operation)
+
+    def failing(*_):
+        raise ValueError("there is no such type")
+
+    refused = Refused(lambda x: torch.cumsum(x + 0j, 0))
+    with monkeypatch.context() as patches:
+        patches.setattr(importing, "decomposition_of", without_cumsum)
+        with pytest.raises(PassError, match=r"'aten.cumsum' .*the importer ended its process"):
+            sdy.torch.trace(refused, torch.ones(3, 3))
+    with monkeypatch.context() as patches:
+        patches.setattr(lowerings, "lowering_of", lambda _: failing)
+        with pytest.raises(PassError, match=r"'aten.softmax.int' .*there is no such type"):
+            sdy.torch.trace(nn.Softmax(0), torch.ones(3, 3))
 
 
 def asserted(x):

@@ -43,6 +43,12 @@ OTHERS = {
 
 _OUTSIDE = "compute it before the model and pass it as an input, or use a polynomial"
 
+COMPUTE_OUTSIDE = (
+    "compute it before the model and pass it as an input, or use the operations that the page "
+    "'PyTorch operations' of the documentation lists"
+)
+"""The alternative to operations without an entry here."""
+
 _DEGREE = "give the degree as a number"
 
 OF_FAMILIES = {

@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation, UsageError, error
-from mlir_sdy.host import context_for_torch, imported_from_torch, tensor_arguments
+from mlir_sdy.dialect import Context
+from mlir_sdy.host import context_for_torch, imported_from_torch, ir, tensor_arguments
 from pyshardy.frontends.torch.advice import (
+    COMPUTE_OUTSIDE,
     IN_ALL_CASES,
     KEEP_DENSE,
     NUMBERS_OF_TENSORS,
@@ -104,7 +106,7 @@ def of_importer(
         seen.add(key)
         try:
             alone = imported_from_torch({"main": _alone(node)}, is_call, context_for_torch())
-            convert(alone.bytecode)
+            ir.Module.parse(convert(alone.bytecode), Context())
         except Exception as refusal:  # the importer has no class for it
             return _refusal(node, refusal)
     return error(f"cannot import the PyTorch program: {_reason(failure)}")
@@ -120,7 +122,7 @@ def of_operation(node: Node, reason: str) -> Diagnostic:
         details.append(reason)
     if details:
         message += f" ({'; '.join(details)})"
-    advice = advice_for(origin) or "use other operations"
+    advice = advice_for(origin) or COMPUTE_OUTSIDE
     return error(f"{message}; {advice}", _place(node))
 
 
@@ -203,6 +205,22 @@ def of_sparse_tensors(module: GraphModule) -> Diagnostic | None:
                 )
                 message = f"{subject} a sparse tensor, which StableHLO cannot express; {KEEP_DENSE}"
                 return error(message, _place(node))
+    return None
+
+
+def of_gradients(module: GraphModule) -> Diagnostic | None:
+    """Return the error for the first derivative that a module computes by `torch.func`.
+
+    PyTorch's graphs of them read the example inputs as constants.
+    """
+    for node in module.graph.nodes:
+        if name_of(node.target) == "_unwrap_for_grad":
+            message = (
+                "the derivatives of torch.func, such as 'torch.func.grad' and 'torch.func.jvp', "
+                "have no graph in PyTorch that depends on the inputs; use torch.autograd.grad, or "
+                "sdy.torch.trace_training"
+            )
+            return error(message, _place(node))
     return None
 
 

@@ -25,6 +25,9 @@ _FRAME = re.compile(
     r'^ *File "(?P<file>[^"]*)", line (?P<line>\d+), in .*(?:\n(?! *File ").*)*', re.MULTILINE
 )
 
+OWN_FOLDER = f"{Path(__file__).parents[2]}{os.sep}"
+"""The folder of pyshardy, with a separator behind."""
+
 
 def folder_of_torch() -> str:
     """Return the folder of PyTorch, whose frames aren't those of users, with a separator behind."""
@@ -45,13 +48,15 @@ def light_stacks(outermost: CodeType) -> Iterator[None]:
 
     PyTorch notes the stack of each operation that it traces. It looks up the line of each frame in
     a table of its code, and makes a new object of it. Here there is one object for all stacks with
-    a frame at the same instruction. The frames of PyTorch itself, most of all, are left out but for
-    those of `forward`, at which PyTorch begins a stack.
+    a frame at the same instruction. The frames of PyTorch and pyshardy are left out, apart from
+    those of `forward`, at which PyTorch begins a stack. All other frames are kept, while PyTorch
+    keeps those of `forward` only: operations are located in the functions that `forward` calls.
 
     Args:
         outermost: the code that the operations of the module are called by; it and its callers are
             left out.
     """
+    from torch.fx.proxy import TracerBase  # noqa: PLC0415
     from torch.utils._traceback import CapturedTraceback  # noqa: PLC0415
 
     original = CapturedTraceback.extract
@@ -62,9 +67,10 @@ def light_stacks(outermost: CodeType) -> Iterator[None]:
         """Return the code, which lives on so that its identity isn't reused, and the frame."""
         code = frame.f_code
         name = code.co_name
-        if name != "forward" and code.co_filename.startswith(folder):
+        file = code.co_filename
+        if file.startswith(OWN_FOLDER) or (name != "forward" and file.startswith(folder)):
             return code, None
-        return code, traceback.FrameSummary(code.co_filename, frame.f_lineno, name)
+        return code, traceback.FrameSummary(file, frame.f_lineno, name)
 
     class Stack(CapturedTraceback):
         """A stack whose frames are known."""
@@ -95,7 +101,13 @@ def light_stacks(outermost: CodeType) -> Iterator[None]:
         frames.reverse()
         return Stack(frames)
 
-    with replaced_attribute(CapturedTraceback, "extract", staticmethod(extract)):
+    def filtered(_: TracerBase, frames: traceback.StackSummary) -> traceback.StackSummary:
+        return frames
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(replaced_attribute(CapturedTraceback, "extract", staticmethod(extract)))
+        if hasattr(TracerBase, (name := "_filter_traceback_frames")):  # since PyTorch 2.8
+            stack.enter_context(replaced_attribute(TracerBase, name, filtered))
         yield
 
 

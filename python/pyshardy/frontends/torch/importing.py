@@ -81,10 +81,10 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
         with stage(f"converting {len(graph.nodes)} operations to StableHLO"):
             found = imported_from_torch(graphs, _is_call, _ContextForTorch.current())
             converted = convert(found.bytecode, prepare)
+            assert context is not None, "'prepare' has been called"
+            imported = ir.Module.parse(converted, context)  # which verifies it
     except Exception as failure:  # the importer has no class for it
         raise PassError(failures.of_importer(graphs.values(), _is_call, failure)) from None
-    assert context is not None, "'prepare' has been called"
-    imported = ir.Module.parse(converted, context)
     lower_calls(imported, found.calls)
     name_locations(imported)
     _replace_constants(imported)

@@ -54,6 +54,8 @@ def _mutates(node: Node) -> bool:
         return True
     if name_of(node.target) == "wrap_with_autocast" and node.args[2]:
         return True  # it converts arguments, which PyTorch makes explicit in the same way
+    if name_of(node.target) == "_add_batch_dim":
+        return True  # of torch.vmap, which PyTorch resolves in the same way
     updates = _UPDATES_STATISTICS.get(name_of(node.target))
     return updates is not None and bool(_argument(node, updates)) and _argument(node, 3) is not None
 

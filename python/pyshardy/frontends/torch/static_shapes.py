@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions that don't depend on the values of tensors, where PyTorch's do.
 
-Shapes of results do, or checks of arguments.
+Shapes of results do, or checks of arguments. Functions whose types PyTorch refuses only while it
+exports are replaced as well (`grouped_products`).
 """
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -16,7 +17,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.frontends.torch import failures
+from pyshardy.frontends.torch import failures, grouped_products
 from pyshardy.frontends.torch.connectionist import ctc_loss
 from pyshardy.frontends.torch.replacing import replaced_attribute
 
@@ -203,7 +204,11 @@ def _replaced() -> Mapping[Any, tuple[Callable[..., bool], Callable[..., Any]]]:
     import torch  # noqa: PLC0415
 
     nanquantile = functools.partial(quantile, ignores_nan=True)
+    grouped_mm = grouped_products.takes, grouped_products.grouped_mm
+    names = (torch, "_grouped_mm"), (torch.nn.functional, "grouped_mm")  # since PyTorch 2.8, 2.10
+    of_groups = {getattr(owner, name): grouped_mm for owner, name in names if hasattr(owner, name)}
     return {
+        **of_groups,
         torch.bincount: (_has_minlength, bincount),
         torch.Tensor.bincount: (_has_minlength, bincount),
         torch.quantile: (_has_no_out, quantile),

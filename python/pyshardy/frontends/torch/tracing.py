@@ -23,6 +23,7 @@ from pyshardy.frontends.torch.dtensors import Layouts, as_global
 from pyshardy.frontends.torch.fake_weights import weights_on_cpu
 from pyshardy.frontends.torch.fragments import light_graphs
 from pyshardy.frontends.torch.frames import (
+    OWN_FOLDER,
     folders_of_torch,
     frame_of,
     light_stacks,
@@ -40,8 +41,6 @@ from pyshardy.pipeline.collection import collection_paused
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
-
-_OWN_FOLDER = Path(__file__).parents[2]
 
 
 @collection_paused()
@@ -107,7 +106,7 @@ def exported(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Expo
 
     Raises:
         UsageError: PyTorch can't export it.
-        PassError: a tensor is sparse.
+        PassError: a tensor is sparse, or the module computes gradients.
     """
     import torch  # noqa: PLC0415
 
@@ -117,8 +116,9 @@ def exported(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Expo
         program = module
     else:
         program = _export(module, args, kwargs)
-    if (refusal := failures.of_sparse_tensors(program.graph_module)) is not None:
-        raise PassError(refusal)
+    for find in (failures.of_sparse_tensors, failures.of_gradients):
+        if (refusal := find(program.graph_module)) is not None:
+            raise PassError(refusal)
     return program
 
 
@@ -138,7 +138,7 @@ def _export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Expor
         ):
             return torch.export.export(module, *inputs, strict=False)
     except Exception as refusal:  # PyTorch has dozens of classes for it
-        folders = *folders_of_torch(), str(_OWN_FOLDER), str(Path(traceback.__file__).parent)
+        folders = *folders_of_torch(), OWN_FOLDER, str(Path(traceback.__file__).parent)
         result = place_of_result(module.forward, folders)
         found = failures.of_export(refusal, frame_of(refusal, folders), result)
         raise UsageError(found) from refusal

@@ -14,6 +14,17 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+@decomposition("aten.cumsum")
+def cumsum(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """Add the elements up to each one, the parts of complex numbers apart."""
+    import torch  # noqa: PLC0415
+
+    value = self if dtype is None else self.to(dtype)
+    if not value.is_complex():
+        return torch.cumsum(self, dim, dtype=dtype)
+    return torch.complex(torch.cumsum(value.real, dim), torch.cumsum(value.imag, dim))
+
+
 @decomposition("aten.cumprod")
 def cumprod(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """Multiply the elements up to each one."""

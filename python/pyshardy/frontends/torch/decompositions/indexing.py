@@ -174,3 +174,17 @@ def index_reduce(
     shape = [-1 if each == dim % self.dim() else 1 for each in range(self.dim())]
     indices = index.reshape(shape).expand(source.shape)
     return torch.scatter_reduce(self, dim, indices, source, reduce, include_self=include_self)
+
+
+@decomposition("aten.embedding_renorm")
+def embedding_renorm(
+    self: Tensor, indices: Tensor, max_norm: float, norm_type: float = 2.0
+) -> Tensor:
+    """Scale the rows with given indices to a largest norm."""
+    import torch  # noqa: PLC0415
+
+    norms = torch.linalg.vector_norm(self, norm_type, 1, keepdim=True)
+    rows = torch.arange(self.shape[0], device=self.device)
+    is_looked_up = torch.any(indices.reshape(-1, 1) == rows, 0).unsqueeze(1)
+    scaled = self * (max_norm / (norms + 1e-7)).to(self.dtype)
+    return torch.where(is_looked_up & (norms > max_norm), scaled, self)

@@ -206,6 +206,8 @@ def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tens
     import torch  # noqa: PLC0415
 
     value = self.reshape(-1)
+    if not value.numel():
+        return value.new_zeros(bins)
     if min == max:
         low, high = torch.amin(value), torch.amax(value)
         is_flat = low == high

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Window functions of signals."""
+"""Window functions and frequencies of signals."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
@@ -80,3 +80,28 @@ def _positions(
         return torch.zeros(1, dtype=kind, device=device)
     steps = length if periodic else length - 1
     return torch.arange(length, dtype=kind, device=device) * (2 / steps) - 1
+
+
+@decomposition("aten.fft_fftfreq")
+def fftfreq(n: int, d: float = 1.0, **options: Any) -> Tensor:
+    """Return the frequencies of a Fourier transform, the negative ones last."""
+    import torch  # noqa: PLC0415
+
+    first = torch.arange((n + 1) // 2, dtype=_dtype(options))
+    last = torch.arange(-(n // 2), 0, dtype=first.dtype)
+    return torch.cat((first, last)) * (1 / (n * d))
+
+
+@decomposition("aten.fft_rfftfreq")
+def rfftfreq(n: int, d: float = 1.0, **options: Any) -> Tensor:
+    """Return the frequencies of a Fourier transform of real numbers."""
+    import torch  # noqa: PLC0415
+
+    return torch.arange(n // 2 + 1, dtype=_dtype(options)) * (1 / (n * d))
+
+
+def _dtype(options: Mapping[str, Any]) -> torch.dtype:
+    """Return the type in options of a tensor to make, or the default one."""
+    import torch  # noqa: PLC0415
+
+    return options.get("dtype") or torch.get_default_dtype()

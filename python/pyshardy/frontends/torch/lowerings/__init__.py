@@ -16,8 +16,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlir_sdy.diagnostics import PassError
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import TORCH_CALL, ir, passmanager
+from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.fragments import Arguments, values_of
 from pyshardy.frontends.torch.lowerings import (
     attention,
@@ -123,7 +125,11 @@ def lower_calls(module: ir.Module, nodes: Sequence[Any]) -> None:
 
 
 def _lower(call: ir.Operation, node: Any, functions: Mapping[str, ir.Operation]) -> None:
-    """Replace the custom call for an operation of PyTorch."""
+    """Replace the custom call for an operation of PyTorch.
+
+    Raises:
+        PassError: the operation has no counterpart for its types.
+    """
     from torch.fx import map_arg  # noqa: PLC0415
 
     lower = lowering_of(node)
@@ -137,7 +143,10 @@ def _lower(call: ir.Operation, node: Any, functions: Mapping[str, ir.Operation])
     results = call.results
     with ir.InsertionPoint(call), call.location:
         build = LoweringBuilder(node, [one.type for one in results], functions)
-        made = lower(build, *args, **kwargs)
+        try:
+            made = lower(build, *args, **kwargs)
+        except (ir.MLIRError, ValueError) as failure:  # of a type that no operation has
+            raise PassError(failures.of_operation(node, str(failure))) from failure
     values = made if isinstance(made, Sequence) else (made,)
     for result, value in zip(results, values, strict=True):
         result.replace_all_uses_with(value)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import numpy as np
+
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from pyshardy.frontends.torch.registry import Registry, short_name
@@ -35,8 +37,10 @@ class LoweringBuilder(StablehloBuilder):
         """Build a constant of a type that is filled with any number, also infinite or NaN."""
         element = element_type_of(tensor)
         if isinstance(element, ir.ComplexType):
-            text = f"({float(number.real):.17e}, {float(number.imag):.17e})"
-            return self.literal(ir.Attribute.parse(f"dense<{text}> : {tensor}"))
+            kinds = ("<f8", "u8") if element.element_type == ir.F64Type.get() else ("<f4", "u4")
+            parts = np.array([number.real, number.imag], kinds[0]).view(kinds[1])
+            text = ", ".join(f"0x{part:0{2 * part.itemsize}X}" for part in parts)  # also infinities
+            return self.literal(ir.Attribute.parse(f"dense<({text})> : {tensor}"))
         if isinstance(element, ir.IntegerType):
             return self.splat(tensor, int(number.real))
         splat = ir.FloatAttr.get(element, float(number.real))

@@ -123,6 +123,54 @@ def reciprocal(build: LoweringBuilder, value: ir.Value) -> ir.Value:
     return build.binary("divide", build.filled_like(value, 1), value)
 
 
+@complex_lowering("aten.exp2")
+def exp2(build: LoweringBuilder, value: ir.Value) -> ir.Value:
+    """Raise two to the power of numbers."""
+    return build.unary("exponential", build.scaled(value, math.log(2)))
+
+
+@complex_lowering("aten.isnan")
+def is_nan(build: LoweringBuilder, value: ir.Value) -> ir.Value:
+    """Whether a part is NaN."""
+    parts = [build.part(name, value) for name in ("real", "imag")]
+    return build.binary("or", *(build.compare("NE", part, part) for part in parts))
+
+
+@complex_lowering("aten.isinf")
+def is_infinite(build: LoweringBuilder, value: ir.Value) -> ir.Value:
+    """Whether a part is infinite."""
+    sizes = [build.unary("abs", build.part(name, value)) for name in ("real", "imag")]
+    infinity = build.filled_like(sizes[0], math.inf)
+    return build.binary("or", *(build.compare("EQ", size, infinity) for size in sizes))
+
+
+@complex_lowering("aten.isfinite")
+def is_finite(build: LoweringBuilder, value: ir.Value) -> ir.Value:
+    """Whether both parts are finite."""
+    sizes = [build.unary("abs", build.part(name, value)) for name in ("real", "imag")]
+    infinity = build.filled_like(sizes[0], math.inf)
+    return build.binary("and", *(build.compare("LT", size, infinity) for size in sizes))
+
+
+@complex_lowering("aten.eye")
+def identity(build: LoweringBuilder, *_: Any, **__: Any) -> ir.Value:
+    """Return a matrix with ones on its diagonal."""
+    result = build.result_types[0]
+    indices = ir.RankedTensorType.get(shape_of(result), ir.IntegerType.get_signless(64))
+    is_on_diagonal = build.compare("EQ", build.iota(indices, 0), build.iota(indices, 1))
+    return build.select(is_on_diagonal, build.filled(result, 1), build.filled(result, 0))
+
+
+@complex_lowering("aten.where")
+def choice(
+    build: LoweringBuilder, condition: ir.Value, yes: ir.Value | complex, no: ir.Value | complex
+) -> ir.Value:
+    """Return numbers of the one or the other tensor."""
+    result = build.result_types[0]
+    predicate = build.expanded(condition, shape_of(result))
+    return build.select(predicate, *(_operand(build, each, result) for each in (yes, no)))
+
+
 @complex_lowering("aten.eq", "aten.ne")
 def equality(build: LoweringBuilder, lhs: ir.Value, rhs: ir.Value | complex) -> ir.Value:
     """Compare numbers; both parts must be equal."""
@@ -164,7 +212,7 @@ def mean(
     dtype: Any = None,
 ) -> ir.Value:
     """Average numbers along dimensions."""
-    made = _total(build, value, dim, keepdim)
+    made = _reduced(build, "add", value, dim, keepdim)
     count = math.prod(shape_of(value.type)) / max(math.prod(shape_of(made.type)), 1)
     return build.binary("divide", made, build.filled_like(made, count))
 
@@ -179,17 +227,35 @@ def total(
     dtype: Any = None,
 ) -> ir.Value:
     """Add numbers along dimensions."""
-    return _total(build, value, dim, keepdim)
+    return _reduced(build, "add", value, dim, keepdim)
 
 
-def _total(
-    build: LoweringBuilder, value: ir.Value, dim: Sequence[int] | int | None, keepdim: bool
+@complex_lowering("aten.prod")
+def product(
+    build: LoweringBuilder,
+    value: ir.Value,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> ir.Value:
+    """Multiply numbers along a dimension."""
+    return _reduced(build, "multiply", value, dim, keepdim)
+
+
+def _reduced(
+    build: LoweringBuilder,
+    name: str,
+    value: ir.Value,
+    dim: Sequence[int] | int | None,
+    keepdim: bool,
 ) -> ir.Value:
     shape = shape_of(value.type)
     dims = [dim] if isinstance(dim, int) else dim or range(len(shape))
     result = build.result_types[0]
     element = element_type_of(result)
     value = _operand(build, value, ir.RankedTensorType.get(shape, element))
-    zero = build.filled(ir.RankedTensorType.get([], element), 0)
-    made = build.reduce(value, zero, sorted(each % len(shape) for each in dims), "stablehlo.add")
+    neutral = build.filled(ir.RankedTensorType.get([], element), 0 if name == "add" else 1)
+    axes = sorted(each % len(shape) for each in dims)
+    made = build.reduce(value, neutral, axes, f"stablehlo.{name}")
     return build.reshape(made, shape_of(result)) if keepdim else made

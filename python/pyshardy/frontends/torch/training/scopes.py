@@ -19,12 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import SourceLocation
-from pyshardy.frontends.torch.frames import frames_outside, place_in
+from pyshardy.frontends.torch.frames import OWN_FOLDER, frames_outside, place_in
 
 if TYPE_CHECKING:
     from torch.fx import Graph, Node
-
-_OWN_FOLDER = str(Path(__file__).parents[3])
 
 
 class Places:
@@ -59,9 +57,9 @@ class Places:
 
     def _trace(self, node: Node) -> str:
         """Return the frames of a node in the user's files, or else that of the user's call."""
-        trace = frames_outside(node.meta.get("stack_trace") or "", _OWN_FOLDER)
+        trace = frames_outside(node.meta.get("stack_trace") or "", OWN_FOLDER)
         place = place_in(trace)
-        return self._caller if place is None or place.filename.startswith(_OWN_FOLDER) else trace
+        return self._caller if place is None or place.filename.startswith(OWN_FOLDER) else trace
 
 
 def _path(node: Node) -> str:
@@ -77,7 +75,7 @@ def _set(node: Node, trace: str, path: str) -> None:
 def caller() -> str:
     """Return the frame of the user's call of this package."""
     for frame in reversed(traceback.extract_stack()):
-        if not frame.filename.startswith(_OWN_FOLDER):
+        if not frame.filename.startswith(OWN_FOLDER):
             return "".join(traceback.format_list([frame]))
     return ""
 
@@ -86,7 +84,7 @@ def source_of(node: Node) -> SourceLocation | None:
     """Return the location of an operation in the user's source, or None."""
     import torch  # noqa: PLC0415
 
-    folders = str(Path(torch.__file__).parent), _OWN_FOLDER
+    folders = str(Path(torch.__file__).parent), OWN_FOLDER
     trace = node.meta.get("stack_trace") or ""
     for folder in folders:
         trace = frames_outside(trace, folder)
