@@ -22,6 +22,20 @@ CASES: dict[str, Case] = {
         Gives('sdy.all_reduce min {"x"}'),
         before=Gives('sdy.all_reduce {"x"}'),
     ),
+    "reshape of other sizes": Passes(
+        "a reshape whose first dimensions have no common divisor, in propagation",
+        "sdy-basic-propagate",
+        """
+        sdy.mesh @m = <["x"=2]>
+        func.func @main(%a: tensor<2x6xf32>)
+            -> (tensor<3x4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) {
+          %0 = stablehlo.reshape %a : (tensor<2x6xf32>) -> tensor<3x4xf32>
+          return %0 : tensor<3x4xf32>
+        }""",
+        Gives('%arg0: tensor<2x6xf32> {sdy.sharding = #sdy.sharding<@m, [{"x", ?}, {?}]>}'),
+        Gives('%arg0: tensor<2x6xf32> {sdy.sharding = #sdy.sharding<@m, [{"x", ?}, {?}]>}'),
+        before=Gives("%arg0: tensor<2x6xf32>)"),
+    ),
     "dot before a reduce-scatter": Passes(
         "a `stablehlo.dot` without a sharding before a reduce-scatter",
         "func.func(sdy-remove-all-gather-reduce-scatter-for-cmv1)",

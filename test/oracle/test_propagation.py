@@ -46,6 +46,7 @@ def test_examples(shardy, context, path):
     compare(shardy, context, path.read_text())
 
 
+@pytest.mark.shardy_since(0, 12)
 @pytest.mark.parametrize("block", range(cases(6)))
 def test_random_programs(shardy, context, block):
     for seed in range(block * CASES_PER_TEST, (block + 1) * CASES_PER_TEST):
