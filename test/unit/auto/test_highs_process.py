@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """HiGHS in a process of its own: the same solutions, and none lost if the process fails."""
 
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -52,3 +54,17 @@ def test_a_run_ends_though_highs_does_not(problem, monkeypatch):
     found = solve(problem, by="highs", gap=0)
     assert evaluate(problem, found.choice).fits(problem.limit)
     assert "HiGHS crashed or hung (linear relaxation)" in found.notes
+
+
+def test_nothing_is_printed():
+    """HiGHS 1.16 prints a banner, among the output of a tool."""
+    code = (
+        "import numpy as np\n"
+        "from pyshardy.auto.solvers.flow_model import SparseRows\n"
+        "from pyshardy.auto.solvers.highs_model import HighsModel\n"
+        "none = np.zeros(0)\n"
+        "rows = SparseRows(none, none, np.zeros(1, int), np.zeros(0, int), none)\n"
+        "print(HighsModel(np.ones(1), rows).run(1.0).status)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("kOptimal\n", "")

@@ -7,7 +7,10 @@ Arguments and results are plain values and arrays, so that another process can h
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import ctypes
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -101,7 +104,8 @@ class HighsModel:
         matrix.value_ = rows.entries
         self._integer = int(highspy.HighsVarType.kInteger)
         self._feasible = int(highspy.SolutionStatus.kSolutionStatusFeasible)
-        self._highs: Any = highspy.Highs()
+        with _without_output():  # HiGHS 1.16 prints a banner, whatever its options are
+            self._highs: Any = highspy.Highs()
         for option, value in {"output_flag": False, "threads": 1, "parallel": "off"}.items():
             self._highs.setOptionValue(option, value)
         self._highs.passModel(program)
@@ -172,3 +176,26 @@ class HighsModel:
     def start_from(self, columns: Ints, values: Floats) -> None:
         """Let branch and bound start from the values of some columns."""
         self._highs.setSolution(len(columns), columns.astype(np.int32), values)
+
+
+@contextlib.contextmanager
+def _without_output() -> Iterator[None]:
+    """Drop what C++ code prints to standard output inside the `with` block."""
+    try:
+        kept = os.dup(1)
+    except OSError:  # there is no standard output
+        yield
+        return
+    flush = ctypes.CDLL(None).fflush if os.name == "posix" else None
+    if flush is not None:
+        flush(None)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        if flush is not None:
+            flush(None)
+        os.dup2(kept, 1)
+        os.close(kept)

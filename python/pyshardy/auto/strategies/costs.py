@@ -10,7 +10,7 @@ such as by measured values.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -19,6 +19,7 @@ import numpy as np
 from mlir_sdy.model import AxisTuple, Mesh
 from pyshardy.auto.problem.arrays import Floats, Ints
 from pyshardy.auto.strategies.padding import traffic_of_reshard
+from pyshardy.auto.strategies.reshard_forms import ReshardForm, ReshardForms
 from pyshardy.auto.strategies.strategy import is_even
 from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.hardware import Hardware
@@ -123,32 +124,26 @@ class _Plan(NamedTuple):
     collectives: Collectives
     accessed: float = 0.0
 
-
-class _Form(NamedTuple):
-    """The properties of a shape on which the plan of a reshard depends.
-
-    Attributes:
-        shape: the shape if shards are padded; otherwise its common divisors with the number of
-            devices, since a plan may shard dimensions further on its way if axes divide them.
-        is_padded: whether shards are padded.
-    """
-
-    shape: Shape
-    is_padded: bool
+    def renamed(self, names: Sequence[tuple[str, str]]) -> _Plan:
+        """Return the plan along other axes: `(its axis, the new one)`."""
+        if not names:
+            return self
+        new = dict(names)
+        moved = tuple(
+            replace(each, axes=tuple(new.get(axis, axis) for axis in each.axes))
+            for each in self.collectives
+        )
+        return _Plan(moved, self.accessed)
 
 
-_PairKey: TypeAlias = tuple[_Form, AxesPerDim, AxesPerDim]
-_ReshardKey: TypeAlias = tuple[_Form, AxesPerDim, AxesPerDim, AxisTuple]
-_ClassesKey: TypeAlias = tuple[_Form, tuple[AxesPerDim, ...], tuple[AxesPerDim, ...]]
+_ClassesKey: TypeAlias = tuple[Shape, bool, tuple[AxesPerDim, ...], tuple[AxesPerDim, ...]]
 
 
 @dataclass(slots=True)
 class ReshardCosts:
-    """The collectives of reshards and completions, computed once for each pair of shardings.
+    """The collectives of reshards and completions, computed once for each form of reshards.
 
-    If all shards are even, the plan of a reshard only depends on the axes that divide dimensions,
-    and the bytes that are sent are proportional to those of the tensor. Otherwise shards are
-    padded, and the plan is that for the shape.
+    The bytes that are sent are proportional to those of the tensor.
 
     Attributes:
         mesh: the mesh.
@@ -157,11 +152,15 @@ class ReshardCosts:
 
     mesh: Mesh
     model: CostModel
-    _plans: dict[_ReshardKey, _Plan] = field(default_factory=dict[_ReshardKey, _Plan])
-    _number_of: dict[_PairKey, int] = field(default_factory=dict[_PairKey, int])
-    _numbered: dict[_Plan, int] = field(default_factory=dict[_Plan, int])
+    _forms: ReshardForms = field(init=False)
+    _plans: dict[ReshardForm, _Plan] = field(default_factory=dict[ReshardForm, _Plan])
+    _number_of_form: dict[int, int] = field(default_factory=dict[int, int])
+    _number_of_plan: dict[_Plan, int] = field(default_factory=dict[_Plan, int])
     _in_order: list[_Plan] = field(default_factory=list[_Plan])
-    _numbers: dict[_ClassesKey, Ints] = field(default_factory=dict[_ClassesKey, Ints])
+    _matrices: dict[_ClassesKey, Ints] = field(default_factory=dict[_ClassesKey, Ints])
+
+    def __post_init__(self) -> None:
+        self._forms = ReshardForms(self.mesh)
 
     def collectives(
         self,
@@ -182,57 +181,44 @@ class ReshardCosts:
         """
         if source == target and not reduced:
             return ()
-        mesh = self.mesh
-        has_padding = not (is_even(shape, source, mesh) and is_even(shape, target, mesh))
-        plan = self._unit(self._form(shape, has_padding), source, target, reduced)
-        return _scaled(plan.collectives, nbytes)
+        is_padded = self._is_padded(shape, source) or self._is_padded(shape, target)
+        before, after = self._forms.sharding(source), self._forms.sharding(target)
+        form = self._forms.number(shape, before, after, reduced, is_padded=is_padded)
+        return _scaled(self._in_order[self._number(form)].collectives, nbytes)
 
-    def _form(self, shape: Shape, has_padding: bool) -> _Form:
-        """Return the form of a shape; empty tensors aren't padded."""
-        if has_padding and all(shape):
-            return _Form(shape, is_padded=True)
-        total = self.mesh.total_size
-        return _Form(tuple(math.gcd(size, total) for size in shape), is_padded=False)
+    def _is_padded(self, shape: Shape, axes: AxesPerDim) -> bool:
+        """Whether shards are padded; those of empty tensors aren't."""
+        return not is_even(shape, axes, self.mesh) and all(shape)
 
-    def _unit(
-        self, form: _Form, source: AxesPerDim, target: AxesPerDim, reduced: AxisTuple
-    ) -> _Plan:
-        """Return the plan for a tensor of one byte.
+    def _number(self, form: int) -> int:
+        """Return the number of the plan for a tensor of one byte: many reshards have equal ones."""
+        number = self._number_of_form.get(form)
+        if number is None:
+            named = self._forms.forms[form]
+            plan = self._plans.get(named.form)
+            if plan is None:
+                plan = self._plans[named.form] = self._plan(named.form)
+            number = self._number_of_form[form] = self._numbered(plan.renamed(named.names))
+        return number
 
-        Dimensions that are sharded neither before nor afterwards are left out, unless partial
-        results may be scattered along them.
+    def _numbered(self, plan: _Plan) -> int:
+        number = self._number_of_plan.setdefault(plan, len(self._in_order))
+        if number == len(self._in_order):
+            self._in_order.append(plan)
+        return number
 
-        Args:
-            form: the form of its shape.
-            source: the axes of each dimension before.
-            target: those afterwards.
-            reduced: the axes along which the tensor is partial.
-        """
-        key = form, source, target, reduced
-        known = self._plans.get(key)
-        if known is not None:
-            return known
-        if not reduced:
-            used = [dim for dim, pair in enumerate(zip(source, target, strict=True)) if any(pair)]
-            if len(used) < len(source):
-                before, after = (tuple(each[dim] for dim in used) for each in (source, target))
-                left = form._replace(shape=tuple(form.shape[dim] for dim in used))
-                found = self._plans[key] = self._unit(left, before, after, reduced)
-                return found
-        shape = form.shape
-        reshard = Reshard(shape, 1, source, target, self.mesh)
-        if reduced:
-            plan = completion_collectives(reshard, reduced)
+    def _plan(self, form: ReshardForm) -> _Plan:
+        """Compute the plan of a form for a tensor of one byte."""
+        reshard = Reshard(form.shape, 1, form.source, form.target, self.mesh)
+        if form.reduced:
+            plan = completion_collectives(reshard, form.reduced)
         elif form.is_padded:
             plan = exchanging_reshard_collectives(reshard)
         else:
             plan = reshard_collectives(reshard)
-        unit = math.prod(shape)
+        unit = math.prod(form.shape)
         scaled = tuple(replace(each, sent=each.sent / unit) for each in plan)
-        found = self._plans[key] = _Plan(
-            scaled, 0.0 if reduced else traffic_of_reshard(reshard) / unit
-        )
-        return found
+        return _Plan(scaled, 0.0 if form.reduced else traffic_of_reshard(reshard) / unit)
 
     def _cost(self, plan: _Plan, nbytes: int) -> float:
         """Return the cost of a plan: collectives, and slices, which are read and written."""
@@ -257,37 +243,47 @@ class ReshardCosts:
             sources: the axes of each dimension before.
             targets: those afterwards.
         """
-        even = {axes: is_even(shape, axes, self.mesh) for axes in {*sources, *targets}}
-        forms = [self._form(shape, has_padding) for has_padding in (False, True)]
-        key = forms[not all(even.values())], tuple(sources), tuple(targets)
-        numbers = self._numbers.get(key)
-        if numbers is None:
-            numbers = self._numbers[key] = np.array(
-                [
-                    [
-                        self._number(forms[not (even[source] and even[target])], source, target)
-                        for target in targets
-                    ]
-                    for source in sources
-                ]
-            )
-        used: list[int] = np.unique(numbers).tolist()
+        padded = {axes for axes in (*sources, *targets) if self._is_padded(shape, axes)}
+        total = self.mesh.total_size
+        divisors = shape if padded else tuple(math.gcd(size, total) for size in shape)
+        key = divisors, bool(padded), tuple(sources), tuple(targets)
+        plans = self._matrices.get(key)
+        if plans is None:
+            plans = self._matrices[key] = self._plans_between(divisors, sources, targets, padded)
+        used: list[int] = np.unique(plans).tolist()
         costs = np.zeros(len(self._in_order))
         for number in used:
             costs[number] = self._cost(self._in_order[number], nbytes)
-        return costs[numbers]
+        return costs[plans]
 
-    def _number(self, form: _Form, source: AxesPerDim, target: AxesPerDim) -> int:
-        """Return the number of the plan of a reshard: many reshards have equal ones."""
-        key = form, source, target
-        number = self._number_of.get(key)
-        if number is None:
-            plan = _Plan(()) if source == target else self._unit(form, source, target, ())
-            number = self._numbered.setdefault(plan, len(self._in_order))
-            if number == len(self._in_order):
-                self._in_order.append(plan)
-            self._number_of[key] = number
-        return number
+    def _plans_between(
+        self,
+        shape: Shape,
+        sources: Sequence[AxesPerDim],
+        targets: Sequence[AxesPerDim],
+        padded: Set[AxesPerDim],
+    ) -> Ints:
+        """Return the numbers of the plans of reshards, by source and by target.
+
+        Args:
+            shape: the shape of the tensor.
+            sources: the axes of each dimension before.
+            targets: those afterwards.
+            padded: those whose shards are padded.
+        """
+        forms, none = self._forms, self._numbered(_Plan(()))
+        ends = [(forms.sharding(axes), axes in padded) for axes in targets]
+        plans = np.empty((len(sources), len(targets)), np.int64)
+        for row, axes in enumerate(sources):
+            source, is_padded = forms.sharding(axes), axes in padded
+            for column, (target, is_target_padded) in enumerate(ends):
+                if source is target:
+                    plans[row, column] = none
+                    continue
+                has_padding = is_padded or is_target_padded
+                form = forms.number(shape, source, target, is_padded=has_padding)
+                plans[row, column] = self._number(form)
+        return plans
 
 
 def _scaled(plan: Collectives, nbytes: int) -> Collectives:
