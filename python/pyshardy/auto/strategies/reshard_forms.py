@@ -28,13 +28,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable
+from collections import Counter
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh
 from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.resharding.steps import AxesPerDim
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 class ReshardForm(NamedTuple):
@@ -74,32 +77,38 @@ class NumberedSharding:
     Attributes:
         axes: the axes of each dimension.
         mask: a bit for each dimension, set if it is sharded.
-        order: the number of the tuple of all its axes.
+        order: all its axes.
+        order_number: the number of this tuple.
         views: the numbers of the axes of some dimensions with other names, by the mask of the
-            dimensions and the number of the names.
+            dimensions, and the number of the tuple of the new axes.
     """
 
     axes: AxesPerDim
     mask: int
-    order: int
+    order: AxisTuple
+    order_number: int
     views: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
 
 
 class _Names(NamedTuple):
-    """The names of axes in forms, for an order of the axes before, afterwards and reduced ones.
+    """The names of axes in the forms of reshards with some axes before, afterwards, and reduced.
 
     Attributes:
-        number: its number.
         new: the new axes.
-        pairs: the names that differ: `(in the form, own)`.
+        source: the number of the tuple of those before.
+        target: that of those afterwards.
         reduced: the reduced axes in the form.
+        pairs: the names that differ: `(in the form, own)`.
+        number: the number of the last two.
         modulus: the number whose common divisors with sizes matter; 0 if sizes don't matter.
     """
 
-    number: int
     new: dict[AxisRef, AxisRef]
-    pairs: tuple[tuple[str, str], ...]
+    source: int
+    target: int
     reduced: AxisTuple
+    pairs: tuple[tuple[str, str], ...]
+    number: int
     modulus: int
 
 
@@ -123,10 +132,12 @@ class ReshardForms:
         sizes = sorted(by_size)
         self._is_nested = all(more % less == 0 for less, more in itertools.pairwise(sizes))
         self._shardings: dict[AxesPerDim, NumberedSharding] = {}
-        self._orders: dict[AxisTuple, int] = {}
         self._names: dict[tuple[int, int, AxisTuple], _Names] = {}
-        self._views: dict[AxesPerDim, int] = {}
+        self._sizes: dict[tuple[Shape, int, int], Shape] = {}
         self._numbers: dict[tuple[Hashable, ...], int] = {}
+        self._orders: dict[AxisTuple, int] = {}
+        self._views: dict[AxesPerDim, int] = {}
+        self._renamings: dict[tuple[Hashable, ...], int] = {}
 
     def sharding(self, axes: AxesPerDim) -> NumberedSharding:
         """Return the numbers of the axes of a tensor."""
@@ -134,8 +145,8 @@ class ReshardForms:
         if found is None:
             mask = sum(1 << dim for dim, own in enumerate(axes) if own)
             order = tuple(axis for own in axes for axis in own)
-            number = self._orders.setdefault(order, len(self._orders))
-            found = self._shardings[axes] = NumberedSharding(axes, mask, number)
+            found = NumberedSharding(axes, mask, order, _number_in(self._orders, order))
+            self._shardings[axes] = found
         return found
 
     def number(
@@ -156,72 +167,96 @@ class ReshardForms:
             reduced: the axes along which the tensor is partial.
             is_padded: whether shards are padded.
         """
-        key = source.order, target.order, reduced
+        key = source.order_number, target.order_number, reduced
         names = self._names.get(key)
         if names is None:
-            names = self._names[key] = self._names_of(source.axes, target.axes, reduced)
+            names = self._names[key] = self._names_of(source.order, target.order, reduced)
         mask = (1 << len(shape)) - 1 if reduced else source.mask | target.mask
-        place = mask, names.number
-        before, after = source.views.get(place), target.views.get(place)
+        modulus = -1 if is_padded else names.modulus
+        sizes = self._sizes.get((shape, mask, modulus))
+        if sizes is None:
+            sizes = self._sizes[shape, mask, modulus] = self._sizes_of(shape, mask, modulus)
+        before = source.views.get((mask, names.source))
         if before is None:
-            before = source.views[place] = self._view(source, mask, names)
+            before = self._view(source, mask, names.source, names.new)
+        after = target.views.get((mask, names.target))
         if after is None:
-            after = target.views[place] = self._view(target, mask, names)
-        sizes = shape if is_padded or names.modulus else None
-        whole = before, after, mask, names.number, is_padded, sizes
+            after = self._view(target, mask, names.target, names.new)
+        whole = sizes, is_padded, before, after, names.number
         number = self._numbers.get(whole)
         if number is None:
-            form = self._form(shape, source, target, mask, names, is_padded=is_padded)
-            number = self._numbers.setdefault(("form", form), len(self.forms))
-            self._numbers[whole] = number
-            if number == len(self.forms):
-                self.forms.append(form)
+            number = self._numbers[whole] = len(self.forms)
+            axes = [_renamed(each.axes, mask, names.new) for each in (source, target)]
+            form = ReshardForm(sizes, is_padded, axes[0], axes[1], names.reduced)
+            self.forms.append(NamedForm(form, names.pairs))
         return number
 
-    def _form(
-        self,
-        shape: Shape,
-        source: NumberedSharding,
-        target: NumberedSharding,
-        mask: int,
-        names: _Names,
-        *,
-        is_padded: bool,
-    ) -> NamedForm:
-        kept = tuple(size for dim, size in enumerate(shape) if mask >> dim & 1)
-        if not is_padded:
-            modulus = names.modulus
-            kept = tuple(
-                math.gcd(size, modulus) if modulus else self._mesh.total_size for size in kept
-            )
-        before, after = (_renamed(each.axes, mask, names.new) for each in (source, target))
-        return NamedForm(ReshardForm(kept, is_padded, before, after, names.reduced), names.pairs)
+    def _sizes_of(self, shape: Shape, mask: int, modulus: int) -> Shape:
+        """Return the sizes in forms of the dimensions of a mask.
 
-    def _view(self, sharding: NumberedSharding, mask: int, names: _Names) -> int:
-        return self._views.setdefault(_renamed(sharding.axes, mask, names.new), len(self._views))
+        Args:
+            shape: the global shape.
+            mask: the dimensions.
+            modulus: the number whose common divisors with sizes matter; 0 if sizes don't matter;
+                negative if all of the sizes matters.
+        """
+        sizes = (size for dim, size in enumerate(shape) if mask >> dim & 1)
+        if modulus < 0:
+            return tuple(sizes)
+        return tuple(
+            math.gcd(size, modulus) if modulus else self._mesh.total_size for size in sizes
+        )
 
-    def _names_of(self, source: AxesPerDim, target: AxesPerDim, reduced: AxisTuple) -> _Names:
-        """Return the names of axes in forms, and the divisors that matter."""
-        lists = source, target, (reduced,)
-        before, after, partial = ([axis for axes in each for axis in axes] for each in lists)
-        used = list(dict.fromkeys((*before, *after, *partial)))
-        number = len(self._names)
-        if not all(axis in self._alike for axis in used):
-            return _Names(number, {axis: axis for axis in used}, (), reduced, self._mesh.total_size)
-        new: dict[AxisRef, AxisRef] = {}
-        for axis in used:
-            alike = self._alike[axis]
-            new[axis] = alike[sum(self._alike[other] is alike for other in new)]
-        pairs = tuple((there.name, own.name) for own, there in new.items() if own != there)
+    def _view(
+        self, sharding: NumberedSharding, mask: int, names: int, new: Mapping[AxisRef, AxisRef]
+    ) -> int:
+        """Return the number of the axes of the dimensions of a mask, with other names."""
+        number = _number_in(self._views, _renamed(sharding.axes, mask, new))
+        sharding.views[mask, names] = number
+        return number
+
+    def _names_of(self, source: AxisTuple, target: AxisTuple, reduced: AxisTuple) -> _Names:
+        """Return the names of axes in forms, and the divisors that matter.
+
+        Args:
+            source: all axes before.
+            target: all axes afterwards.
+            reduced: the axes along which the tensor is partial.
+        """
+        used = dict.fromkeys((*source, *target, *reduced))
+        new = {axis: axis for axis in used}
         modulus = self._mesh.total_size
-        if self._is_nested and not reduced:
-            nothing_sliced = set(after) <= set(before)
-            modulus = 0 if nothing_sliced or not before else self._mesh.axes_size(used)
-        return _Names(number, new, pairs, tuple(new[axis] for axis in reduced), modulus)
+        if all(axis in self._alike for axis in used):
+            seen: Counter[int] = Counter()
+            for axis in used:
+                alike = self._alike[axis]
+                new[axis] = alike[seen[id(alike)]]
+                seen[id(alike)] += 1
+            if self._is_nested and not reduced:
+                is_free = not source or {*target} <= {*source}
+                modulus = 0 if is_free else self._mesh.axes_size(used)
+        before, after, partial = (
+            tuple(new[axis] for axis in axes) for axes in (source, target, reduced)
+        )
+        pairs = tuple((there.name, own.name) for own, there in new.items() if own != there)
+        return _Names(
+            new,
+            _number_in(self._orders, before),
+            _number_in(self._orders, after),
+            partial,
+            pairs,
+            _number_in(self._renamings, (pairs, partial)),
+            modulus,
+        )
 
 
-def _renamed(axes: AxesPerDim, mask: int, new: dict[AxisRef, AxisRef]) -> AxesPerDim:
+def _renamed(axes: AxesPerDim, mask: int, new: Mapping[AxisRef, AxisRef]) -> AxesPerDim:
     """Return the axes of the dimensions of a mask, with other names."""
     return tuple(
         tuple(new[axis] for axis in own) for dim, own in enumerate(axes) if mask >> dim & 1
     )
+
+
+def _number_in(numbers: dict[_Key, int], key: _Key) -> int:
+    """Return the number of a key, which is the next one if the key is new."""
+    return numbers.setdefault(key, len(numbers))
