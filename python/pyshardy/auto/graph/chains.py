@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
+from pyshardy.auto.graph.operation_forms import Tensor
 from pyshardy.auto.graph.sites import Flow, Graph, Site
 from pyshardy.auto.strategies.alternatives import AlternativesOf
 from pyshardy.cost.op_work import Work
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
 
 
 class Chains:
@@ -22,26 +22,35 @@ class Chains:
 
     def __init__(self) -> None:
         self._works: dict[int, list[tuple[str, Work]]] = {}
-        self._operations: dict[int, ir.Operation] = {}
+        self._results: dict[int, tuple[ir.Value, Tensor]] = {}
         self._parents: dict[int, int] = {}
 
     def add(
         self,
         site: int,
         operation: ir.Operation,
+        tensor: Tensor,
         works: list[tuple[str, Work]],
         placed: Mapping[ir.Value, tuple[int, int]],
     ) -> None:
-        """Add an elementwise operation without a given sharding."""
+        """Add an elementwise operation without a given sharding.
+
+        Args:
+            site: its site.
+            operation: the operation.
+            tensor: the type of its result.
+            works: its name and its unsharded work, and those of what it needs.
+            placed: the sites and numbers of values.
+        """
         self._works[site] = works
-        self._operations[site] = operation
-        nbytes = element_bytes(operation.results[0].type)
+        self._results[site] = operation.results[0], tensor
         for operand in operation.operands:
             made = placed.get(operand)
-            if made is None or made[0] not in self._operations or not has_one_use(operand):
+            known = None if made is None else self._results.get(made[0])
+            if made is None or known is None or known[1].element_bytes != tensor.element_bytes:
                 continue
-            is_result = self._operations[made[0]].results[0] == operand  # not that of a barrier
-            if is_result and element_bytes(operand.type) == nbytes:
+            # A barrier shares the site of its operand, but not its value.
+            if known[0] == operand and has_one_use(operand):
                 self._parents[self._root(made[0])] = site
 
     def _root(self, site: int) -> int:
@@ -62,8 +71,8 @@ class Chains:
             numbers[old] = len(sites)
             sites.append(site)
             if old in works:
-                shape = shape_of(self._operations[old].results[0].type)
-                site.alternatives = of.of_value(shape, None, 1, works[old])
+                _, tensor = self._results[old]
+                site.alternatives = of.of_value(tensor.shape, None, 1, works[old])
         new = [numbers[self._root(old)] for old in range(len(graph.sites))]
         flows: list[Flow] = []
         for flow in graph.flows:

@@ -43,6 +43,8 @@ class PartialValues:
     def __init__(self, module: ir.Module, is_free: Callable[[ir.Value], bool]) -> None:
         self._users: dict[ir.Value, ir.Operation] = {}
         for operation, name in named_operations_in(module, leaving_out=SCALAR_BODIES):
+            if name not in _SUMMING and not self.operands_of(operation):
+                continue
             if len(operation.results) != 1 or record_of(name).local_form is None:
                 continue
             result = operation.results[0]
@@ -66,13 +68,15 @@ class PartialValues:
 
     def operands_of(self, operation: ir.Operation) -> tuple[tuple[int, ...], ...]:
         """Return the operands that may be partial: several together, or one or another."""
-        linearity = None
-        if len(operation.results) == 1:
-            linearity = linearity_of(operation, ReductionOp.SUM)
+        users = self._users
+        partial = {at for at, value in enumerate(operation.operands) if value in users}
+        if not partial or len(operation.results) != 1:
+            return ()
+        linearity = linearity_of(operation, ReductionOp.SUM)
         if linearity is None:
             return ()
         positions = [at for at in linearity.operands if shape_of(operation.operands[at].type)]
-        partial = [at for at in positions if operation.operands[at] in self._users]
+        partial = [at for at in positions if at in partial]
         if not linearity.together:
             return tuple((at,) for at in partial)
         return (tuple(partial),) if partial and partial == positions else ()

@@ -35,6 +35,7 @@ from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
 from pyshardy.auto.graph.chains import Chains
 from pyshardy.auto.graph.inlined_calls import InlinedCalls
+from pyshardy.auto.graph.operation_forms import OperationForm, OperationForms, Tensor
 from pyshardy.auto.graph.partial_results import partials_left, with_partial_results
 from pyshardy.auto.graph.partial_values import PartialValues
 from pyshardy.auto.graph.sites import Flow, Graph, Site
@@ -96,6 +97,8 @@ class _Builder:
         self.num_branches = 0
         self.branch_of: dict[ir.Value, int] = {}
         self.in_branch: dict[tuple[int, int], Flow] = {}
+        self.now = 0  # the time of the present operation
+        self.forms = OperationForms(alternatives)
         self.chains = Chains()
         self.partial_values = PartialValues(module, lambda value: self._given(value) is None)
         self.with_partial: dict[tuple[object, ...], Alternatives] = {}
@@ -130,7 +133,7 @@ class _Builder:
         is_even: bool = False,
     ) -> int:
         """Add a site for the sharding of a value."""
-        shape = shape_of(value.type)
+        shape = self.forms.tensor(value).shape
         found = self.of.of_value(shape, self._given(value), operands, is_even=is_even)
         return self._site(Site(name, found, repetitions, f"value of {operands}"))
 
@@ -148,11 +151,9 @@ class _Builder:
     ) -> None:
         """Note the site that defines a value, and the value whose memory it has."""
         self.graph.placed[value] = site, result
-        shape = shape_of(value.type)
-        nbytes = element_bytes(value.type) * math.prod(shape)
-        now = self._now
+        tensor, now = self.forms.tensor(value), self.now
         flow = self.flow_of[value] = Flow(
-            site, result, shape, nbytes, repetitions, start=now, uses=(now, now)
+            site, result, tensor.shape, tensor.nbytes, repetitions, start=now, uses=(now, now)
         )
         flow.memory_of = None if memory_of is None else self.flow_of.get(memory_of)
         self.branch_of[value] = self.branches[-1]
@@ -160,10 +161,11 @@ class _Builder:
 
     def _use(self, value: ir.Value, site: int, operand: int) -> None:
         flow = self.flow_of.get(value)
-        if flow is None or not shape_of(value.type):
+        if flow is None or not flow.shape:
             return
-        self._touch(value)
-        flow = self._in_branch(value, flow)
+        flow.add_use(self.now)
+        if self.num_branches:
+            flow = self._in_branch(value, flow)
         if (site, operand) not in flow.users:
             flow.users.append((site, operand))
 
@@ -175,7 +177,7 @@ class _Builder:
         key = id(flow), self.branches[-1]
         found = self.in_branch.get(key)
         if found is None:
-            now = self._now
+            now = self.now
             found = self.in_branch[key] = Flow(
                 flow.producer,
                 flow.result,
@@ -187,19 +189,14 @@ class _Builder:
                 memory_of=flow,
             )
             self.flows.append(found)
-        found.add_use(self._now)
+        found.add_use(self.now)
         return found
-
-    @property
-    def _now(self) -> int:
-        """The time of the present operation."""
-        return max(len(self.graph.times) - 1, 0)
 
     def _touch(self, value: ir.Value) -> None:
         """Note that a value is live at the present time."""
         flow = self.flow_of.get(value)
         if flow is not None:
-            flow.add_use(self._now)
+            flow.add_use(self.now)
 
     # --- Operations -------------------------------------------------------------------------
 
@@ -207,6 +204,7 @@ class _Builder:
         for view in block.operations:
             operation = view.operation
             name = operation.name
+            self.now = len(self.graph.times)
             self.graph.times.append(name)
             if name == _CALL:
                 self._call(operation)
@@ -224,26 +222,27 @@ class _Builder:
 
     def _operation(self, operation: ir.Operation, name: str) -> None:
         operands, results = list(operation.operands), list(operation.results)
-        if self._is_free(name, operands):
-            work = sum((self.free.get(each, Work()) for each in operands), self.of.work(operation))
+        taken = [self.forms.tensor(each) for each in operands]
+        made = [self.forms.tensor(each) for each in results]
+        form = self.forms.of(operation, name, taken, made)
+        if self._is_free(name, operands, taken):
+            work = self.of.work(operation) if form.work is None else form.work
+            work = sum((self.free[each] for each in operands if each in self.free), work)
             self.free.update(dict.fromkeys(results, work))
             return
-        if not any(shape_of(value.type) for value in (*operands, *results)):
+        if not any(each.shape for each in (*taken, *made)):
             return
         repetitions = self.repetitions.of(operation) or 1
-        title = f"{name} at {location_of(operation.location)}"
         free = [self.free.get(operand) for operand in operands]
         given = [self._given(result) for result in results]
         options = self.partial_values.operands_of(operation)
-        if not options and self._is_elementwise(name, operands, results):
-            works = [(name, self.of.work(operation))]
-            works += [(_BROADCAST, each) for each in free if each is not None]
-            found = self.of.of_value(shape_of(results[0].type), given[0], 1, works)
-            site = self._site(Site(title, found, repetitions, name))
+        if form.is_elementwise and not options:
+            found, works = self._elementwise(operation, name, form, made[0], given[0], free)
+            site = self._site(Site(name, found, repetitions, name, operation.location))
             for operand in operands:
                 self._use(operand, site, 0)
             if given[0] is None:
-                self.chains.add(site, operation, works, self.graph.placed)
+                self.chains.add(site, operation, made[0], works, self.graph.placed)
         else:
             if single_device_sharding(operation, self.meshes) is not None:
                 found = self.of.of_single_device(operation)
@@ -251,11 +250,12 @@ class _Builder:
                 found = self.of.of_computation(operation, self.computations.of(operation))
             else:
                 found = self.of.of_operation(operation, given, free)
-            if found.is_replicated:
-                self.graph.replicated.append(title)
+            is_replicated = found.is_replicated
             if options or (len(results) == 1 and results[0] in self.partial_values):
                 found = self._with_partial_results(operation, found, options)
-            site = self._site(Site(title, found, repetitions, name))
+            site = self._site(Site(name, found, repetitions, name, operation.location))
+            if is_replicated:
+                self.graph.replicated.append(self.graph.sites[site].name)
             for number, operand in enumerate(operands):
                 self._use(operand, site, number)
         for number, result in enumerate(results):
@@ -264,6 +264,35 @@ class _Builder:
                 flow = self.flow_of[result]
                 flow.is_fused = True
                 flow.sources = [self.flow_of[each] for each in operands if each in self.flow_of]
+
+    def _elementwise(
+        self,
+        operation: ir.Operation,
+        name: str,
+        form: OperationForm,
+        tensor: Tensor,
+        given: TensorSharding | None,
+        free: Sequence[Work | None],
+    ) -> tuple[Alternatives, list[tuple[str, Work]]]:
+        """Return the strategies of an elementwise operation, and its work.
+
+        Args:
+            operation: the operation.
+            name: its name.
+            form: its form.
+            tensor: the type of its result.
+            given: the sharding of its result by the user.
+            free: for each operand that is computed on any shard the unsharded work of that.
+        """
+        works = [(name, self.of.work(operation) if form.work is None else form.work)]
+        works += [(_BROADCAST, each) for each in free if each is not None]
+        is_common = given is None and len(works) == 1 and form.work is not None
+        if is_common and form.alternatives is not None:
+            return form.alternatives, works
+        found = self.of.of_value(tensor.shape, given, 1, works)
+        if is_common:
+            form.alternatives = found
+        return found, works
 
     def _with_partial_results(
         self, operation: ir.Operation, found: Alternatives, options: Sequence[Sequence[int]]
@@ -288,21 +317,15 @@ class _Builder:
             )
         return known
 
-    def _is_free(self, name: str, operands: Sequence[ir.Value]) -> bool:
+    def _is_free(self, name: str, operands: Sequence[ir.Value], tensors: Sequence[Tensor]) -> bool:
         """Whether each device can compute any shard of the results, without other tensors."""
-        if name == _BROADCAST and not shape_of(operands[0].type):
+        if name == _BROADCAST and not tensors[0].shape:
             return True
-        are_free = all(each in self.free or not shape_of(each.type) for each in operands)
-        return are_free and (name in _OF_CONSTANTS or record_of(name).creates_any_shard)
-
-    def _is_elementwise(
-        self, name: str, operands: Sequence[ir.Value], results: Sequence[ir.Value]
-    ) -> bool:
-        if name not in ELEMENTWISE_OPERATIONS or len(results) != 1:
-            return False
-        shape = shape_of(results[0].type)
-        is_known = record_of(name).local_form is not None or name.startswith("sdy.")
-        return is_known and all(shape_of(each.type) in ((), shape) for each in operands)
+        is_simple = name in _OF_CONSTANTS or record_of(name).creates_any_shard
+        return is_simple and all(
+            not tensor.shape or operand in self.free
+            for operand, tensor in zip(operands, tensors, strict=True)
+        )
 
     # --- Operations with regions, and calls -------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, location_of
 from pyshardy.auto.strategies.alternatives import Alternatives
 from pyshardy.partition.compatibility.factor_axes import Shape
 
@@ -15,16 +15,25 @@ class Site:
     """A place where one of several strategies is chosen.
 
     Attributes:
-        name: its name in messages: an operation with its location, or a value.
+        title: the name of the operation or of the value.
         alternatives: the strategies.
         repetitions: how often it is executed.
         kind: what distinguishes it from other sites with the same alternatives.
+        location: the location of the operation; None for values.
     """
 
-    name: str
+    title: str
     alternatives: Alternatives
     repetitions: int
     kind: str
+    location: ir.Location | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name in messages: an operation with its location, or a value."""
+        if self.location is None:
+            return self.title
+        return f"{self.title} at {location_of(self.location)}"
 
 
 @dataclass(slots=True)
@@ -61,17 +70,23 @@ class Flow:
 
     def add_use(self, time: int) -> None:
         """Note a use at a time, also of the values whose memory is live for it."""
+        if not self.sources and self.memory_of is None:
+            self._add_use(time)
+            return
         waiting, seen = [self], set[int]()
         while waiting:
             flow = waiting.pop()
             if id(flow) in seen:
                 continue
             seen.add(id(flow))
-            first, last = flow.uses
-            flow.uses = (time if first == flow.start else min(first, time)), max(last, time)
+            flow._add_use(time)
             waiting += flow.sources
             if flow.memory_of is not None:
                 waiting.append(flow.memory_of)
+
+    def _add_use(self, time: int) -> None:
+        first, last = self.uses
+        self.uses = (time if first == self.start else min(first, time)), max(last, time)
 
 
 @dataclass(slots=True)

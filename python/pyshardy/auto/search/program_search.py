@@ -72,9 +72,9 @@ class Search:
         self.options = options
         self.module = copy_of(module)
         check_static_shapes(self.module)
-        run_pipeline(self.module, "sdy-flatten-call-graph, symbol-dce")
-        if options.fixed:
-            run_pipeline(self.module, "sdy-update-non-divisible-input-output-shardings")
+        passes = ["sdy-flatten-call-graph", "symbol-dce"]
+        passes += ["sdy-update-non-divisible-input-output-shardings"] * options.fixed
+        run_pipeline(self.module, ", ".join(passes))
         propagate_to_manual_computations(self.module)
         main = main_function(self.module)
         block = None if main is None else entry_block(main)

@@ -186,16 +186,19 @@ def _without_output() -> Iterator[None]:
     except OSError:  # there is no standard output
         yield
         return
-    flush = ctypes.CDLL(None).fflush if os.name == "posix" else None
-    if flush is not None:
-        flush(None)
+    _flush_streams()
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)
     try:
         yield
     finally:
-        if flush is not None:
-            flush(None)
+        _flush_streams()
         os.dup2(kept, 1)
         os.close(kept)
+
+
+def _flush_streams() -> None:
+    """Write what C++ code has printed so far."""
+    if os.name == "posix":
+        ctypes.CDLL(None).fflush(None)
