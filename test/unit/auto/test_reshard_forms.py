@@ -113,9 +113,7 @@ def test_sizes_matter_where_a_plan_may_slice_before_it_moves():
     source, target = ((A,), ()), ((), (A, B))
     large, small = (form_in(forms, shape, source, target) for shape in ((4, 4), (2, 4)))
     assert large.form != small.form
-    plans = [
-        Reshard(shape, 1, source, target, mesh).plan() for shape in (large.form.shape, (2, 4))
-    ]
+    plans = [Reshard(shape, 1, source, target, mesh).plan() for shape in (large.form.shape, (2, 4))]
     assert [type(step).__name__ for step in plans[0]] != [type(step).__name__ for step in plans[1]]
 
 
