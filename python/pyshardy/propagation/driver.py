@@ -30,6 +30,7 @@ from pyshardy.propagation.program import Program
 from pyshardy.propagation.propagation_edges import PropagationEdgesRecorder
 from pyshardy.propagation.relation import ALL_PRIORITIES
 from pyshardy.propagation.relations import RelationReader
+from pyshardy.propagation.result_kinds import keep_result_kinds
 from pyshardy.propagation.rule_attributes import drop_rules, keep_rules
 from pyshardy.propagation.sharding_origins import ShardingOrigins
 from pyshardy.propagation.strategy import Strategy
@@ -129,6 +130,7 @@ def propagate(
     for observer in listening:
         observer.on_end(engine)
     write()
+    keep_result_kinds(engine, cache)
     if not options.keep_sharding_rules:
         drop_rules(operation for _, operation in engine.live_operations())
 

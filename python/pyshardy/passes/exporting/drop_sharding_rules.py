@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.propagation.rule_attributes import drop_rules
 from pyshardy.rules import SHARDING_RULE
 
 
 @inserts()
+@preserves("device-meshes", "interface-shardings", "result-kinds", "sharding-lists")
 def drop_sharding_rules(function: ir.Operation | ir.OpView) -> None:
     """Remove the sharding rules of a function's operations, unless they are user-defined."""
     drop_rules(operations_with(SHARDING_RULE, function))
