@@ -32,7 +32,12 @@ from mlir_sdy.host import ir
 from mlir_sdy.traversal import names_among
 
 AnalysisName = Literal[
-    "device-meshes", "interface-shardings", "operation-names", "result-kinds", "sharding-lists"
+    "device-meshes",
+    "interface-shardings",
+    "operation-names",
+    "result-kinds",
+    "sharding-lists",
+    "sharding-rules",
 ]
 ALL_ANALYSES: frozenset[AnalysisName] = frozenset(get_args(AnalysisName))
 

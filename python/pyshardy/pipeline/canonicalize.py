@@ -58,6 +58,8 @@ def run_canonicalize(step: Step, module: ir.Module, run_host_pass: Callable[[], 
         num_changed += sum(changed)
     if inserts_known_only and not num_changed:
         mark_preserved("interface-shardings", "result-kinds", "sharding-lists")
+    if inserts_known_only:
+        mark_preserved("sharding-rules")
 
 
 def insertions(step: Step) -> tuple[Insertions, ...] | None:

@@ -22,6 +22,7 @@ from pyshardy.irtools.analyses import (
     inserts,
     is_computed,
     mark_all_preserved,
+    preserves,
     replace_analysis,
 )
 from pyshardy.irtools.shardings import (
@@ -34,6 +35,7 @@ from pyshardy.irtools.shardings import (
 
 
 @inserts()
+@preserves("sharding-rules")
 def close_shardings(module: ir.Module) -> None:
     """Close all dimensions, and drop replicated axes, which have no meaning then.
 

@@ -43,7 +43,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import load_hardware
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.shardings import add_written_shardings, sharding_lists
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.static_shapes import FORMS, STATIC_OPERATIONS
@@ -92,6 +92,7 @@ _RESHARD = "sdy.reshard"
 _WHILE = "stablehlo.while"
 
 
+@preserves("sharding-rules")
 @inserts(_RESHARD, "sdy.all_reduce", "sdy.replicated_to_unreduced", "sdy.sharded_to_unreduced")
 @inserts("sdy.constant", where={"stablehlo.constant", *FORMS})
 @inserts(*STATIC_OPERATIONS, where=FORMS)
