@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.discardable import get_discardable
+from mlir_sdy.discardable import get_discardable, has_discardable
+from mlir_sdy.host import ir
 from mlir_sdy.model import TensorShardingPerValue
 from mlir_sdy.values import (
     ASYNC_DONE,
@@ -37,22 +38,22 @@ def keep_result_kinds(engine: Engine, cache: AttributeCache) -> None:
     program = engine.program
     if program.inner_modules:
         return
-    results, names, types, state = program.results, program.names, program.types, engine.state
-    found: dict[ResultKind, None] = {}
-    seen: set[tuple[int, int]] = set()
-    for number, operation in engine.live_operations():
-        made = results[number]
-        if len(made) != 1 or names[number] in _READ_IN_IR:
-            attribute = get_discardable(operation, SHARDING)
-            if attribute is not None and names[number] != _CALL:
-                found[ResultKind.of(operation, attribute)] = None
+    types, state = program.types, engine.state
+    read: list[ir.Operation] = []
+    simple: dict[tuple[int, int], ir.Operation] = {}
+    rows = zip(program.results, program.names, engine.is_erased, program.operations, strict=True)
+    for made, name, is_erased, operation in rows:
+        if is_erased or name == _CALL:
             continue
-        slot = made.start
-        key = state[slot], types[slot]
-        if key not in seen and names[number] != _CALL:
-            seen.add(key)
-            sharding = engine.sharding(slot)
-            if sharding is not None:
-                attribute = cache[TensorShardingPerValue((sharding,))]
-                found[ResultKind.of(operation, attribute)] = None
+        if len(made) == 1 and name not in _READ_IN_IR:
+            slot = made.start
+            simple.setdefault((state[slot], types[slot]), operation)
+        elif has_discardable(operation, SHARDING):
+            read.append(operation)
+    found = {ResultKind.of(each, get_discardable(each, SHARDING)): None for each in read}
+    for (number, _), operation in simple.items():
+        sharding = engine.table[number]
+        if sharding is not None:
+            attribute = cache[TensorShardingPerValue((sharding,))]
+            found[ResultKind.of(operation, attribute)] = None
     replace_analysis("result-kinds", program.module.operation, tuple(found))

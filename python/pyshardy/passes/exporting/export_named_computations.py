@@ -54,7 +54,7 @@ _OF_THE_FUNCTION = frozenset({_THREAD, FUNCTION_NO_INLINE, FUNCTION_CONTRACT})
 
 
 @inserts("func.call", "func.func", "func.return", where={"sdy.named_computation"})
-@preserves("sharding-rules")
+@preserves("result-kinds", "sharding-rules")
 def export_named_computations(module: ir.Module, *, keep_calls: bool = False) -> None:
     """Move the body of each named computation to a function, and call that instead.
 
