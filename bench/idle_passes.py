@@ -33,10 +33,8 @@ READERS: Mapping[str, str] = MappingProxyType(
     {
         "canonicalize": "C++ visits all operations",
         "sdy-convert-global-to-local": "changes all types",
-        "sdy-drop-sharding-rules": "looks for an attribute that any operation may have",
         "sdy-insert-explicit-reshards": "compares the shardings of the tensors of all operations",
-        "sdy-lift-inlined-meshes": "reads all shardings",
-        "sdy-pad-for-divisibility": "compares all shardings with shapes",
+        "sdy-lift-inlined-meshes": "reads all shardings, as the first of a pipeline",
     }
 )
 """The passes that look at all operations, and why."""

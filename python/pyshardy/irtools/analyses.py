@@ -9,7 +9,8 @@ it. As in MLIR, every pass invalidates all analyses except those that it preserv
   of them state under which conditions;
 - `replace_analysis(...)` gives the result after the pass, where it is known;
 - `mark_all_preserved()`, called by a pass for each operation that it runs on, says that it has
-  changed nothing there.
+  changed nothing there;
+- `mark_preserved(...)`, called in the same way, names the analyses that are still valid there.
 
 A declaration that is missing costs time only. `sdy-opt --verify-analyses` finds those that are
 wrong: after each pass, it recomputes the analyses that the pass preserves and compares them.
@@ -18,6 +19,7 @@ wrong: after each pass, it recomputes the analyses that the pass preserves and c
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -30,7 +32,12 @@ from mlir_sdy.host import ir
 from mlir_sdy.traversal import names_among
 
 AnalysisName = Literal[
-    "device-meshes", "interface-shardings", "operation-names", "result-kinds", "sharding-lists"
+    "device-meshes",
+    "interface-shardings",
+    "operation-names",
+    "result-kinds",
+    "sharding-lists",
+    "sharding-rules",
 ]
 ALL_ANALYSES: frozenset[AnalysisName] = frozenset(get_args(AnalysisName))
 
@@ -84,12 +91,14 @@ class _Cache:
         computed: the results, by the name of the analysis.
         inserted: the names of the operations that the current pass may insert; None if unknown.
         num_unchanged: the number of operations on which the current pass has changed nothing.
+        marked: for each analysis, the number of operations on which it has preserved it.
         replaced: the analyses whose results the current pass has replaced.
     """
 
     computed: dict[str, _Computed] = field(default_factory=dict[str, _Computed])
     inserted: frozenset[str] | None = None
     num_unchanged: int = 0
+    marked: Counter[AnalysisName] = field(default_factory=Counter[AnalysisName])
     replaced: set[str] = field(default_factory=set[str])
 
 
@@ -200,6 +209,13 @@ def mark_all_preserved() -> None:
         cache.num_unchanged += 1
 
 
+def mark_preserved(*names: AnalysisName) -> None:
+    """Keep some analyses after the current pass if it calls this for each operation it runs on."""
+    cache = _cache.get()
+    if cache is not None:
+        cache.marked.update(names)
+
+
 @contextmanager
 def analyses_cached() -> Iterator[None]:
     """Cache analyses inside the block."""
@@ -251,7 +267,7 @@ def invalidate_analyses(
 
     Args:
         preserved: those that it is declared to preserve; all if it has called
-            `mark_all_preserved` for each operation that it ran on.
+            `mark_all_preserved` for each operation that it ran on, and those of `mark_preserved`.
         num_targets: the number of these operations.
         verify: recompute those that are kept.
 
@@ -263,7 +279,10 @@ def invalidate_analyses(
     if cache is None:
         return []
     is_unchanged = cache.num_unchanged >= num_targets
-    kept = ALL_ANALYSES if is_unchanged else preserved
+    marked = {
+        name for name, count in cache.marked.items() if count + cache.num_unchanged >= num_targets
+    }
+    kept = ALL_ANALYSES if is_unchanged else preserved | marked
     if cache.inserted is not None:
         kept |= {"operation-names"}
         if not is_unchanged:
@@ -274,6 +293,7 @@ def invalidate_analyses(
         if name in kept or name in cache.replaced
     }
     cache.inserted, cache.num_unchanged, cache.replaced = None, 0, set()
+    cache.marked.clear()
     if not verify:
         return []
     token = _cache.set(None)  # so that analyses of analyses are recomputed as well

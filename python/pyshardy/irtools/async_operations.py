@@ -20,16 +20,21 @@ from mlir_sdy.values import ASYNC_DONE, ASYNC_START
 from pyshardy.irtools.walks import operations_named
 
 
-def make_synchronous(root: ir.Operation | ir.OpView | ir.Module) -> None:
+def make_synchronous(root: ir.Operation | ir.OpView | ir.Module) -> bool:
     """Replace asynchronous operations by synchronous ones at their start.
 
     An `async_start` whose future has a use other than one `async_done`, such as a return, is not
     changed.
+
+    Returns:
+        Whether one was replaced.
     """
+    is_changed = False
     for start in operations_named({ASYNC_START}, root, ir.WalkOrder.POST_ORDER):
         waits = [use.owner.operation for use in start.results[0].uses]
         if any(wait.name != ASYNC_DONE for wait in waits):
             continue
+        is_changed = True
         block = start.regions[0].blocks[0]
         *body, terminator = (view.operation for view in block.operations)
         for argument, operand in zip(block.arguments, start.operands, strict=True):
@@ -41,3 +46,4 @@ def make_synchronous(root: ir.Operation | ir.OpView | ir.Module) -> None:
                 result.replace_all_uses_with(value)
             wait.erase()
         start.erase()
+    return is_changed

@@ -8,12 +8,16 @@ from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.irtools.walks import operations_named
 
 
-def use_sdy_constants(root: ir.Module | ir.Operation | ir.OpView) -> None:
+def use_sdy_constants(root: ir.Module | ir.Operation | ir.OpView) -> bool:
     """Replace each `stablehlo.constant` by an `sdy.constant`.
 
     MLIR would merge equal `stablehlo.constant` operations of different shardings.
+
+    Returns:
+        Whether there was one.
     """
-    for constant in operations_named({"stablehlo.constant"}, root):
+    constants = operations_named({"stablehlo.constant"}, root)
+    for constant in constants:
         converted = ir.Operation.create(
             "sdy.constant",
             results=[constant.results[0].type],
@@ -23,6 +27,7 @@ def use_sdy_constants(root: ir.Module | ir.Operation | ir.OpView) -> None:
         )
         constant.results[0].replace_all_uses_with(converted.results[0])
         constant.erase()
+    return bool(constants)
 
 
 def splat_of(value: ir.Value) -> ir.Attribute | None:

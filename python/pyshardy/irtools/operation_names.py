@@ -44,10 +44,17 @@ def may_occur_at_start(names: Collection[str], root: ir.Module | ir.Operation | 
         names: the names.
         root: a module, or an operation directly in one.
     """
+    return len(names_at_start(names, root)) > 0
+
+
+def names_at_start(
+    names: Collection[str], root: ir.Module | ir.Operation | ir.OpView
+) -> Collection[str]:
+    """Return those of some names that may occur in the sense of `may_occur_at_start`."""
     module = _module_of(root)
     if module is None or not is_computed("operation-names", module):
-        return True
-    return not operation_names(module).isdisjoint(names)
+        return names
+    return operation_names(module).intersection(names)
 
 
 def _module_of(root: ir.Module | ir.Operation | ir.OpView) -> ir.Operation | None:

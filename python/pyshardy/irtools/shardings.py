@@ -22,7 +22,12 @@ from mlir_sdy.values import (
     sharded_among,
     sharding_attributes,
 )
-from pyshardy.irtools.analyses import module_analysis
+from pyshardy.irtools.analyses import (
+    is_computed,
+    mark_preserved,
+    module_analysis,
+    note_analysis,
+)
 from pyshardy.irtools.operation_names import note_operation_names
 from pyshardy.irtools.walks import operations_named
 
@@ -42,6 +47,11 @@ class ResultKind(NamedTuple):
 
     shardings: ir.Attribute
     types: tuple[ir.Type, ...]
+
+    @classmethod
+    def of(cls, operation: ir.Operation, shardings: ir.Attribute) -> ResultKind:
+        """Return the kind of the results of an operation with the given shardings."""
+        return cls(shardings, tuple(result.type for result in operation.results))
 
     def results(self) -> Iterator[tuple[ir.Type, TensorSharding]]:
         """Return the type and the sharding of each result."""
@@ -77,8 +87,7 @@ def result_kinds(module: ir.Operation) -> tuple[ResultKind, ...]:
     note_operation_names(module, (name for _, name in operations[1:]))
     for operation, name, key in sharded_among(operations):
         if key not in found and name != _CALL:
-            types = tuple(result.type for result in operation.results)
-            found[key] = ResultKind(get_discardable(operation, SHARDING), types)
+            found[key] = ResultKind.of(operation, get_discardable(operation, SHARDING))
     return tuple(found.values())
 
 
@@ -112,6 +121,37 @@ def interface_shardings(module: ir.Operation) -> tuple[TensorSharding, ...]:
             attributes |= {identity(each): each for each in sharding_attributes(operation)}
     found += chain.from_iterable(map(_shardings_in, attributes.values()))
     return tuple(filter(None, dict.fromkeys(found)))
+
+
+def add_written_shardings(
+    module: ir.Operation,
+    operations: Iterable[ir.Operation],
+    shardings: Iterable[TensorSharding],
+) -> None:
+    """Add what the current pass has written to the analyses of shardings, and preserve these.
+
+    Args:
+        module: the module.
+        operations: all operations, other than calls, whose `sdy.sharding` it has set or that it
+            has inserted with one.
+        shardings: all others that it has written.
+    """
+    written = {
+        ResultKind.of(operation, attribute): None
+        for operation in operations
+        if (attribute := get_discardable(operation, SHARDING)) is not None
+    }
+    if is_computed("sharding-lists", module):
+        known = {identity(each): each for each in sharding_lists(module)}
+        known |= {identity(kind.shardings): kind.shardings for kind in written}
+        note_analysis("sharding-lists", module, ShardingLists(known.values()))
+    if is_computed("result-kinds", module):
+        kinds = dict.fromkeys((*result_kinds(module), *written))
+        note_analysis("result-kinds", module, tuple(kinds))
+    if is_computed("interface-shardings", module):
+        different = dict.fromkeys((*interface_shardings(module), *shardings))
+        note_analysis("interface-shardings", module, tuple(different))
+    mark_preserved("interface-shardings", "result-kinds", "sharding-lists")
 
 
 def any_sharding(

@@ -64,8 +64,13 @@ STATIC_OPERATIONS = frozenset(
 """The operations that static forms may be."""
 
 
-def make_static(function: ir.OpView | ir.Operation) -> None:
-    """Replace all operations of a function that have static forms by these."""
+def make_static(function: ir.OpView | ir.Operation) -> bool:
+    """Replace all operations of a function that have static forms by these.
+
+    Returns:
+        Whether there was one.
+    """
+    is_changed = False
     for operation in operations_named(FORMS, function):
         values = (*operation.operands, *operation.results)
         if not all(_is_static(value.type) for value in values):
@@ -74,6 +79,8 @@ def make_static(function: ir.OpView | ir.Operation) -> None:
             form = FORMS[operation.name](operation)
             if form is not None:
                 _replace(operation, form)
+                is_changed = True
+    return is_changed
 
 
 def _replace(operation: ir.Operation, form: StaticForm) -> None:

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from mlir_sdy.host import ir, rewrite
+from mlir_sdy.traversal import terminator_of
 from pyshardy.irtools.operation_names import names_that_may_occur
 
-_MODULE = "builtin.module"
-_IN_MODULES = frozenset({"func.func", "sdy.mesh"})
+_MODULE, _FUNCTION, _RETURN = "builtin.module", "func.func", "func.return"
+_IN_MODULES = frozenset({_FUNCTION, "sdy.mesh"})
 """Operations that can only be directly in modules, as they are symbols."""
 
 
@@ -26,7 +27,8 @@ def operations_named(
     The cost depends only on the operations found. A walk of the bindings calls back for every
     operation, which takes a microsecond each. The driver of rewrite patterns compares names in C++,
     so patterns that never match record the operations that they are called with. Nothing is walked
-    if none of the names may occur (`names_that_may_occur`), or only functions and meshes.
+    if none of the names may occur (`names_that_may_occur`), or only functions and meshes, or only
+    the `func.return` of a function.
     """
     found: list[ir.Operation] = []
 
@@ -40,6 +42,10 @@ def operations_named(
         return found
     if known is not None and _MODULE not in known and _IN_MODULES.issuperset(sought):
         return _operations_of(root.operation, sought)
+    if sought == [_RETURN] and root.operation.name == _FUNCTION:
+        blocks = root.operation.regions[0].blocks
+        if len(blocks) == 1 and (terminator := terminator_of(blocks[0])).name == _RETURN:
+            return [terminator]
     patterns = rewrite.RewritePatternSet(root.context)
     for name in sought:
         patterns.add(name, note)

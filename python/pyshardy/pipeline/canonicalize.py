@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 from mlir_sdy.fold import PATTERNS, Pattern, apply_patterns
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import Insertions
+from pyshardy.irtools.analyses import Insertions, mark_preserved
+from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.pipeline.nesting import operations_at
 from pyshardy.pipeline.plan import Step
 
@@ -38,14 +39,27 @@ _OF_FOLDERS = Insertions(
 
 
 def run_canonicalize(step: Step, module: ir.Module, run_host_pass: Callable[[], None]) -> None:
-    """Alternate the host's pass and the dialect's patterns until the patterns change nothing."""
+    """Alternate the host's pass and the dialect's patterns until the patterns change nothing.
+
+    The patterns are not tried if none of their operations occurs: folders of the host insert no
+    operation of the dialect. Folders and the erasure of unused operations change no sharding, and
+    insert no operation that has one.
+    """
     patterns = selected_patterns(step)
     top_down = "false" not in _names(step, "top-down")
-    changed = [True]
+    inserts_known_only = insertions(step) is not None
+    if inserts_known_only and not may_occur_at_start({each.root for each in patterns}, module):
+        patterns = ()
+    num_changed, changed = 0, [True]
     while any(changed):
         run_host_pass()
-        targets = operations_at(module, step.nesting)
+        targets = operations_at(module, step.nesting) if patterns else ()
         changed = [apply_patterns(target, patterns, top_down=top_down) for target in targets]
+        num_changed += sum(changed)
+    if inserts_known_only and not num_changed:
+        mark_preserved("interface-shardings", "result-kinds", "sharding-lists")
+    if inserts_known_only:
+        mark_preserved("sharding-rules")
 
 
 def insertions(step: Step) -> tuple[Insertions, ...] | None:

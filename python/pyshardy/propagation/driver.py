@@ -18,6 +18,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.symbols import meshes_of
+from pyshardy.irtools.analyses import replace_analysis
 from pyshardy.irtools.module_files import save_module
 from pyshardy.propagation.aggressive import propagate_aggressive
 from pyshardy.propagation.basic import propagate_basic
@@ -30,6 +31,7 @@ from pyshardy.propagation.program import Program
 from pyshardy.propagation.propagation_edges import PropagationEdgesRecorder
 from pyshardy.propagation.relation import ALL_PRIORITIES
 from pyshardy.propagation.relations import RelationReader
+from pyshardy.propagation.result_kinds import keep_result_kinds
 from pyshardy.propagation.rule_attributes import drop_rules, keep_rules
 from pyshardy.propagation.sharding_origins import ShardingOrigins
 from pyshardy.propagation.strategy import Strategy
@@ -129,8 +131,9 @@ def propagate(
     for observer in listening:
         observer.on_end(engine)
     write()
+    keep_result_kinds(engine, cache)
     if not options.keep_sharding_rules:
-        drop_rules(operation for _, operation in engine.live_operations())
+        _drop_given_rules(engine)
 
 
 def _engine(module: ir.Module, options: PropagationOptions) -> Engine:
@@ -143,6 +146,18 @@ def _engine(module: ir.Module, options: PropagationOptions) -> Engine:
     if program.groups and synchronize_groups(program):
         program = Program(module, lookup)
     return Engine(program, RelationReader(program, lookup))
+
+
+def _drop_given_rules(engine: Engine) -> None:
+    """Remove the rules that operations came with, and keep what is known of those left."""
+    program = engine.program
+    with_rule = program.with_own_rule
+    if with_rule:
+        drop_rules(
+            operation for number, operation in engine.live_operations() if number in with_rule
+        )
+    elif not program.inner_modules:
+        replace_analysis("sharding-rules", program.module.operation, False)
 
 
 def _warn_of_inner_modules(program: Program) -> None:

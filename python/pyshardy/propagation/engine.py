@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import enum
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.effects import is_removable
@@ -168,6 +168,11 @@ class Engine:
         for number, operation in enumerate(self.program.operations):
             if not self._is_erased[number]:
                 yield number, operation
+
+    @property
+    def is_erased(self) -> Sequence[int]:
+        """Whether each operation is erased, by its number."""
+        return self._is_erased
 
     def kind(
         self, relation: Relation, strategy: Strategy, priority: int = ALL_PRIORITIES

@@ -16,8 +16,6 @@ READERS = {
     "sdy-user-priority-propagate": "propagates",
     "sdy-close-shardings": "closes what propagation leaves open",
     "sdy-insert-explicit-reshards": "compares the shardings of the tensors of each operation",
-    "sdy-drop-sharding-rules": "looks for an attribute that any operation may have",
-    "sdy-pad-for-divisibility": "compares shardings with shapes",
     "sdy-convert-global-to-local": "changes all types",
     "sdy-drop-sharding-and-mesh": "removes all shardings",
 }

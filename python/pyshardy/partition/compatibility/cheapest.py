@@ -72,7 +72,7 @@ _ALL_REDUCE = "sdy.all_reduce"
 _SUMMING = DOT_OPERATIONS | {"stablehlo.convolution", "stablehlo.reduce"}
 
 
-def prepare_for_devices(function: ir.OpView) -> None:
+def prepare_for_devices(function: ir.OpView) -> bool:
     """Remove what devices don't run: asynchronous operations, dynamic shapes and barriers.
 
     Where a plan has chosen partial results, these and their completions are made explicit.
@@ -80,16 +80,22 @@ def prepare_for_devices(function: ir.OpView) -> None:
     Args:
         function: the `func.func`.
 
+    Returns:
+        Whether the function has changed.
+
     Raises:
         PassError: a collective communicates between devices outside of manual computations, or a
             shape is not static.
     """
-    make_synchronous(function)
-    resolve_user_collectives(function.operation)
-    make_static(function)
-    remove_barriers(function)
-    use_sdy_constants(function.operation)
-    apply_planned_partials(function.operation)
+    changes = [
+        make_synchronous(function),
+        resolve_user_collectives(function.operation),
+        make_static(function),
+        remove_barriers(function),
+        use_sdy_constants(function.operation),
+        apply_planned_partials(function.operation),
+    ]
+    return any(changes)
 
 
 class CheapestCompatibility:

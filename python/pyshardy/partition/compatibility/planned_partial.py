@@ -44,7 +44,7 @@ def set_planned_partial(operation: ir.Operation, sharding: TensorSharding) -> No
     set_discardable(operation, PARTIAL_SHARDING, attribute_of(sharding, operation.context))
 
 
-def apply_planned_partials(function: ir.Operation) -> None:
+def apply_planned_partials(function: ir.Operation) -> bool:
     """Replace the attributes by unreduced axes, and by reshards that complete them.
 
     An attribute is dropped without effect if a pass has changed the operation since, so that the
@@ -52,9 +52,12 @@ def apply_planned_partials(function: ir.Operation) -> None:
 
     Args:
         function: the `func.func`.
+
+    Returns:
+        Whether there was one.
     """
     if not operations_with(PARTIAL_SHARDING, function):
-        return  # nearly always, and C++ finds it out
+        return False  # nearly always, and C++ finds it out
     planned = [
         operation
         for operation, _ in named_operations_in(function, leaving_out=SCALAR_BODIES)
@@ -83,6 +86,7 @@ def apply_planned_partials(function: ir.Operation) -> None:
                 user.operands[number] = value
     for operation in planned:
         remove_discardable(operation, PARTIAL_SHARDING)
+    return True
 
 
 def _fits(operation: ir.Operation, sharding: TensorSharding, meshes: Mapping[str, Mesh]) -> bool:

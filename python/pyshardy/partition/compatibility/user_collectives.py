@@ -26,11 +26,14 @@ _PAIRS = "source_target_pairs"
 _COLLECTIVES = frozenset({*COLLECTIVES_WITH_GROUPS, _PERMUTE})
 
 
-def resolve_user_collectives(function: ir.Operation) -> None:
+def resolve_user_collectives(function: ir.Operation) -> bool:
     """Remove the collectives of a function whose groups have one device.
 
     Args:
         function: the `func.func`.
+
+    Returns:
+        Whether there was one.
 
     Raises:
         PassError: a collective communicates between several devices, but is not in a manual
@@ -42,7 +45,7 @@ def resolve_user_collectives(function: ir.Operation) -> None:
         if not has_ancestor(collective, _MANUAL)
     ]
     if not found or _is_called_by_devices(function):
-        return
+        return False
     for collective in found:
         if not _is_among_single_devices(collective):
             raise PassError(_refusal(collective))
@@ -50,6 +53,7 @@ def resolve_user_collectives(function: ir.Operation) -> None:
         for result, operand in zip(collective.results, collective.operands, strict=True):
             result.replace_all_uses_with(operand)
         collective.erase()
+    return True
 
 
 def _is_called_by_devices(function: ir.Operation) -> bool:

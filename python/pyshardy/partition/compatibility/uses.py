@@ -38,18 +38,21 @@ class UseConverter:
         self.cache = context.cache
         self.mesh = context.mesh
 
-    def convert(self, source: Source, full: bool, *, before_use: bool = False) -> None:
+    def convert(self, source: Source, full: bool, *, before_use: bool = False) -> bool:
         """Convert an operand to the sharding of the place to which its value flows.
 
         1. It is completed along unreduced axes that this sharding lacks.
         2. It is made unreduced along those that only this sharding has.
         3. In the full version, it is resharded where the two still differ.
+
+        Returns:
+            Whether it had another sharding.
         """
         value: ir.Value = source.operation.operands[source.index]
         current = get_sharding(value)
         wanted = source.sharding
         if are_equivalent_if_given(current, wanted):
-            return
+            return False
         place = ir.InsertionPoint(source.operation) if before_use else insertion_point_after(value)
         if current is not None:
             kept = () if wanted is None else wanted.unreduced_axes
@@ -64,6 +67,7 @@ class UseConverter:
             value = self.reshard(value, wanted, place)
         if value != source.operation.operands[source.index]:
             source.operation.operands[source.index] = value
+        return True
 
     def introduce(
         self,

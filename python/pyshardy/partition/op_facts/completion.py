@@ -46,11 +46,15 @@ COMPLETING = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
 
 def drop_completing_collectives(
     function: ir.OpView | ir.Operation, meshes: Mapping[str, Mesh]
-) -> None:
+) -> bool:
     """Drop the collectives that complete partial results, as if all results were complete.
 
     An all-reduce that completes its operand is erased, and a reduce-scatter becomes a reshard.
+
+    Returns:
+        Whether there was one.
     """
+    is_changed = False
     rules = ShardingRuleLookup.shared(function.context)
     for collective in operations_named(COMPLETING, function):
         value = collective.operands[0]
@@ -58,12 +62,14 @@ def drop_completing_collectives(
             continue
         if not completed_axes(value.owner.operation, rules, meshes):
             continue
+        is_changed = True
         if collective.name == "sdy.reduce_scatter":
             target = view_as(sdy.ReduceScatterOp, collective).out_sharding
             place = ir.InsertionPoint(collective)
             value = sdy.reshard(value, target, loc=collective.location, ip=place)
         collective.results[0].replace_all_uses_with(value)
         collective.erase()
+    return is_changed
 
 
 def completed_axes(

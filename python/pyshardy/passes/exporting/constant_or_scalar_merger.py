@@ -30,7 +30,7 @@ _CANDIDATES = _CONSTANTS | {_BROADCAST}
 
 
 @inserts()
-@preserves("result-kinds", "sharding-lists")
+@preserves("result-kinds", "sharding-lists", "sharding-rules")
 def constant_or_scalar_merger(function: ir.Operation | ir.OpView) -> None:
     """Replace each constant and broadcast scalar by the first equal one.
 

@@ -15,12 +15,20 @@ from __future__ import annotations
 
 from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import inserts
-from pyshardy.propagation.rule_attributes import drop_rules
+from mlir_sdy.symbols import enclosing_module
+from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
+from pyshardy.propagation.rule_attributes import drop_rules, may_have_rules
 from pyshardy.rules import SHARDING_RULE
 
 
 @inserts()
+@preserves(
+    "device-meshes", "interface-shardings", "result-kinds", "sharding-lists", "sharding-rules"
+)
 def drop_sharding_rules(function: ir.Operation | ir.OpView) -> None:
     """Remove the sharding rules of a function's operations, unless they are user-defined."""
+    module = enclosing_module(function)
+    if module is not None and not may_have_rules(module):
+        mark_all_preserved()
+        return
     drop_rules(operations_with(SHARDING_RULE, function))

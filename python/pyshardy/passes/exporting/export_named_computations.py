@@ -40,7 +40,7 @@ from mlir_sdy.values import (
     set_result_shardings,
 )
 from pyshardy.contracts.attributes import FUNCTION_CONTRACT
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
 from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, ORIGINAL_FUNCTION_NAME
 from pyshardy.irtools.stablehlo_views import symbol_name
@@ -54,6 +54,7 @@ _OF_THE_FUNCTION = frozenset({_THREAD, FUNCTION_NO_INLINE, FUNCTION_CONTRACT})
 
 
 @inserts("func.call", "func.func", "func.return", where={"sdy.named_computation"})
+@preserves("result-kinds", "sharding-rules")
 def export_named_computations(module: ir.Module, *, keep_calls: bool = False) -> None:
     """Move the body of each named computation to a function, and call that instead.
 

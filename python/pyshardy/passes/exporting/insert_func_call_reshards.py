@@ -38,7 +38,7 @@ _Shardings = Sequence[TensorSharding]
 
 
 @inserts("sdy.reshard", where={"func.call"})
-@preserves("device-meshes", "result-kinds")
+@preserves("device-meshes", "result-kinds", "sharding-rules")
 def insert_func_call_reshards(module: ir.Module) -> None:
     """Insert reshards after the calls of a module.
 
@@ -52,13 +52,14 @@ def insert_func_call_reshards(module: ir.Module) -> None:
     Raises:
         PassError: the callee is not in the module, which is not changed then.
     """
-    context = FunctionContext.of(module)
-    meshes, cache = context.meshes, context.cache
     functions = functions_of(module)
-    inner = {symbol_name(function): _inner_shardings(function, meshes) for function in functions}
     calls = [call for function in functions for call in operations_named({"func.call"}, function)]
     if not calls:
         mark_all_preserved()
+        return
+    context = FunctionContext.of(module)
+    meshes, cache = context.meshes, context.cache
+    inner = {symbol_name(function): _inner_shardings(function, meshes) for function in functions}
     for call in calls:
         callee = callee_of(call)
         if callee not in inner:

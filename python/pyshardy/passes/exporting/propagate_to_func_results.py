@@ -33,7 +33,7 @@ def is_maximal(sharding: TensorSharding, meshes: Mapping[str, Mesh]) -> bool:
 
 
 @inserts()
-@preserves("result-kinds", "sharding-lists")
+@preserves("result-kinds", "sharding-lists", "sharding-rules")
 def propagate_to_func_results(module: ir.Module) -> None:
     """Copy the shardings of returned values to the results of functions.
 

@@ -16,7 +16,7 @@ from pyshardy.irtools.walks import operations_named
 
 
 @inserts()
-@preserves("device-meshes", "result-kinds", "sharding-lists")
+@preserves("device-meshes", "result-kinds", "sharding-lists", "sharding-rules")
 def remove_sharding_groups(module: ir.Module) -> None:
     """Erase every sharding group."""
     for group in operations_named({"sdy.sharding_group"}, module):

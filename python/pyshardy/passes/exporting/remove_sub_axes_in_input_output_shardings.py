@@ -28,7 +28,7 @@ from pyshardy.irtools.functions import main_function
 
 
 @inserts()
-@preserves("result-kinds", "sharding-lists")
+@preserves("result-kinds", "sharding-lists", "sharding-rules")
 def remove_sub_axes_in_input_output_shardings(module: ir.Module) -> None:
     """Cut the axes of open dimensions of the main function's values before the first sub-axis.
 

@@ -18,7 +18,7 @@ from pyshardy.irtools.walks import operations_named
 
 
 @inserts("sdy.reshard", where={"sdy.sharding_constraint"})
-@preserves("device-meshes", "result-kinds", "sharding-lists")
+@preserves("device-meshes", "result-kinds", "sharding-lists", "sharding-rules")
 def sharding_constraint_to_reshard(function: ir.Operation | ir.OpView) -> None:
     """Replace each constraint by a reshard of the same input, with the same attributes."""
     constraints = operations_named({"sdy.sharding_constraint"}, function)

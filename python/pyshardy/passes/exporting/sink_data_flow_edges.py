@@ -21,7 +21,7 @@ from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import PropagationEdges
 from mlir_sdy.values import DATA_FLOW_OPERATIONS
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
 from pyshardy.irtools.walks import operations_named
 
@@ -29,6 +29,7 @@ _EDGE = "sdy.data_flow_edge"
 
 
 @inserts()
+@preserves("sharding-rules")
 def sink_data_flow_edges(
     function: ir.Operation | ir.OpView,
     *,

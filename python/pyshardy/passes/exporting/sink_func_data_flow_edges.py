@@ -18,12 +18,13 @@ from __future__ import annotations
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding, result_shardings_of, set_sharding
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.edge_groups import remove_edge
 from pyshardy.irtools.walks import operations_named
 
 
 @inserts()
+@preserves("sharding-rules")
 def sink_func_data_flow_edges(function: ir.Operation | ir.OpView) -> None:
     """Move the sharding of each edge to its input, and replace the edge by its input.
 

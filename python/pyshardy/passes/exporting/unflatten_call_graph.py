@@ -71,7 +71,7 @@ _Signatures = dict[str, _Signature]
 
 
 @inserts()
-@preserves("result-kinds", "sharding-lists")
+@preserves("result-kinds", "sharding-lists", "sharding-rules")
 def unflatten_call_graph(module: ir.Module, *, dedup_functions_fully: bool = False) -> None:
     """Redirect the calls to functions that were copied from one function to one of these.
 

@@ -39,7 +39,7 @@ _WITH_INPUTS_OR_OUTPUTS = frozenset({"func.call", "sdy.manual_computation"})
 
 
 @inserts()
-@preserves("device-meshes", "result-kinds")
+@preserves("device-meshes", "result-kinds", "sharding-rules")
 def update_non_divisible_input_output_shardings(
     module: ir.Module, *, public_functions_only: bool = False
 ) -> None:

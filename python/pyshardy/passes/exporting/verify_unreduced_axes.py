@@ -49,7 +49,9 @@ _BODY_KINDS = {
 
 
 @inserts()
-@preserves("device-meshes", "interface-shardings", "result-kinds", "sharding-lists")
+@preserves(
+    "device-meshes", "interface-shardings", "result-kinds", "sharding-lists", "sharding-rules"
+)
 def verify_unreduced_axes(function: ir.Operation | ir.OpView) -> None:
     """Check the operations of a function, inner ones first, up to the first error.
 

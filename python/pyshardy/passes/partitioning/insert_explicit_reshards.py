@@ -43,8 +43,8 @@ from mlir_sdy.values import (
 )
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import load_hardware
-from pyshardy.irtools.analyses import inserts
-from pyshardy.irtools.shardings import sharding_lists
+from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
+from pyshardy.irtools.shardings import add_written_shardings, sharding_lists
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.static_shapes import FORMS, STATIC_OPERATIONS
 from pyshardy.irtools.walks import operations_named
@@ -92,6 +92,7 @@ _RESHARD = "sdy.reshard"
 _WHILE = "stablehlo.while"
 
 
+@preserves("sharding-rules")
 @inserts(_RESHARD, "sdy.all_reduce", "sdy.replicated_to_unreduced", "sdy.sharded_to_unreduced")
 @inserts("sdy.constant", where={"stablehlo.constant", *FORMS})
 @inserts(*STATIC_OPERATIONS, where=FORMS)
@@ -124,25 +125,38 @@ def insert_explicit_reshards(
         UsageError: there is no such hardware.
     """
     devices = load_hardware(hardware)
-    if compatibility == "cheapest":
-        prepare_for_devices(function)
+    is_prepared = compatibility == "cheapest" and prepare_for_devices(function)
     context = FunctionContext.of(function)
     resolver: CompatibilityResolver = ShardyCompatibility(context, full=enable_full_version)
     if compatibility == "cheapest":
         resolver = CheapestCompatibility(
             context, function.operation, devices, full=enable_full_version
         )
-    _FunctionResharder(
+    resharder = _FunctionResharder(
         function.operation,
         context,
         resolver,
         full=enable_full_version,
         marks_partial=mark_partial_result_with_unreduced_axes,
-    ).run()
+    )
+    resharder.run()
+    if is_prepared:
+        return
+    if not resharder.is_changed:
+        mark_all_preserved()
+    elif context.module is not None and not resharder.has_unreduced_or_maximal:
+        inserted = (value for value in context.cache if isinstance(value, TensorSharding))
+        add_written_shardings(context.module, resharder.changed_operations, inserted)
 
 
 class _FunctionResharder:
-    """One run over a function."""
+    """One run over a function.
+
+    Attributes:
+        is_changed: whether the function may have changed.
+        changed_operations: those whose results have other shardings, if none is unreduced or on a
+            single device.
+    """
 
     def __init__(
         self,
@@ -164,12 +178,14 @@ class _FunctionResharder:
         self.uses = UseConverter(context)
         self._plain: dict[tuple[int, ...], tuple[Shardings, bool]] = {}
         self.has_unreduced_or_maximal = True
+        self.is_changed = False
+        self.changed_operations: list[ir.Operation] = []
 
     def run(self) -> None:
         check_interface(self.function, self.meshes)
         self._check_edges()
         if self.full:
-            drop_completing_collectives(self.function, self.meshes)
+            self.is_changed |= drop_completing_collectives(self.function, self.meshes)
         self.known.read_arguments(self.function)
         for operation, name in self._operations():
             self._visit(operation, name)
@@ -221,14 +237,17 @@ class _FunctionResharder:
         elif name == _CALL:
             self._convert_operands_of_call(operation)
         elif name == _RESHARD:
+            self.is_changed = True
             self.known.forget(operation)  # the operation may be erased
             self.resolver.forget(operation.operands, operation.results)
             self.resolver.expand_reshard(operation, self.uses)
         elif name == _BARRIER or (name == _CUSTOM_CALL and runs_on_shards(operation)):
+            self.is_changed = True
             self.resolver.forget(operation.operands, ())
             self.uses.complete_operands(operation)
         elif name not in OPERATIONS or record_of(name).creates_any_shard:
             if self.has_unreduced_or_maximal:
+                self.is_changed = True
                 self.resolver.forget(operation.operands, operation.results)
                 self.resolver.complete_operands(operation, self.uses)
                 # Shardy leaves operations that only have effects to the backend partitioner.
@@ -248,7 +267,7 @@ class _FunctionResharder:
     def _convert(self, source: Source, full: bool, *, before_use: bool = False) -> None:
         """Convert an operand to the sharding of the place to which its value flows."""
         self.resolver.forget([source.operation.operands[source.index]], ())
-        self.uses.convert(source, full, before_use=before_use)
+        self.is_changed |= self.uses.convert(source, full, before_use=before_use)
 
     def _make_compatible(self, operation: ir.Operation, name: str) -> None:
         view, shardings = self._read(operation, name)
@@ -256,6 +275,7 @@ class _FunctionResharder:
             return
         on_one_mesh = self.resolver.shardings_on_one_mesh(shardings, len(view.operands))
         if on_one_mesh:
+            self.is_changed = True
             self.resolver.forget(view.operands, view.results)
             self._bring_to_one_mesh(view, shardings, on_one_mesh)
             view, shardings = self._read(operation, name)
@@ -264,6 +284,7 @@ class _FunctionResharder:
         compatible = self.resolver.resolve(view, shardings)
         if compatible is None or (compatible.is_kept and not self.has_unreduced_or_maximal):
             return
+        self.is_changed = True
         self.resolver.remark(operation, shardings, compatible)
         self.resolver.forget(view.operands, view.results)
         count = len(view.operands)
@@ -291,8 +312,7 @@ class _FunctionResharder:
                 value = self.uses.reshard_partial(view.operands[index], sharding, place)
                 operation.operands[index] = value
         if results:
-            set_result_shardings_of(operation, results, self.cache)
-            self.known.forget(operation)
+            self._set_shardings(operation, results)
         for index, sharding in results.items():
             before = old[count + index]
             assert before is not None, "only results with shardings are on a mesh"
@@ -320,8 +340,7 @@ class _FunctionResharder:
             computed = [changed.get(index, old) for index, old in enumerate(old_shardings)]
             changed |= self.resolver.complete_results(operation, tuple(computed), compatible)
         if changed:
-            set_result_shardings_of(operation, changed, self.cache)
-            self.known.forget(operation)
+            self._set_shardings(operation, changed)
         if self.has_unreduced_or_maximal:
             self.resolver.complete_changed_operands(operation, self.uses)
         is_partial = compatible.reduced_axes or compatible.contracted_axes
@@ -339,8 +358,15 @@ class _FunctionResharder:
             if index in changed:
                 self._go_back(value, changed[index], old or closed)
         if self.marks_partial and partial:
-            set_result_shardings_of(operation, partial, self.cache)
-            self.known.forget(operation)
+            self._set_shardings(operation, partial)
+
+    def _set_shardings(
+        self, operation: ir.Operation, shardings: Mapping[int, TensorSharding]
+    ) -> None:
+        """Set the shardings of some results of an operation, by their index."""
+        set_result_shardings_of(operation, shardings, self.cache)
+        self.known.forget(operation)
+        self.changed_operations.append(operation)
 
     def _partial(
         self, completed: TensorSharding, axes: AxisTuple, kind: ReductionOp

@@ -21,7 +21,7 @@ place: all types first, then the operations that depend on them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import identity, ir, location_of
@@ -35,6 +35,7 @@ from mlir_sdy.values import (
     sharded_operations,
 )
 from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.operation_names import names_at_start
 from pyshardy.irtools.shardings import result_kinds
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.tensor_types import (
@@ -65,6 +66,7 @@ from pyshardy.partition.padding.trailing_resize import drop_useless
 _BOUNDARIES = frozenset({"func.call", "func.return", "sdy.manual_computation"})
 """Operations at which the shapes of values are fixed."""
 
+_READ_APART = READ_APART - {"sdy.mesh"}  # which is in no function
 _EDGES = frozenset({"sdy.data_flow_edge", "sdy.func_data_flow_edge"})
 
 _COLLECTIVES_IN_PLACE = frozenset({"sdy.all_reduce", "sdy.collective_permute"})
@@ -109,7 +111,7 @@ class _FunctionPadder:
         self._known: dict[tuple[int, int], tuple[TensorSharding, bool]] = {}
 
     def run(self) -> None:
-        uneven = self._uneven_operations(reads_all=self._may_have_uneven_results())
+        uneven = self._uneven_operations(reads_all=self._may_have_uneven_results(), is_first=True)
         if not uneven:
             return
         plans = [(operation, self._whole_dims(operation)) for operation in uneven]
@@ -141,7 +143,7 @@ class _FunctionPadder:
 
     def drop_barriers(self) -> None:
         """Drop propagation barriers, which have no effect any more, with different shardings."""
-        for barrier in operations_named({"sdy.propagation_barrier"}, self.function):
+        for barrier in self._operations_at_start({"sdy.propagation_barrier"}):
             ends: tuple[ir.Value, ...] = (*barrier.operands, *barrier.results)
             shardings = map(get_sharding, ends)
             if any(
@@ -192,12 +194,24 @@ class _FunctionPadder:
             yield from operation.results
             yield from _block_arguments(operation)
 
-    def _uneven_operations(self, *, reads_all: bool = True) -> list[ir.Operation]:
+    def _operations_at_start(self, names: Collection[str]) -> list[ir.Operation]:
+        """Return the operations of some names, before the pass has inserted any."""
+        return operations_named(names_at_start(names, self.function), self.function)
+
+    def _uneven_operations(
+        self, *, reads_all: bool = True, is_first: bool = False
+    ) -> list[ir.Operation]:
         """Return the operations with an operand or result that needs padding, in order.
 
         Args:
             reads_all: whether an operation with `sdy.sharding` may have a result that needs it.
+            is_first: whether nothing has been inserted into the function yet.
         """
+        apart = (
+            self._operations_at_start(_READ_APART)
+            if is_first
+            else operations_named(_READ_APART, self.function)
+        )
         uneven: set[ir.Value] = set()
 
         def note(values: Iterable[ir.Value]) -> bool:
@@ -215,7 +229,7 @@ class _FunctionPadder:
         for operation, name, key in sharded_operations(self.function) if reads_all else ():
             if name not in READ_APART and are_uneven.get(key, True):
                 are_uneven[key] = note(operation.results)
-        for operation in operations_named(READ_APART, self.function):
+        for operation in apart:
             note(operation.results)
             note(_block_arguments(operation))
         if not uneven:
@@ -254,7 +268,7 @@ class _FunctionPadder:
             ("result", types.results, result_shardings(self.function)),
         ):
             self._check_even(self.function, kind, zip(values, shardings, strict=True))
-        for operation in operations_named({*_BOUNDARIES, "sdy.return"}, self.function):
+        for operation in self._operations_at_start({*_BOUNDARIES, "sdy.return"}):
             if operation.name == "sdy.return" and not _ends_manual_computation(operation):
                 continue
             self._check_even(operation, "operand", _types_and_shardings(operation.operands))
@@ -265,7 +279,7 @@ class _FunctionPadder:
 
     def check_nothing_left(self) -> None:
         """Check that only collectives are between values with different padding."""
-        for operation in operations_named(REMOVED_BY, self.function):
+        for operation in self._operations_at_start(REMOVED_BY):
             ends: tuple[ir.Value, ...] = (*operation.operands, *operation.results)
             is_edge = operation.name in _EDGES
             if len({padded_shape_of(end, self.meshes) for end in ends}) > 1 or (
@@ -273,7 +287,7 @@ class _FunctionPadder:
             ):
                 message = f"'{operation.name}' op {is_left(operation.name)}"
                 raise PassError(error(message, location_of(operation.location)))
-        for operation in operations_named(DATA_FLOW_OPERATIONS, self.function):
+        for operation in self._operations_at_start(DATA_FLOW_OPERATIONS):
             for source in sources_of(operation):
                 self._check_source(source)
 
