@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a graph needs of operations, computed once for equal names and types.
+"""Properties of operations for graphs, computed once for equal names and types.
 
 The layers of a model have the same operations, and to ask the bindings for a shape takes a
 microsecond.
