@@ -13,6 +13,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, ReductionOp, ordered_refs, shard_index
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import get_sharding, result_shardings_of
+from pyshardy.cost.op_work import no_work
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.builder import REDUCTION_OPERATIONS, LocalBuilder
 from pyshardy.partition.op_facts.completion import reduction_kind
@@ -307,6 +308,6 @@ RECORDS = {
     "sdy.collective_permute": PartitionRecord(local_form=convert_collective_permute),
     "sdy.reduce_scatter": PartitionRecord(local_form=convert_reduce_scatter),
     "sdy.replicated_to_unreduced": PartitionRecord(local_form=convert_replicated_to_unreduced),
-    "sdy.reshard": PartitionRecord(local_form=convert_reshard),
+    "sdy.reshard": PartitionRecord(local_form=convert_reshard, work=no_work),
     "sdy.sharded_to_unreduced": PartitionRecord(local_form=convert_sharded_to_unreduced),
 }

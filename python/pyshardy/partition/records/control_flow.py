@@ -35,7 +35,7 @@ def convert_computation(operation: ir.Operation, _: LocalBuilder) -> None:
 
 
 _RETYPED = PartitionRecord(local_form=retype_only, work=no_work)
-_IDENTITY = PartitionRecord(local_form=convert_identity)
+_IDENTITY = PartitionRecord(local_form=convert_identity, work=no_work)
 _COMPUTATION = PartitionRecord(local_form=convert_computation)
 
 RECORDS = {
