@@ -43,7 +43,8 @@ class PartialValues:
     def __init__(self, module: ir.Module, is_free: Callable[[ir.Value], bool]) -> None:
         self._users: dict[ir.Value, ir.Operation] = {}
         for operation, name in named_operations_in(module, leaving_out=SCALAR_BODIES):
-            if name not in _SUMMING and not self.operands_of(operation):
+            takes_partial = bool(self.operands_of(operation))
+            if name not in _SUMMING and not takes_partial:
                 continue
             if len(operation.results) != 1 or record_of(name).local_form is None:
                 continue
@@ -51,7 +52,7 @@ class PartialValues:
             if not shape_of(result.type) or has_booleans(result) or not is_free(result):
                 continue
             user = _user_in_block(operation)
-            if user is not None and (_is_sum(operation, name) or self.operands_of(operation)):
+            if user is not None and (takes_partial or _is_sum(operation, name)):
                 self._users[result] = user
         useful: set[ir.Value] = set()
         for value, user in reversed(self._users.items()):

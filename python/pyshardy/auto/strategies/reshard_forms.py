@@ -198,7 +198,7 @@ class ReshardForms:
             shape: the global shape.
             mask: the dimensions.
             modulus: the number whose common divisors with sizes matter; 0 if sizes don't matter;
-                negative if all of the sizes matters.
+                negative if the sizes themselves matter.
         """
         sizes = (size for dim, size in enumerate(shape) if mask >> dim & 1)
         if modulus < 0:
