@@ -4,7 +4,8 @@
 The record of an operation has its work, composed of the functions here (see
 `pyshardy.partition.op_facts.record`). Operations read their operands and write their results.
 Exceptions are slices and updates, which access only the elements that they move, and constants and
-reshapes, which access none.
+reshapes, which access none. A value that compilers compute as a part of its users is neither
+written nor read (`pyshardy.partition.op_facts.fusion`).
 """
 
 from __future__ import annotations
@@ -43,11 +44,16 @@ class TensorSize:
 
     Attributes:
         elements: the number of its elements.
-        nbytes: its bytes.
+        nbytes: its bytes; zero if it is never in memory.
     """
 
     elements: int
     nbytes: int
+
+    @property
+    def fused(self) -> TensorSize:
+        """The size if compilers fuse the tensor into its users."""
+        return TensorSize(self.elements, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +90,21 @@ class TensorSizes:
             known = self._by_type[value_type] = _size_of(value_type)
         return known
 
-    def of_operation(self, operation: ir.Operation) -> SizedOperation:
-        """Return an operation with the sizes of its operands and results."""
-        of = self.of
-        operands, results = operation.operands, operation.results
-        return SizedOperation(operation, [of(v) for v in operands], [of(v) for v in results])
+    def of_operation(self, operation: ir.Operation, fused: Sequence[bool]) -> SizedOperation:
+        """Return an operation with the sizes of its operands and results.
+
+        Args:
+            operation: the operation.
+            fused: for each operand, then for each result whether it is computed as a part of its
+                users.
+        """
+        values = (*operation.operands, *operation.results)
+        sizes = [
+            self.of(value).fused if is_fused else self.of(value)
+            for value, is_fused in zip(values, fused, strict=True)
+        ]
+        count = len(operation.operands)
+        return SizedOperation(operation, sizes[:count], sizes[count:])
 
 
 def _size_of(value_type: ir.Type) -> TensorSize:

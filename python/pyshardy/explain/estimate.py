@@ -2,7 +2,8 @@
 """The estimated time and memory of a run of a partitioned program on given hardware.
 
 1. The time of an operation is the maximum of its arithmetic and its memory traffic. All arithmetic
-   has the same rate as matrix products.
+   has the same rate as matrix products. Results that are fused into their users are neither written
+   nor read.
 2. The time of a collective is the number of bytes sent at the bandwidth of its slowest link, plus
    the latency of this link for each step of a ring: n - 1 steps in a group of n devices, twice as
    many for an all-reduce, one for a permute.

@@ -19,15 +19,10 @@ This is what XLA's buffer assignment does; `bench/memory.py` compares the two.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from pyshardy.explain.operation_table import Block, OperationTable
-from pyshardy.partition.op_facts.fusion import (
-    FUSED_OPERATIONS,
-    FUSING_OPERATIONS,
-    RECOMPUTED_OPERATIONS,
-)
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
 _SAME_MEMORY = frozenset(
@@ -39,6 +34,7 @@ _UPDATES = frozenset({"stablehlo.dynamic_update_slice", "stablehlo.scatter"})
 
 def live_bytes(
     table: OperationTable,
+    fused: Set[int],
     block: Block,
     inside: Callable[[int], int],
     overwritten: Mapping[int, int],
@@ -47,12 +43,13 @@ def live_bytes(
 
     Args:
         table: the operations of the program.
+        fused: its `fused_operations`.
         block: the block.
         inside: returns the bytes that an operation with regions or a call needs inside.
         overwritten: by the number of an operand of the terminator, the argument of the block whose
             memory it may have.
     """
-    uses = _Uses(table, block)
+    uses = _Uses(table, fused, block)
     buffers = _Buffers(uses, table, overwritten)
     for at, is_fused in enumerate(uses.is_fused):
         if not is_fused:
@@ -78,7 +75,7 @@ class _Uses:
         last: the time of the last use of each value that has uses.
     """
 
-    def __init__(self, table: OperationTable, block: Block):
+    def __init__(self, table: OperationTable, fused: Set[int], block: Block):
         self.operations = list(table.directly_in(block))
         self.names = [table.names[number] for number in self.operations]
         count = len(self.operations)
@@ -91,26 +88,16 @@ class _Uses:
             for inner in range(number + 1, ends[number]):
                 for operand in operands[inner]:
                     nested[operand].append(at)
-        self.is_fused = [False] * count
+        self.is_fused = [number in fused for number in self.operations]
         self.time = list(range(count))
         time = self.time
         for at in reversed(range(count)):
-            name = self.names[at]
-            if name in FUSED_OPERATIONS:
+            if self.is_fused[at]:
                 (result,) = table.results[self.operations[at]]
-                direct = users.get(result)
-                if direct and result not in nested and self._is_fusable(name, direct):
-                    self.is_fused[at] = True
-                    time[at] = max([time[user] for user in direct])
+                time[at] = max([time[user] for user in users[result]])
         self.last = {value: max([time[at] for at in places]) for value, places in users.items()}
         for value, places in nested.items():
             self.last[value] = max(*places, self.last.get(value, 0))
-
-    def _is_fusable(self, name: str, users: list[int]) -> bool:
-        several = len(users) > 1
-        return (name in RECOMPUTED_OPERATIONS or not several) and all(
-            self.names[user] in FUSING_OPERATIONS for user in users
-        )
 
 
 @dataclass(slots=True, eq=False)

@@ -12,12 +12,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import SCALAR_BODIES
 from pyshardy.backends.donations import aliased_results
+from pyshardy.explain.fused_operations import fused_operations
 from pyshardy.explain.live_ranges import live_bytes
 from pyshardy.explain.operation_table import Block, OperationTable
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
@@ -54,15 +55,19 @@ class Memory:
         return next(operation for operation, nbytes in self.during if nbytes == peak)
 
 
-def memory_of(module: ir.Module, table: OperationTable | None = None) -> Memory:
+def memory_of(
+    module: ir.Module, table: OperationTable | None = None, fused: Set[int] | None = None
+) -> Memory:
     """Return the memory that a local program needs on a device.
 
     Args:
         module: the program, entered at `@main`.
         table: its operations, if they have been read.
+        fused: its `fused_operations`, if they are known.
     """
     table = table or OperationTable.of(module)
-    peaks = _Peaks(table)
+    fused = fused_operations(table) if fused is None else fused
+    peaks = _Peaks(table, fused)
     function = peaks.functions[ENTRY]
     (block,) = table.blocks[function]
     arguments = sum(table.sizes[value].nbytes for value in block.arguments)
@@ -71,15 +76,16 @@ def memory_of(module: ir.Module, table: OperationTable | None = None) -> Memory:
         for index, result in enumerate(aliased_results(table.operations[function]))
         if result is not None
     }
-    during = live_bytes(table, block, peaks.inside, overwritten)
+    during = live_bytes(table, fused, block, peaks.inside, overwritten)
     return Memory(arguments, tuple((each, arguments + needed) for each, needed in during))
 
 
 class _Peaks:
     """Computes the peak memory of regions and functions without their arguments."""
 
-    def __init__(self, table: OperationTable):
+    def __init__(self, table: OperationTable, fused: Set[int]):
         self._table = table
+        self._fused = fused
         self.functions = {
             symbol_name(table.operations[number]): number
             for number, name in enumerate(table.names)
@@ -102,7 +108,7 @@ class _Peaks:
         return max(self._of_block(block, {}) for block in blocks)
 
     def _of_block(self, block: Block, overwritten: Mapping[int, int]) -> int:
-        during = live_bytes(self._table, block, self.inside, overwritten)
+        during = live_bytes(self._table, self._fused, block, self.inside, overwritten)
         return max((needed for _, needed in during), default=0)
 
     def _of_function(self, name: str) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import SCALAR_BODIES
 from pyshardy.cost.op_work import SizedOperation, Work
+from pyshardy.explain.fused_operations import fused_operations
 from pyshardy.explain.memory import Memory, memory_of
 from pyshardy.explain.operation_table import OperationTable
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
@@ -38,7 +39,12 @@ def resource_use_of(module: ir.Module) -> ResourceUse:
         module: the program, entered at `@main`.
     """
     table, none = OperationTable.of(module), Work()
-    names, ends, sizes = table.names, table.ends, table.sizes
+    names, ends = table.names, table.ends
+    fused = fused_operations(table)
+    sizes = dict(table.sizes)
+    for number in fused:
+        (result,) = table.results[number]
+        sizes[result] = sizes[result].fused
     work: dict[int, Work] = {}
     number, end = 0, len(names)
     while number < end:
@@ -50,4 +56,4 @@ def resource_use_of(module: ir.Module) -> ResourceUse:
             if once != none:
                 work[number] = once
         number = ends[number] if name in SCALAR_BODIES else number + 1
-    return ResourceUse(table, work, memory_of(module, table))
+    return ResourceUse(table, work, memory_of(module, table, fused))

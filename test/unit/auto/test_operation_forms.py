@@ -11,6 +11,7 @@ from pyshardy.auto.strategies.alternatives import AlternativesOf
 from pyshardy.auto.strategies.axis_choices import AxisChoices
 from pyshardy.auto.strategies.costs import SentBytes
 from pyshardy.cost.op_work import Work
+from pyshardy.partition.op_facts.fusion import fused_tensors
 from pyshardy.partition.op_facts.work import depends_on_sizes_only
 
 PROGRAM = """
@@ -44,6 +45,7 @@ def forms():
             name,
             [found.tensor(each) for each in operation.operands],
             [found.tensor(each) for each in operation.results],
+            fused_tensors(operation),
         )
         for operation, name in operations
     ]

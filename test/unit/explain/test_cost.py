@@ -13,6 +13,7 @@ from pyshardy.explain.estimate import estimate, seconds_of
 from pyshardy.explain.memory import memory_of
 from pyshardy.explain.operation_table import OperationTable
 from pyshardy.local_program.communication import Collective
+from pyshardy.partition.op_facts.fusion import fused_tensors
 from pyshardy.partition.op_facts.work import work_of
 from pyshardy.program import partition
 
@@ -76,7 +77,8 @@ def function(context, arguments: str, body: str, result: str):
 def test_work(context, arguments, text, result, work):
     _, operations = function(context, arguments, f"%r = {text}\nreturn %r : {result}", result)
     operation = operations[0].operation
-    assert work_of(operation.name, TensorSizes().of_operation(operation)) == work
+    sized = TensorSizes().of_operation(operation, fused_tensors(operation))
+    assert work_of(operation.name, sized) == work
 
 
 # --- Memory ---------------------------------------------------------------------------------

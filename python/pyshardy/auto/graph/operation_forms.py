@@ -38,7 +38,7 @@ class Tensor:
 
 @dataclass(eq=False, slots=True)
 class OperationForm:
-    """The properties of operations with equal names and types.
+    """The properties of operations with equal names and types, and with the same operands fused.
 
     Attributes:
         is_elementwise: whether all operands that are no scalars are sharded like the only result.
@@ -80,6 +80,7 @@ class OperationForms:
         name: str,
         operands: Sequence[Tensor],
         results: Sequence[Tensor],
+        fused: Sequence[bool],
     ) -> OperationForm:
         """Return the properties of an operation.
 
@@ -88,11 +89,13 @@ class OperationForms:
             name: its name.
             operands: the types of its operands.
             results: the types of its results.
+            fused: for each operand, then for each result whether it is computed as a part of its
+                users.
         """
-        key = name, len(operands), *operands, *results
+        key = name, len(operands), *operands, *results, *fused
         known = self._forms.get(key)
         if known is None:
-            work = self._of.work(operation) if depends_on_sizes_only(name) else None
+            work = self._of.work(operation, fused) if depends_on_sizes_only(name) else None
             known = OperationForm(_is_elementwise(name, operands, results), work)
             self._forms[key] = known
         return known

@@ -56,6 +56,7 @@ def with_partial_results(
     of: AlternativesOf,
     *,
     leaves: bool,
+    is_fused: bool,
 ) -> Alternatives:
     """Return the strategies of an operation, and those with partial operands or results.
 
@@ -66,10 +67,11 @@ def with_partial_results(
         operands: the operands that may be partial, in one way or another.
         of: finds strategies, and knows the cost of collectives.
         leaves: whether the result may be left partial.
+        is_fused: whether the result is in memory only if it is completed.
     """
     if not alternatives.factors:
         return alternatives
-    rows = _Rows(alternatives, shape, nbytes, operands, of, leaves)
+    rows = _Rows(alternatives, shape, nbytes, operands, of, leaves, is_fused)
     return rows.added([*rows.find()])
 
 
@@ -105,6 +107,7 @@ class _Rows:
     operands: Sequence[PartialOperands]
     of: AlternativesOf
     leaves: bool
+    is_fused: bool
 
     def find(self) -> Iterator[_Row]:
         """Yield the strategies."""
@@ -134,6 +137,8 @@ class _Rows:
                 for (after,) in completions((computed,), (self.shape,), reduced, self.of.choices):
                     completing = self._completing(computed, after, reduced)
                     total = cost + sum(map(model.collective, completing))
+                    if self.is_fused and completing:
+                        total += sum(self._traffic(axes) for axes in (computed, after))
                     yield _Row(at, total, completing, after, reduced, taken, ())
                 if self.leaves:
                     yield _Row(at, cost, (), computed, reduced, taken, reduced)
@@ -142,6 +147,10 @@ class _Rows:
         self, computed: AxesPerDim, after: AxesPerDim, reduced: AxisTuple
     ) -> Collectives:
         return self.of.reshards.collectives(self.nbytes, self.shape, computed, after, reduced)
+
+    def _traffic(self, axes: AxesPerDim) -> float:
+        """Return the cost of writing or reading a shard of the result."""
+        return self.of.reshards.traffic(self.nbytes, self.shape, axes)
 
     def _taken(self, needed: Sequence[AxesPerDim]) -> Iterator[tuple[AxisTuple, ...]]:
         """Yield for each operand the axes along which it can be partial, with some shardings."""

@@ -24,6 +24,7 @@ outside of a branch is resharded in each branch that uses it.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -34,6 +35,7 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
 from pyshardy.auto.graph.chains import Chains
+from pyshardy.auto.graph.fused_values import FusedValues
 from pyshardy.auto.graph.inlined_calls import InlinedCalls
 from pyshardy.auto.graph.operation_forms import OperationForm, OperationForms, Tensor
 from pyshardy.auto.graph.partial_results import partials_left, with_partial_results
@@ -54,7 +56,7 @@ from pyshardy.irtools.stablehlo_views import (
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.local_program.trip_counts import Repetitions
 from pyshardy.partition.compatibility.single_device import single_device_sharding
-from pyshardy.partition.op_facts.fusion import is_fused, is_used_once
+from pyshardy.partition.op_facts.fusion import is_used_once
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
@@ -91,6 +93,8 @@ class _Builder:
         self.repetitions = Repetitions(module)
         self.graph = Graph()
         self.free: dict[ir.Value, Work] = {}
+        self.fused_values = FusedValues(module, self.functions, self.inlined)
+        self.fused: set[ir.Value] = set()
         self.flow_of: dict[ir.Value, Flow] = {}
         self.flows: list[Flow] = []
         self.branches = [0]  # the numbers of the branches around the present operation
@@ -224,9 +228,12 @@ class _Builder:
         operands, results = list(operation.operands), list(operation.results)
         taken = [self.forms.tensor(each) for each in operands]
         made = [self.forms.tensor(each) for each in results]
-        form = self.forms.of(operation, name, taken, made)
+        fused = [each in self.fused for each in operands]
+        fused += [self.fused_values.is_fused(each, operation, name) for each in results]
+        self.fused.update(itertools.compress(results, fused[len(operands) :]))
+        form = self.forms.of(operation, name, taken, made, fused)
         if self._is_free(name, operands, taken):
-            work = self.of.work(operation) if form.work is None else form.work
+            work = self.of.work(operation, fused) if form.work is None else form.work
             work = sum((self.free[each] for each in operands if each in self.free), work)
             self.free.update(dict.fromkeys(results, work))
             return
@@ -237,7 +244,7 @@ class _Builder:
         given = [self._given(result) for result in results]
         options = self.partial_values.operands_of(operation)
         if form.is_elementwise and not options:
-            found, works = self._elementwise(operation, name, form, made[0], given[0], free)
+            found, works = self._elementwise(operation, name, form, made[0], given[0], free, fused)
             site = self._site(Site(name, found, repetitions, name, operation.location))
             for operand in operands:
                 self._use(operand, site, 0)
@@ -245,11 +252,11 @@ class _Builder:
                 self.chains.add(site, operation, made[0], works, self.graph.placed)
         else:
             if single_device_sharding(operation, self.meshes) is not None:
-                found = self.of.of_single_device(operation)
+                found = self.of.of_single_device(operation, fused)
             elif name in COMPUTATIONS:
                 found = self.of.of_computation(operation, self.computations.of(operation))
             else:
-                found = self.of.of_operation(operation, given, free)
+                found = self.of.of_operation(operation, given, free, fused)
             is_replicated = found.is_replicated
             if options or (len(results) == 1 and results[0] in self.partial_values):
                 found = self._with_partial_results(operation, found, options)
@@ -260,7 +267,7 @@ class _Builder:
                 self._use(operand, site, number)
         for number, result in enumerate(results):
             self._define(result, site, number, repetitions)
-            if is_fused(result, name):
+            if result in self.fused:
                 flow = self.flow_of[result]
                 flow.is_fused = True
                 flow.sources = [self.flow_of[each] for each in operands if each in self.flow_of]
@@ -273,6 +280,7 @@ class _Builder:
         tensor: Tensor,
         given: TensorSharding | None,
         free: Sequence[Work | None],
+        fused: Sequence[bool],
     ) -> tuple[Alternatives, list[tuple[str, Work]]]:
         """Return the strategies of an elementwise operation, and its work.
 
@@ -283,8 +291,9 @@ class _Builder:
             tensor: the type of its result.
             given: the sharding of its result by the user.
             free: for each operand that is computed on any shard the unsharded work of that.
+            fused: for each operand, then for each result whether it is fused into its users.
         """
-        works = [(name, self.of.work(operation) if form.work is None else form.work)]
+        works = [(name, self.of.work(operation, fused) if form.work is None else form.work)]
         works += [(_BROADCAST, each) for each in free if each is not None]
         is_common = given is None and len(works) == 1 and form.work is not None
         if is_common and form.alternatives is not None:
@@ -308,12 +317,13 @@ class _Builder:
         ]
         result = operation.results[0]
         leaves, shape = result in self.partial_values, shape_of(result.type)
-        key = found, leaves, tuple(tuple(each.items()) for each in operands)
+        is_fused = result in self.fused
+        key = found, leaves, is_fused, tuple(tuple(each.items()) for each in operands)
         known = self.with_partial.get(key)
         if known is None:
             nbytes = element_bytes(result.type) * math.prod(shape)
             known = self.with_partial[key] = with_partial_results(
-                found, shape, nbytes, operands, self.of, leaves=leaves
+                found, shape, nbytes, operands, self.of, leaves=leaves, is_fused=is_fused
             )
         return known
 
@@ -342,6 +352,8 @@ class _Builder:
         for number, (argument, operand) in enumerate(
             zip(block.arguments, call.operands, strict=True)
         ):
+            if is_inlined and operand in self.fused:
+                self.fused.add(argument)
             if operand in self.free:
                 self.free[argument] = self.free[operand]
                 continue
@@ -354,6 +366,10 @@ class _Builder:
         self._block(block)
         for result, value in zip(call.results, _terminator(block).operands, strict=True):
             self._copy(result, value, self.repetitions.of(call) or 1)
+            if is_inlined and value in self.fused:
+                self.fused.add(result)
+                if result in self.flow_of and value in self.flow_of:
+                    self.flow_of[result].is_fused = True
 
     def _rename(self, name: ir.Value, value: ir.Value) -> None:
         """Note that a value is another one, with which it shares reshards."""

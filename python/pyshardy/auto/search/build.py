@@ -166,13 +166,23 @@ def _grouped(graph: Graph, colors: list[int]) -> list[tuple[Flow, list[Flow]]]:
 
     A color that uses its own result has one sharding in all copies, and is no user of the flow.
     """
-    found: dict[tuple[int, int, Shape, int, bool, tuple[tuple[int, int], ...]], list[Flow]] = {}
+    found: dict[
+        tuple[int, int, Shape, int, bool, bool, tuple[tuple[int, int], ...]], list[Flow]
+    ] = {}
     for flow in graph.flows:
         producer = colors[flow.producer]
         users = {(colors[site], operand) for site, operand in flow.users}
         others = tuple(sorted(user for user in users if user[0] != producer))
         if others:
-            key = producer, flow.result, flow.shape, flow.nbytes, flow.is_tied, others
+            key = (
+                producer,
+                flow.result,
+                flow.shape,
+                flow.nbytes,
+                flow.is_tied,
+                flow.is_fused,
+                others,
+            )
             found.setdefault(key, []).append(flow)
     return [
         (
@@ -184,10 +194,11 @@ def _grouped(graph: Graph, colors: list[int]) -> list[tuple[Flow, list[Flow]]]:
                 sum(f.repetitions for f in flows),
                 [*users],
                 is_tied,
+                is_fused=is_fused,
             ),
             flows,
         )
-        for (producer, result, shape, nbytes, is_tied, users), flows in found.items()
+        for (producer, result, shape, nbytes, is_tied, is_fused, users), flows in found.items()
     ]
 
 
@@ -239,10 +250,10 @@ class _Matrices:
         self, flow: Flow, sources: tuple[AxesPerDim, ...], targets: tuple[AxesPerDim, ...]
     ) -> Floats:
         """Return the costs of reshards between axes."""
-        key = flow.nbytes, flow.shape, sources, targets
+        key = flow.nbytes, flow.shape, sources, targets, flow.is_fused
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._reshards.matrix(
-                flow.nbytes, flow.shape, sources, targets
+                flow.nbytes, flow.shape, sources, targets, is_fused=flow.is_fused
             )
         return known * flow.repetitions

@@ -137,6 +137,7 @@ class AlternativesOf:
         operation: ir.Operation,
         given: Sequence[TensorSharding | None],
         free: Sequence[Work | None],
+        fused: Sequence[bool],
     ) -> Alternatives:
         """Return the strategies of an operation.
 
@@ -145,6 +146,8 @@ class AlternativesOf:
             given: the shardings of its results by the user.
             free: for each operand that is computed on any shard the unsharded work of that; None
                 for other operands.
+            fused: for each operand, then for each result whether it is computed as a part of its
+                users.
         """
         name = operation.name
         values = (*operation.operands, *operation.results)
@@ -166,7 +169,7 @@ class AlternativesOf:
         key: tuple[Hashable, ...]
         completion = completion_of(operation)
         scatters = completion is None or not completion.is_local
-        key = name, shapes, nbytes, rule, blocked, even, scatters, tuple(given), tuple(free)
+        key = name, shapes, nbytes, rule, blocked, even, scatters, tuple(given), tuple(free), *fused
         if self.choices.uneven:
             key = *key, tuple(map(is_program_argument, operation.operands))
         if form is not None and form.factors:
@@ -195,7 +198,7 @@ class AlternativesOf:
         costs: list[float] = []
         collectives: list[Collectives] = []
         for strategy in strategies:
-            cost = self._operation_cost(operation, strategy, free)
+            cost = self._operation_cost(operation, strategy, free, fused)
             exchange = exchanges[strategy]
             completing: Collectives = exchange.collectives
             if exchange.accessed:
@@ -268,7 +271,7 @@ class AlternativesOf:
         )
         return found
 
-    def of_single_device(self, operation: ir.Operation) -> Alternatives:
+    def of_single_device(self, operation: ir.Operation, fused: Sequence[bool]) -> Alternatives:
         """Return the only strategy of an operation that the user has put on a single device.
 
         Its operands are replicated. Its results are sent to all devices by an all-reduce, to which
@@ -276,11 +279,12 @@ class AlternativesOf:
 
         Args:
             operation: the operation.
+            fused: as in `of_operation`.
         """
         values = (*operation.operands, *operation.results)
         shapes = tuple(shape_of(each.type) for each in values)
         sizes = tuple(element_bytes(each.type) * math.prod(shape_of(each.type)) for each in values)
-        key = "single device", operation.name, shapes, sizes
+        key = "single device", operation.name, shapes, sizes, *fused
         known = self._known.get(key)
         if known is None:
             mesh, num_operands = self.choices.mesh, len(operation.operands)
@@ -291,7 +295,7 @@ class AlternativesOf:
                 for nbytes in sizes[num_operands:]
                 if nbytes * share
             )
-            cost = self.model.operation(operation.name, self.work(operation))
+            cost = self.model.operation(operation.name, self.work(operation, fused))
             known = self._known[key] = Alternatives(
                 (cost + sum(map(self.model.collective, completing)),),
                 tuple((axes,) for axes in strategy.operands),
@@ -315,15 +319,25 @@ class AlternativesOf:
         """Return the quotient of the size of a tensor and that of a padded shard."""
         return num_parts_of(shape, axes, self.choices.mesh)
 
-    def work(self, operation: ir.Operation) -> Work:
-        """Return the work of an unsharded operation."""
-        return work_of(operation.name, self._sizes.of_operation(operation))
+    def work(self, operation: ir.Operation, fused: Sequence[bool]) -> Work:
+        """Return the work of an unsharded operation.
+
+        Args:
+            operation: the operation.
+            fused: for each operand, then for each result whether it is computed as a part of its
+                users.
+        """
+        return work_of(operation.name, self._sizes.of_operation(operation, fused))
 
     def _operation_cost(
-        self, operation: ir.Operation, strategy: Strategy, free: Sequence[Work | None]
+        self,
+        operation: ir.Operation,
+        strategy: Strategy,
+        free: Sequence[Work | None],
+        fused: Sequence[bool],
     ) -> float:
         """Return the cost of an operation on shards, without its completion."""
-        sized = self._sizes.of_operation(operation)
+        sized = self._sizes.of_operation(operation, fused)
         whole = work_of(operation.name, sized)
         shapes = [shape_of(each.type) for each in operation.operands]
         operands = [

@@ -23,6 +23,7 @@ from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import collectives_of
 from pyshardy.local_program.trip_counts import Repetitions
+from pyshardy.partition.op_facts.fusion import fused_tensors
 from pyshardy.partition.op_facts.work import work_of
 from pyshardy.partition.resharding.cost import PlannedCollective
 from pyshardy.pipeline import PipelineError, run_pipeline
@@ -115,7 +116,7 @@ def _measured(program: ir.Module, mesh: Mesh) -> MeasuredComputation:
     works: list[tuple[str, Work, int]] = []
     for operation, name in named_operations_in(program, leaving_out=SCALAR_BODIES):
         if name not in COLLECTIVES:
-            work = work_of(name, sizes.of_operation(operation))
+            work = work_of(name, sizes.of_operation(operation, fused_tensors(operation)))
             if work != none:
                 works.append((name, work, repetitions.of(operation) or 1))
     collectives = tuple(

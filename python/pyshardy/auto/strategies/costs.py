@@ -20,7 +20,7 @@ from mlir_sdy.model import AxisTuple, Mesh
 from pyshardy.auto.problem.arrays import Floats, Ints
 from pyshardy.auto.strategies.padding import traffic_of_reshard
 from pyshardy.auto.strategies.reshard_forms import ReshardForm, ReshardForms
-from pyshardy.auto.strategies.strategy import is_even
+from pyshardy.auto.strategies.strategy import is_even, num_parts_of
 from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import Work
@@ -234,6 +234,8 @@ class ReshardCosts:
         shape: Shape,
         sources: Sequence[AxesPerDim],
         targets: Sequence[AxesPerDim],
+        *,
+        is_fused: bool = False,
     ) -> Floats:
         """Return the costs of the reshards of a tensor, by source and by target.
 
@@ -242,6 +244,8 @@ class ReshardCosts:
             shape: its shape.
             sources: the axes of each dimension before.
             targets: those afterwards.
+            is_fused: whether it is in memory only if it is resharded: it is written before, and
+                read afterwards.
         """
         padded = {axes for axes in (*sources, *targets) if self._is_padded(shape, axes)}
         total = self.mesh.total_size
@@ -254,7 +258,20 @@ class ReshardCosts:
         costs = np.zeros(len(self._in_order))
         for number in used:
             costs[number] = self._cost(self._in_order[number], nbytes)
-        return costs[plans]
+        found: Floats = costs[plans]
+        if is_fused:
+            written, read = (
+                np.array([self.traffic(nbytes, shape, axes) for axes in ends])
+                for ends in (sources, targets)
+            )
+            is_same = np.array([[a == b for b in targets] for a in sources])
+            found = found + np.where(is_same, 0.0, written[:, None] + read)
+        return found
+
+    def traffic(self, nbytes: int, shape: Shape, axes: AxesPerDim) -> float:
+        """Return the cost of writing or reading a shard."""
+        work = Work(0.0, nbytes / num_parts_of(shape, axes, self.mesh))
+        return self.model.operation("stablehlo.dynamic_slice", work)
 
     def _plans_between(
         self,

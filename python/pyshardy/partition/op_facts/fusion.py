@@ -1,8 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Results that take no memory, since compilers compute them as a part of their users."""
+"""Results that take no memory, since compilers compute them as a part of their users.
+
+1. Elementwise operations, broadcasts, constants and iotas are fused into the only operation that
+   uses them. Those that are cheap to compute are fused into each of several.
+2. The users are such operations, or reductions, in the same block.
+
+In `reduce(exp(x * 2))`, neither the product nor the exponential is in memory. In `y / sum(y)` with
+`y = exp(x)`, the exponential is: it has two users, and isn't cheap.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 
 from mlir_sdy.host import ir
@@ -29,21 +38,37 @@ FUSING_OPERATIONS = FUSED_OPERATIONS | {"stablehlo.reduce", "stablehlo.select"}
 """The operations that others are fused into."""
 
 
-def is_fused(result: ir.Value, name: str) -> bool:
-    """Whether the result of an operation takes no memory, since its users compute it.
+def is_fusable(block: ir.Block, name: str, uses: Iterable[tuple[ir.Operation, ir.Block]]) -> bool:
+    """Whether the uses of the result of an operation allow to fuse it.
 
     Args:
-        result: the result.
-        name: the name of its operation.
+        block: the block of the operation.
+        name: its name.
+        uses: the users of its result, with their blocks.
     """
     if name not in FUSED_OPERATIONS:
         return False
-    uses = result.uses if name in RECOMPUTED_OPERATIONS else islice(result.uses, 2)
-    users = {use.owner.operation for use in uses}
-    if not users or (len(users) > 1 and name not in RECOMPUTED_OPERATIONS):
-        return False
-    block = result.owner.operation.block
-    return all(user.name in FUSING_OPERATIONS and user.block == block for user in users)
+    users = set[ir.Operation]()
+    for user, place in uses:
+        users.add(user)
+        if len(users) > 1 and name not in RECOMPUTED_OPERATIONS:
+            return False
+        if place != block or user.name not in FUSING_OPERATIONS:
+            return False
+    return bool(users)
+
+
+def fused_tensors(operation: ir.Operation) -> list[bool]:
+    """Return for each operand, then for each result whether it is fused into its users."""
+    return [
+        isinstance(value, ir.OpResult) and _is_fused(value, value.owner.operation)
+        for value in (*operation.operands, *operation.results)
+    ]
+
+
+def _is_fused(result: ir.Value, operation: ir.Operation) -> bool:
+    users = (use.owner.operation for use in result.uses)
+    return is_fusable(operation.block, operation.name, ((each, each.block) for each in users))
 
 
 def is_used_once(value: ir.Value) -> bool:

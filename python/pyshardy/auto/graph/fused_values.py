@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The values of a program that compilers will compute as a part of their users.
+
+These are the results that `partition.op_facts.fusion` fuses, where the bodies of functions that the
+partitioner inlines stand in place of their calls: JAX makes a function of `jnp.where`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from mlir_sdy.host import ir
+from pyshardy.auto.graph.inlined_calls import InlinedCalls
+from pyshardy.irtools.functions import entry_block
+from pyshardy.irtools.stablehlo_views import callee_of
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.op_facts.fusion import FUSED_OPERATIONS, is_fusable
+
+_CALL, _RETURN = "func.call", "func.return"
+
+
+class FusedValues:
+    """Finds the values of a program that are fused into their users.
+
+    Args:
+        module: the program, in which each function is called once.
+        functions: its functions, by their names.
+        inlined: finds the calls that are inlined.
+    """
+
+    def __init__(
+        self, module: ir.Module, functions: Mapping[str, ir.Operation], inlined: InlinedCalls
+    ):
+        self._body_of: dict[ir.Operation, ir.Block] = {}
+        self._call_of: dict[ir.Block, ir.Operation] = {}
+        for call in operations_named({_CALL}, module.operation):
+            function = functions.get(callee_of(call))
+            block = None if function is None else entry_block(function)
+            if function is not None and block is not None and inlined.replaces(call, function):
+                self._body_of[call], self._call_of[block] = block, call
+
+    def is_fused(self, result: ir.Value, operation: ir.Operation, name: str) -> bool:
+        """Whether the result of an operation is fused into its users.
+
+        Args:
+            result: the result.
+            operation: its operation.
+            name: the name of that.
+        """
+        if name not in FUSED_OPERATIONS:
+            return False
+        return is_fusable(self._outermost(operation.block), name, self._uses(result))
+
+    def _uses(self, value: ir.Value) -> Iterator[tuple[ir.Operation, ir.Block]]:
+        """Yield the users of a value, with the blocks that they will be in."""
+        for use in value.uses:
+            user, number = use.owner.operation, use.operand_number
+            body = self._body_of.get(user)
+            call = self._call_of.get(user.block) if user.name == _RETURN else None
+            if body is not None:
+                yield from self._uses(body.arguments[number])
+            elif call is not None:
+                yield from self._uses(call.results[number])
+            else:
+                yield user, self._outermost(user.block)
+
+    def _outermost(self, block: ir.Block) -> ir.Block:
+        """Return the block into which the operations of a block are inlined."""
+        while block in self._call_of:
+            block = self._call_of[block].block
+        return block
