@@ -23,7 +23,7 @@ from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes
 
 WIDTH, HIDDEN, VOCABULARY = 4096, 14336, 128256
 HEADS, KV_HEADS, HEAD = 32, 8, 128
-BYTE_PRICE = 3e-11  # the estimate has no contention of links, and no memory traffic of collectives
+BYTE_PRICE = 1e-11  # the estimate has no contention of links, and no memory traffic of collectives
 LEARNING_RATE, BETA1, BETA2, DECAY = 3e-4, 0.9, 0.95, 0.1
 
 # Each weight: its shape, and its sharding. "model" splits heads and hidden units (Megatron), "data"

@@ -12,6 +12,7 @@ from pyshardy.explain.cost_difference import compare
 from pyshardy.explain.estimate import estimate, seconds_of
 from pyshardy.explain.memory import memory_of
 from pyshardy.explain.operation_table import OperationTable
+from pyshardy.explain.resource_use import resource_use_of
 from pyshardy.local_program.communication import Collective
 from pyshardy.partition.op_facts.fusion import fused_tensors
 from pyshardy.partition.op_facts.work import work_of
@@ -79,6 +80,53 @@ def test_work(context, arguments, text, result, work):
     operation = operations[0].operation
     sized = TensorSizes().of_operation(operation, fused_tensors(operation))
     assert work_of(operation.name, sized) == work
+
+
+EXPONENTIALS = """
+    %0 = stablehlo.multiply %a, %a : tensor<8x4xf32>
+    %1 = stablehlo.exponential %0 : tensor<8x4xf32>
+    %2 = stablehlo.reduce(%1 init: %b) applies stablehlo.add across dimensions = [1]
+      : (tensor<8x4xf32>, tensor<f32>) -> tensor<8xf32>"""
+FUSED = f"{EXPONENTIALS}\nreturn %2 : tensor<8xf32>"
+SOFTMAX = f"""{EXPONENTIALS}
+    %3 = stablehlo.broadcast_in_dim %2, dims = [0] : (tensor<8xf32>) -> tensor<8x4xf32>
+    %4 = stablehlo.divide %1, %3 : tensor<8x4xf32>
+    return %4 : tensor<8x4xf32>"""
+
+
+@pytest.mark.parametrize(
+    ("body", "result", "nbytes"),
+    [
+        # The product reads %a twice, and the sum writes 8 elements and reads the scalar.
+        (FUSED, "tensor<8xf32>", 4 * (2 * 32 + 8 + 1)),
+        # The exponential has two users, and isn't cheap: it is written once and read twice. The
+        # sum is read by the broadcast, which is a part of the quotient, and that is written.
+        (SOFTMAX, "tensor<8x4xf32>", 4 * (2 * 32 + 3 * 32 + 8 + 1 + 8 + 32)),
+    ],
+    ids=["fused", "softmax"],
+)
+def test_results_that_are_fused_are_not_in_memory(context, body, result, nbytes):
+    module, _ = function(context, "%a: tensor<8x4xf32>, %b: tensor<f32>", body, result)
+    use = resource_use_of(module)
+    assert sum(each.nbytes for each in use.work.values()) == nbytes
+
+
+def test_results_that_an_inner_block_uses_are_in_memory(context):
+    body = """
+        %0 = stablehlo.multiply %a, %a : tensor<8xf32>
+        %1 = "stablehlo.if"(%p) ({
+          %2 = stablehlo.negate %0 : tensor<8xf32>
+          stablehlo.return %2 : tensor<8xf32>
+        }, {
+          stablehlo.return %a : tensor<8xf32>
+        }) : (tensor<i1>) -> tensor<8xf32>
+        return %1 : tensor<8xf32>"""
+    module, operations = function(
+        context, "%a: tensor<8xf32>, %p: tensor<i1>", body, "tensor<8xf32>"
+    )
+    use = resource_use_of(module)
+    (product,) = (n for n, each in enumerate(use.table.operations) if each == operations[0])
+    assert use.work[product].nbytes == 4 * 3 * 8
 
 
 # --- Memory ---------------------------------------------------------------------------------

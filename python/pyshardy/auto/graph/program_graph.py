@@ -56,7 +56,7 @@ from pyshardy.irtools.stablehlo_views import (
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.local_program.trip_counts import Repetitions
 from pyshardy.partition.compatibility.single_device import single_device_sharding
-from pyshardy.partition.op_facts.fusion import is_used_once
+from pyshardy.partition.op_facts.fusion import is_fused, is_used_once
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
@@ -270,7 +270,11 @@ class _Builder:
             if result in self.fused:
                 flow = self.flow_of[result]
                 flow.is_fused = True
-                flow.sources = [self.flow_of[each] for each in operands if each in self.flow_of]
+                # The boundaries of inlined functions aren't ignored here: the predicted peak of
+                # the memory is closer to that of the partitioned program.
+                if is_fused(result, operation):
+                    flow.has_memory = False
+                    flow.sources = [self.flow_of[each] for each in operands if each in self.flow_of]
 
     def _elementwise(
         self,
@@ -317,13 +321,13 @@ class _Builder:
         ]
         result = operation.results[0]
         leaves, shape = result in self.partial_values, shape_of(result.type)
-        is_fused = result in self.fused
-        key = found, leaves, is_fused, tuple(tuple(each.items()) for each in operands)
+        fused = result in self.fused
+        key = found, leaves, fused, tuple(tuple(each.items()) for each in operands)
         known = self.with_partial.get(key)
         if known is None:
             nbytes = element_bytes(result.type) * math.prod(shape)
             known = self.with_partial[key] = with_partial_results(
-                found, shape, nbytes, operands, self.of, leaves=leaves, is_fused=is_fused
+                found, shape, nbytes, operands, self.of, leaves=leaves, is_fused=fused
             )
         return known
 

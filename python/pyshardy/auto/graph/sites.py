@@ -50,7 +50,9 @@ class Flow:
         is_tied: whether all users need it as its producer gives it.
         start: the time of its definition.
         uses: the times of its first and last use; the time of its definition if it has none.
-        is_fused: whether it takes no memory, since it is computed as a part of its user.
+        is_fused: whether it is in memory only if it is resharded, since it is computed as a part of
+            its users, also of those in functions that are inlined.
+        has_memory: whether it takes memory.
         memory_of: the value whose memory it has; None if it has its own.
         sources: the operands of a fused operation, which are live until its last use.
     """
@@ -65,6 +67,7 @@ class Flow:
     start: int = 0
     uses: tuple[int, int] = (0, 0)
     is_fused: bool = False
+    has_memory: bool = True
     memory_of: Flow | None = None
     sources: list[Flow] = field(default_factory=list["Flow"])
 

@@ -56,7 +56,7 @@ def _buffers(built: Built, smallest: float, num_arguments: int) -> Iterator[Buff
     end = len(graph.times)
     known: dict[tuple[int, int, Shape, int], tuple[Floats, Floats]] = {}
     for number, flow in enumerate(graph.flows):
-        if flow.is_tied or flow.is_fused or flow.memory_of is not None or not flow.nbytes:
+        if flow.is_tied or not flow.has_memory or flow.memory_of is not None or not flow.nbytes:
             continue
         key = built.colors[flow.producer], flow.result, flow.shape, flow.nbytes
         if key not in known:

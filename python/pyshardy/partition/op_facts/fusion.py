@@ -61,12 +61,18 @@ def is_fusable(block: ir.Block, name: str, uses: Iterable[tuple[ir.Operation, ir
 def fused_tensors(operation: ir.Operation) -> list[bool]:
     """Return for each operand, then for each result whether it is fused into its users."""
     return [
-        isinstance(value, ir.OpResult) and _is_fused(value, value.owner.operation)
+        isinstance(value, ir.OpResult) and is_fused(value, value.owner.operation)
         for value in (*operation.operands, *operation.results)
     ]
 
 
-def _is_fused(result: ir.Value, operation: ir.Operation) -> bool:
+def is_fused(result: ir.Value, operation: ir.Operation) -> bool:
+    """Whether the result of an operation is fused into its users.
+
+    Args:
+        result: the result.
+        operation: the operation.
+    """
     users = (use.owner.operation for use in result.uses)
     return is_fusable(operation.block, operation.name, ((each, each.block) for each in users))
 
