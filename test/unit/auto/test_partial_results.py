@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Partial results, which are completed after operations that are linear in them."""
 
+from dataclasses import replace
+
 import pytest
 from auto_programs import HARDWARE, assert_correct, assert_kept, least_cost
 
@@ -108,4 +110,34 @@ def test_partial_results_are_completed_where_they_are_small(lines, result, nbyte
     check = plan.check()
     assert check.counted == pytest.approx(check.predicted), check
     assert_kept(plan)
+    assert_correct(plan)
+
+
+CHUNKS = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(
+    %x: tensor<16x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x", "y"}]>},
+    %u: tensor<16x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x", "y"}]>},
+    %w: tensor<64x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>},
+    %r: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>})
+    -> (tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+    : (tensor<16x64xf32>, tensor<64x16xf32>) -> tensor<16x16xf32>
+  %1 = stablehlo.dot_general %u, %w, contracting_dims = [1] x [0]
+    : (tensor<16x64xf32>, tensor<64x16xf32>) -> tensor<16x16xf32>
+  %2 = stablehlo.concatenate %0, %1, dim = 1
+    : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x32xf32>
+  %3 = stablehlo.add %r, %2 : tensor<16x32xf32>
+  return %3 : tensor<16x32xf32>
+}"""
+
+
+def test_partial_chunks_are_scattered_together():
+    """Propagation doesn't reshard the operands of a concatenation that a plan leaves partial."""
+    slow = replace(HARDWARE, link=sdy.Link(bytes_per_second=1e8, seconds_to_start=1e-4), axes={})
+    plan = sdy.auto_shard(sdy.parse(CHUNKS), hardware=slow, gap=0.0)
+    assert [each.kind for each in plan.program.collectives] == ["reduce_scatter"]
+    check = plan.check()
+    assert check.counted == pytest.approx(check.predicted), check
+    assert plan.estimate.seconds == pytest.approx(plan.cost, rel=0.01)
     assert_correct(plan)

@@ -25,6 +25,7 @@ from typing import Literal
 
 from mlir_sdy import sdy
 from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
     AxisRefList,
@@ -56,6 +57,7 @@ from pyshardy.partition.compatibility.compatible_shardings import (
 )
 from pyshardy.partition.compatibility.elementwise_check import is_compatible_already
 from pyshardy.partition.compatibility.has_unreduced_or_maximal import has_unreduced_or_maximal
+from pyshardy.partition.compatibility.planned_partial import PARTIAL_SHARDING
 from pyshardy.partition.compatibility.resolver import (
     PARTIAL_OPERATIONS,
     CompatibilityResolver,
@@ -199,7 +201,12 @@ class _FunctionResharder:
             self.has_unreduced_or_maximal = False
             names = PARTIAL_OPERATIONS | {_CALL}
             found = operations_named(names, self.function, ir.WalkOrder.POST_ORDER)
-            return [(operation, operation.name) for operation in found]
+            # Where a plan has chosen partial results, the full version completes them.
+            return [
+                (operation, operation.name)
+                for operation in found
+                if not has_discardable(operation, PARTIAL_SHARDING)
+            ]
         known = self.known
         disagreeing: list[tuple[ir.Operation, str]] = []
         operations = self._all_operations()

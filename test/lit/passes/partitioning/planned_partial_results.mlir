@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: sdy-opt %s --sdy-insert-explicit-reshards="enable-full-version=true compatibility=cheapest" | FileCheck %s
+// RUN: sdy-opt %s --sdy-insert-explicit-reshards | FileCheck %s --check-prefix=PARTLY
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
@@ -36,4 +37,18 @@ func.func @other_user(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mes
   %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] {sdy.partial_sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x"}>, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
   %1 = stablehlo.tanh %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
+}
+
+// The partial version doesn't reshard the operands of such a concatenation.
+// CHECK-LABEL: @chunks
+// CHECK: %[[BOTH:.*]] = stablehlo.concatenate
+// CHECK-SAME: unreduced={"x"}
+// CHECK-NEXT: %[[DONE:.*]] = sdy.all_reduce {"x"} %[[BOTH]]
+// CHECK-NEXT: sdy.reshard %[[DONE]] <@mesh, [{"x"}, {}]>
+// PARTLY-LABEL: @chunks
+// PARTLY-NOT: sdy.reshard
+func.func @chunks(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %arg1: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] {sdy.partial_sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x"}>, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  %1 = stablehlo.concatenate %0, %0, dim = 1 {sdy.partial_sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x"}>, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x16xf32>
+  return %1 : tensor<8x16xf32>
 }
