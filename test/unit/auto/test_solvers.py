@@ -260,3 +260,29 @@ def test_neighborhoods_are_parts_of_the_problem(seed):
     after = evaluate(part, [*changed[free], 0, 0])
     wanted = evaluate(problem, changed).cost - evaluate(problem, choice).cost
     assert after.cost - before.cost == pytest.approx(wanted)
+
+
+def grid_of_ties(seed, width=5, strategies=4, most=4):
+    """Return a problem on a grid with small whole costs, so that many strategies are as good."""
+    draw = np.random.default_rng(seed)
+    count, own = width * width, np.arange(strategies)
+    nodes = [
+        Node(f"n{number}", 1.0 * draw.integers(0, most, strategies)) for number in range(count)
+    ]
+    values = []
+    for number in range(count):
+        right = [number + 1] if (number + 1) % width else []
+        below = [number + width] if number + width < count else []
+        if right or below:
+            costs = 1.0 * draw.integers(0, most, (strategies, strategies))
+            np.fill_diagonal(costs, 0)
+            users = [User(each, own) for each in (*right, *below)]
+            values.append(Value(number, own, users, costs))
+    return Problem(nodes, values)
+
+
+@pytest.mark.parametrize("seed", [169, 179])
+def test_the_best_choice_is_kept_when_strategies_are_removed(seed):
+    """A strategy of it may be removed in favor of one that is as good, if a neighbor moves, too."""
+    found = solve(grid_of_ties(seed), gap=0.3)
+    assert found.cost == pytest.approx(found.bound, rel=1e-6)

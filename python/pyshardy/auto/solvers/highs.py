@@ -248,11 +248,15 @@ class HighsSearch(SolverRun):
             nodes.append(Node(node.name, np.where(kept, node.costs, np.inf)))
         rest = reduce(self.problem.with_nodes(nodes))
         assert rest.problem is not None, "the best choice is kept"
-        self.problem, self.removal = rest.problem, rest
+        self.problem, self.removal, self.before_removal = rest.problem, rest, choice
         self.choice = rest.restrict(choice)
         self.notes.append(f"without strategies that cost too much: {describe(self.problem)}")
         if self.problem.nodes:
             self.search = LocalSearch(self.problem, self.choice)
+            if self.search.cost > self.cost * (1 + TOLERANCE):
+                self.search.descend(self._deadline_of_search())
+                if self.search.fits:
+                    self.choice = np.array(self.search.choice, np.int64)
 
     def _aim(self) -> float:
         """Return the bound that is to be proven for the best choice; its cost if the gap is proven.

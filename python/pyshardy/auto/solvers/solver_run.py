@@ -96,6 +96,7 @@ class SolverRun:
         reduction: its reduction.
         problem: the reduced problem.
         removal: a further reduction, of the problem without some strategies; None if there is none.
+        before_removal: the best choice before it, of the problem as it was then.
         gap: the gap that suffices.
         started: the time at the start, by `time.perf_counter`.
         timeout: the seconds that may be spent.
@@ -109,6 +110,7 @@ class SolverRun:
         assert reduced is not None, "see `ReducingSolver.solve`"
         self.original, self.reduction, self.problem = task.original, task.reduction, reduced
         self.removal: Reduction | None = None
+        self.before_removal: Ints | None = None
         self.gap, self.started, self.timeout = task.gap, task.started, task.timeout
         self.progress = task.progress
         self.choice: Ints | None = None
@@ -142,6 +144,18 @@ class SolverRun:
             self.choice, self.cost = choice, evaluation.cost
         return evaluation.memory
 
+    def _better_of(self, found: Ints, before: Ints | None) -> Ints:
+        """Return the better choice of the problem before strategies were removed.
+
+        A strategy of the choice before may have been removed in favor of one that is as good beside
+        some other choice of its neighbors. Then the search goes on from a worse choice.
+        """
+        problem = self.reduction.problem
+        if before is None or problem is None:
+            return found
+        is_better = evaluate(problem, before).cost < evaluate(problem, found).cost
+        return before if is_better else found
+
     def finish(
         self, notes: tuple[str, ...], seconds: float, least: LeastMemory | None = None
     ) -> Solution:
@@ -162,6 +176,6 @@ class SolverRun:
             search.prefer_first()
             choice = np.array(search.choice, np.int64)
         if self.removal is not None:
-            choice = self.removal.restore(choice)
+            choice = self._better_of(self.removal.restore(choice), self.before_removal)
         choice = self.reduction.restore(choice)
         return solution_of(self.original, choice, self.bound, self.gap, self.started, notes)
