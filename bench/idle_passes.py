@@ -4,8 +4,8 @@
     python bench/idle_passes.py
 
 The program is a chain of products whose shardings are compatible, without calls, constants or
-regions. A pass is measured inside of its pipeline, after the names of the operations have been
-read, which passes keep while they insert nothing else (`pyshardy.irtools.operation_names`). The
+regions. A pass is measured inside of its pipeline, without the analyses that it is the first to ask
+for: later passes use them, too (`pyshardy.irtools.analyses`). These have rows of their own. The
 time is the least of several runs.
 """
 
@@ -21,7 +21,7 @@ from workload import chain
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
-from pyshardy.irtools.operation_names import operation_names
+from pyshardy.irtools.analyses import AnalysisName
 from pyshardy.pipeline import Instrumentation, run_pipeline
 from pyshardy.pipeline.plan import Step
 
@@ -34,17 +34,25 @@ READERS: Mapping[str, str] = MappingProxyType(
         "canonicalize": "C++ visits all operations",
         "sdy-convert-global-to-local": "changes all types",
         "sdy-insert-explicit-reshards": "compares the shardings of the tensors of all operations",
-        "sdy-lift-inlined-meshes": "reads all shardings, as the first of a pipeline",
     }
 )
 """The passes that look at all operations, and why."""
 
 
 class IdleTimes(Instrumentation):
-    """The seconds of each use of a pass, and whether the program is the same after it."""
+    """The seconds of each use of a pass, and whether the program is the same after it.
+
+    Attributes:
+        seconds: the time of each use, without analyses.
+        names: the pass of each use.
+        is_idle: whether the program was the same after it.
+        analyses: the analyses that were computed, with their time.
+    """
 
     def __init__(self, *, compares: bool):
         self.seconds: list[float] = []
+        self.analyses: list[tuple[AnalysisName, float]] = []
+        self._analyses_started: list[float] = []
         self.names: list[str] = []
         self.is_idle: list[bool] = []
         self._compares = compares
@@ -55,8 +63,20 @@ class IdleTimes(Instrumentation):
         """Read the names of operations, and start the clock."""
         self.names.append(step.argument)
         self._before = asm(module) if self._compares else ""
-        operation_names(module.operation)
         self._started = time.process_time()
+
+    def before_analysis(self, name: AnalysisName, module: ir.Operation) -> None:
+        """Start the clock of an analysis."""
+        del name, module
+        self._analyses_started.append(time.process_time())
+
+    def after_analysis(self, name: AnalysisName, module: ir.Operation) -> None:
+        """Leave the time of an analysis out of that of the pass, and of the analysis around it."""
+        del module
+        spent = time.process_time() - self._analyses_started.pop()
+        self.analyses.append((name, spent))
+        self._started += spent
+        self._analyses_started = [started + spent for started in self._analyses_started]
 
     def after_pass(self, step: Step, module: ir.Module) -> None:
         """Stop the clock."""
@@ -80,34 +100,50 @@ def _run(text: str, context: Context, *, compares: bool) -> IdleTimes:
     return times
 
 
-def idle_milliseconds(runs: int) -> dict[str, float]:
-    """Return the longest time of each pass that changes nothing, of several uses of it."""
+def idle_milliseconds(runs: int) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the longest times of the passes that change nothing, and those of analyses.
+
+    Args:
+        runs: the number of runs, of which the least time counts.
+    """
     text, context = chain(NUM_OPERATIONS, "{}, {}"), Context()
     compared = _run(text, context, compares=True)
-    times = zip(*(_run(text, context, compares=False).seconds for _ in range(runs)), strict=True)
+    timed = [_run(text, context, compares=False) for _ in range(runs)]
     longest: dict[str, float] = {}
-    for name, is_idle, seconds in zip(compared.names, compared.is_idle, times, strict=True):
+    uses = zip(*(each.seconds for each in timed), strict=True)
+    for name, is_idle, seconds in zip(compared.names, compared.is_idle, uses, strict=True):
         if is_idle:
             longest[name] = max(longest.get(name, 0.0), 1e3 * min(seconds))
-    return longest
+    of_analyses: dict[str, float] = {}
+    for measured in zip(*(each.analyses for each in timed), strict=True):
+        name = f"(A) {measured[0][0]}"
+        least = 1e3 * min(seconds for _, seconds in measured)
+        of_analyses[name] = max(of_analyses.get(name, 0.0), least)
+    return longest, of_analyses
+
+
+def _sorted(times: Mapping[str, float]) -> list[tuple[str, float]]:
+    return sorted(times.items(), key=lambda entry: -entry[1])
 
 
 def rows(runs: int) -> list[list[object]]:
-    """Return rows: the slowest of the passes, and all others together."""
-    times = sorted(idle_milliseconds(max(runs, 3)).items(), key=lambda entry: -entry[1])
-    shown, others = times[:MOST_SHOWN], times[MOST_SHOWN:]
+    """Return rows: the slowest of the passes, all others together, and the analyses."""
+    of_passes, of_analyses = map(_sorted, idle_milliseconds(max(runs, 3)))
+    shown, others = of_passes[:MOST_SHOWN], of_passes[MOST_SHOWN:]
     found: list[list[object]] = [
         [f"`{name}`", f"{spent:.2f}", READERS.get(name, "")] for name, spent in shown
     ]
     if others:
         found.append([f"{len(others)} others", f"{others[0][1]:.2f} at most", ""])
+    found += [[f"`{name}`", f"{spent:.2f}", "once, for all passes"] for name, spent in of_analyses]
     return found
 
 
 def main() -> None:
     print(f"{NUM_OPERATIONS:,} operations")
-    for name, spent in sorted(idle_milliseconds(7).items(), key=lambda entry: -entry[1]):
-        print(f"  {name:50} {spent:8.3f} ms  {READERS.get(name, '')}")
+    for times in idle_milliseconds(7):
+        for name, spent in _sorted(times):
+            print(f"  {name:50} {spent:8.3f} ms  {READERS.get(name, '')}")
 
 
 if __name__ == "__main__":

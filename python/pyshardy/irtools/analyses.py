@@ -20,13 +20,13 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import names_among
@@ -66,6 +66,16 @@ Result = TypeVar("Result")
 Pass = TypeVar("Pass", bound=Callable[..., None])
 
 
+class AnalysisObserver(Protocol):
+    """Callbacks around the computation of analyses."""
+
+    def before_analysis(self, name: AnalysisName, module: ir.Operation) -> None:
+        """Called before an analysis is computed."""
+
+    def after_analysis(self, name: AnalysisName, module: ir.Operation) -> None:
+        """Called after an analysis has been computed."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Computed:
     """A cached analysis.
@@ -88,6 +98,7 @@ class _Cache:
     """The analyses of a pipeline.
 
     Attributes:
+        observers: those that are told when an analysis is computed.
         computed: the results, by the name of the analysis.
         inserted: the names of the operations that the current pass may insert; None if unknown.
         num_unchanged: the number of operations on which the current pass has changed nothing.
@@ -95,6 +106,7 @@ class _Cache:
         replaced: the analyses whose results the current pass has replaced.
     """
 
+    observers: Sequence[AnalysisObserver] = ()
     computed: dict[str, _Computed] = field(default_factory=dict[str, _Computed])
     inserted: frozenset[str] | None = None
     num_unchanged: int = 0
@@ -127,7 +139,11 @@ def module_analysis(
                 return analyze(module)
             known = cache.computed.get(name)
             if known is None or known.module != module:
+                for observer in cache.observers:
+                    observer.before_analysis(name, module)
                 known = _Computed(module, analyze(module), analyze, holds)
+                for observer in reversed(cache.observers):
+                    observer.after_analysis(name, module)
                 cache.computed[name] = known
             return known.result
 
@@ -217,9 +233,13 @@ def mark_preserved(*names: AnalysisName) -> None:
 
 
 @contextmanager
-def analyses_cached() -> Iterator[None]:
-    """Cache analyses inside the block."""
-    token = _cache.set(_Cache())
+def analyses_cached(observers: Sequence[AnalysisObserver] = ()) -> Iterator[None]:
+    """Cache analyses inside the block.
+
+    Args:
+        observers: those that are told when an analysis is computed; in reverse order afterwards.
+    """
+    token = _cache.set(_Cache(observers))
     try:
         yield
     finally:

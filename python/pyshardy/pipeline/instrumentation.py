@@ -9,6 +9,7 @@ from pyshardy.pipeline.plan import Step
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
+    from pyshardy.irtools.analyses import AnalysisName
     from pyshardy.pipeline.errors import PipelineError
 
 
@@ -26,6 +27,12 @@ class Instrumentation:
 
     def after_failed_pass(self, step: Step, module: ir.Module) -> None:
         """Called after a step that failed, with the module as that step left it."""
+
+    def before_analysis(self, name: AnalysisName, module: ir.Operation) -> None:
+        """Called before a pass computes an analysis of a module that isn't known yet."""
+
+    def after_analysis(self, name: AnalysisName, module: ir.Operation) -> None:
+        """Called after such a computation, which may have computed others on the way."""
 
     def after_pipeline(self, module: ir.Module) -> None:
         """Called once, after the last step, when all succeeded."""

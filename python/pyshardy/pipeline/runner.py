@@ -84,7 +84,11 @@ def run_pipeline(
     for observer in instrumentation:
         observer.before_pipeline(module, steps)
     try:
-        with host.diagnostics_emitted(module.context), collection_paused(), analyses_cached():
+        with (
+            host.diagnostics_emitted(module.context),
+            collection_paused(),
+            analyses_cached(instrumentation),
+        ):
             for step in steps:
                 verify_it = verify_each and (verify_inside or not step.is_inside)
                 prepare_analyses(_inserted_by(step))

@@ -15,6 +15,7 @@ from pyshardy.pipeline.plan import Step
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
+    from pyshardy.irtools.analyses import AnalysisName
 
 _RULE = "===" + "-" * 73 + "==="
 _TITLE = "... Execution time report ..."
@@ -22,21 +23,34 @@ _TITLE = "... Execution time report ..."
 
 @dataclass
 class _Row:
+    """A row of the report.
+
+    Attributes:
+        name: the name of the pass, or of other work.
+        nesting: the operations that the pass runs on.
+        seconds: the time, with that of analyses.
+        analyses: the time of the analyses that were computed, without that of others inside.
+    """
+
     name: str
     nesting: tuple[str, ...] = ()
     seconds: float = 0.0
+    analyses: dict[str, float] = field(default_factory=dict[str, float])
 
 
 @dataclass
 class Timing(Instrumentation):
     """Sums the time of each step over all runs of the same pipeline.
 
-    `measure` times other work than passes; `report` formats the table.
+    The time of a pass includes the analyses that it is the first to ask for, and which later passes
+    use as well; they have rows of their own below it, such as `(A) operation-names`. `measure`
+    times other work than passes; `report` formats the table.
     """
 
     _started: float = field(default_factory=time.perf_counter, init=False)
     _pass_started: float = field(default=0.0, init=False)
     _next_step: int = field(default=0, init=False)
+    _analyses_started: list[float] = field(default_factory=list[float], init=False)
     _steps: list[_Row] = field(default_factory=list[_Row], init=False)
     _before: dict[str, _Row] = field(default_factory=dict[str, _Row], init=False)
     _after: dict[str, _Row] = field(default_factory=dict[str, _Row], init=False)
@@ -70,6 +84,20 @@ class Timing(Instrumentation):
         self._steps[self._next_step].seconds += time.perf_counter() - self._pass_started
         self._next_step += 1
 
+    def before_analysis(self, name: AnalysisName, module: ir.Operation) -> None:
+        """Start the clock of an analysis."""
+        del name, module
+        self._analyses_started.append(time.perf_counter())
+
+    def after_analysis(self, name: AnalysisName, module: ir.Operation) -> None:
+        """Stop the clock of an analysis."""
+        del module
+        seconds = time.perf_counter() - self._analyses_started.pop()
+        known = self._steps[self._next_step].analyses
+        known[name] = known.get(name, 0.0) + seconds
+        # The analyses inside of this one have taken a part of its time.
+        self._analyses_started = [started + seconds for started in self._analyses_started]
+
     def after_failed_pass(self, step: Step, module: ir.Module) -> None:
         """Stop the clock."""
         self.after_pass(step, module)
@@ -83,8 +111,7 @@ class Timing(Instrumentation):
         total = time.perf_counter() - self._started
         rows = [*self._before.values(), *self._nested_steps(), *self._after.values()]
         measured = sum(row.seconds for row in rows if not row.name.startswith("  "))
-        if as_list:
-            rows = _as_list(rows)
+        rows = _as_list(rows) if as_list else _with_analyses(rows)
         rows += [_Row("PaddingContents", seconds=total - measured), _Row("Total", seconds=total)]
         lines = [
             _RULE,
@@ -109,15 +136,34 @@ class Timing(Instrumentation):
             names = " ".join(f"'{name}'" for name in nesting)
             yield _Row(f"{names} Pipeline", seconds=sum(row.seconds for row in rows))
             for row in rows:
-                yield _Row(f"  {row.name}", seconds=row.seconds)
+                yield _Row(f"  {row.name}", seconds=row.seconds, analyses=row.analyses)
+
+
+def _with_analyses(rows: Iterable[_Row]) -> list[_Row]:
+    """Return the rows, each followed by those of its analyses."""
+    found: list[_Row] = []
+    for row in rows:
+        indentation = "  " + " " * (len(row.name) - len(row.name.lstrip()))
+        found.append(row)
+        found += [
+            _Row(f"{indentation}(A) {name}", seconds=own) for name, own in row.analyses.items()
+        ]
+    return found
 
 
 def _as_list(rows: Iterable[_Row]) -> list[_Row]:
-    """Return a row for each name, the longest time first; without totals of nested passes."""
+    """Return a row for each name, the longest time first.
+
+    Totals of nested passes are left out, and the time of a pass is without that of its analyses.
+    """
     seconds: dict[str, float] = {}
     for row in rows:
         if not row.name.endswith(" Pipeline"):
             name = row.name.strip()
-            seconds[name] = seconds.get(name, 0.0) + row.seconds
+            own = row.seconds - sum(row.analyses.values())
+            seconds[name] = seconds.get(name, 0.0) + own
+            for analysis, taken in row.analyses.items():
+                key = f"(A) {analysis}"
+                seconds[key] = seconds.get(key, 0.0) + taken
     longest_first = sorted(seconds.items(), key=lambda each: -each[1])
     return [_Row(name, seconds=each) for name, each in longest_first]

@@ -13,6 +13,7 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir
 from pyshardy.pipeline import CrashReproducer, IRPrinting, PipelineError, Timing, run_pipeline
 from pyshardy.pipeline.ir_printing import Everything
+from pyshardy.pipeline.plan import plan_pipeline
 from pyshardy.pipeline.reproducer import Reproducer, read_reproducer
 
 
@@ -81,6 +82,57 @@ def test_timing(module: ir.Module):
         *["PaddingContents", "Total"],
     ]
     assert sum(float(match[2]) for match in rows if match[3][0] != " ") == pytest.approx(200, abs=1)
+
+
+MESHES = """
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  %0 = stablehlo.abs %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}"""
+
+
+def names_of_rows(report: str) -> list[str]:
+    return re.findall(r"%\)  (.*)$", report, re.MULTILINE)
+
+
+def seconds_of_rows(report: str) -> dict[str, float]:
+    rows = re.findall(r"^ +(\d+\.\d{4}) \(.*%\)  (.*)$", report, re.MULTILINE)
+    return {name.strip(): float(seconds) for seconds, name in rows}
+
+
+def test_analyses_have_rows_below_the_pass_that_asks_first(context):
+    timing = Timing()
+    passes = "sdy-lift-inlined-meshes,sdy-remove-size-one-axes"
+    run_pipeline(parse(MESHES, context), passes, instrumentation=[timing])
+    assert names_of_rows(timing.report()) == [
+        "LiftInlinedMeshesPass",
+        "  (A) result-kinds",
+        "  (A) sharding-lists",
+        "  (A) interface-shardings",
+        "RemoveSizeOneAxesPass",
+        "PaddingContents",
+        "Total",
+    ]
+
+
+def test_times_of_analyses_are_left_out_of_others(module: ir.Module, monkeypatch):
+    """One analysis computes another: each has its own time, and the list counts none twice."""
+    timing = Timing()
+    now = iter([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 64.0])
+    monkeypatch.setattr("time.perf_counter", lambda: next(now))
+    steps = plan_pipeline("cse")
+    timing.before_pipeline(module, steps)
+    timing.before_pass(steps[0], module)  # at 1
+    timing.before_analysis("result-kinds", module.operation)  # at 2
+    timing.before_analysis("sharding-lists", module.operation)  # at 4
+    timing.after_analysis("sharding-lists", module.operation)  # at 8
+    timing.after_analysis("result-kinds", module.operation)  # at 16
+    timing.after_pass(steps[0], module)  # at 32
+    nested, as_list = (seconds_of_rows(timing.report(as_list=each)) for each in (False, True))
+    of_analyses = {"(A) sharding-lists": 4.0, "(A) result-kinds": 10.0}
+    assert nested.items() >= {"Cse": 31.0, **of_analyses}.items()
+    assert as_list.items() >= {"Cse": 17.0, **of_analyses}.items()
 
 
 def test_a_reproducer_makes_the_pipeline_fail_again(
