@@ -84,7 +84,8 @@ def ask(plan: sdy.ShardingPlan) -> None:
 def measure(name: str, hardware: str, *, what_if: bool) -> None:
     """Search the plan of a case, and print its row."""
     case = CASES[name]
-    mesh = jax.sharding.AbstractMesh((*case.mesh.values(),), (*case.mesh,))
+    types = (jax.sharding.AxisType.Auto,) * len(case.mesh)
+    mesh = jax.sharding.AbstractMesh((*case.mesh.values(),), (*case.mesh,), axis_types=types)
     module = llama_8b.trace(case.layers, annotated=False, mesh=mesh)
     costs = PricedBytes(HardwareCosts(sdy.load_hardware(hardware)), case.byte_price)
     clock, processor = time.perf_counter(), time.process_time()

@@ -15,7 +15,7 @@ from functools import partial
 import jax
 import rich
 from jax import numpy as jnp
-from jax.sharding import AbstractMesh, NamedSharding
+from jax.sharding import AbstractMesh, AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import pyshardy as sdy
@@ -46,7 +46,7 @@ OUTER = {
 }
 
 
-MESH = AbstractMesh((32, 8), ("data", "model"))
+MESH = AbstractMesh((32, 8), ("data", "model"), axis_types=(AxisType.Auto, AxisType.Auto))
 ACTIVATIONS = P("data", None, None)  # [batch, sequence, width]
 
 
