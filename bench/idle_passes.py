@@ -12,7 +12,6 @@ time is the least of several runs.
 from __future__ import annotations
 
 import gc
-import time
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -24,6 +23,7 @@ from mlir_sdy.host import ir
 from pyshardy.irtools.analyses import AnalysisName
 from pyshardy.pipeline import Instrumentation, run_pipeline
 from pyshardy.pipeline.plan import Step
+from pyshardy.pipeline.timing import NestedClock
 
 PIPELINES = ("sdy-propagation-pipeline", "sdy-partition-pipeline")
 NUM_OPERATIONS = 5_000
@@ -52,36 +52,32 @@ class IdleTimes(Instrumentation):
     def __init__(self, *, compares: bool):
         self.seconds: list[float] = []
         self.analyses: list[tuple[AnalysisName, float]] = []
-        self._analyses_started: list[float] = []
+        self._clock = NestedClock(of_process=True)
         self.names: list[str] = []
         self.is_idle: list[bool] = []
         self._compares = compares
         self._before = ""
-        self._started = 0.0
 
     def before_pass(self, step: Step, module: ir.Module) -> None:
         """Read the names of operations, and start the clock."""
         self.names.append(step.argument)
         self._before = asm(module) if self._compares else ""
-        self._started = time.process_time()
+        self._clock.start()
 
     def before_analysis(self, name: AnalysisName, module: ir.Operation) -> None:
         """Start the clock of an analysis."""
         del name, module
-        self._analyses_started.append(time.process_time())
+        self._clock.start()
 
     def after_analysis(self, name: AnalysisName, module: ir.Operation) -> None:
-        """Leave the time of an analysis out of that of the pass, and of the analysis around it."""
+        """Stop the clock of an analysis, whose time isn't one of the pass."""
         del module
-        spent = time.process_time() - self._analyses_started.pop()
-        self.analyses.append((name, spent))
-        self._started += spent
-        self._analyses_started = [started + spent for started in self._analyses_started]
+        self.analyses.append((name, self._clock.stop()))
 
     def after_pass(self, step: Step, module: ir.Module) -> None:
         """Stop the clock."""
         del step
-        self.seconds.append(time.process_time() - self._started)
+        self.seconds.append(self._clock.stop())
         self.is_idle.append(self._compares and self._before == asm(module))
 
 

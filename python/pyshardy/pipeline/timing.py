@@ -39,6 +39,31 @@ class _Row:
 
 
 @dataclass
+class NestedClock:
+    """Measures intervals, each without the time of those inside of it.
+
+    Attributes:
+        of_process: measure the time of the processor instead of that of the clock.
+    """
+
+    of_process: bool = False
+    _started: list[float] = field(default_factory=list[float], init=False)
+
+    def start(self) -> None:
+        """Start an interval."""
+        self._started.append(self._now())
+
+    def stop(self) -> float:
+        """Return the seconds of the interval that was started last and hasn't been stopped."""
+        seconds = self._now() - self._started.pop()
+        self._started = [started + seconds for started in self._started]
+        return seconds
+
+    def _now(self) -> float:
+        return time.process_time() if self.of_process else time.perf_counter()
+
+
+@dataclass
 class Timing(Instrumentation):
     """Sums the time of each step over all runs of the same pipeline.
 
@@ -50,7 +75,7 @@ class Timing(Instrumentation):
     _started: float = field(default_factory=time.perf_counter, init=False)
     _pass_started: float = field(default=0.0, init=False)
     _next_step: int = field(default=0, init=False)
-    _analyses_started: list[float] = field(default_factory=list[float], init=False)
+    _clock: NestedClock = field(default_factory=NestedClock, init=False)
     _steps: list[_Row] = field(default_factory=list[_Row], init=False)
     _before: dict[str, _Row] = field(default_factory=dict[str, _Row], init=False)
     _after: dict[str, _Row] = field(default_factory=dict[str, _Row], init=False)
@@ -87,16 +112,13 @@ class Timing(Instrumentation):
     def before_analysis(self, name: AnalysisName, module: ir.Operation) -> None:
         """Start the clock of an analysis."""
         del name, module
-        self._analyses_started.append(time.perf_counter())
+        self._clock.start()
 
     def after_analysis(self, name: AnalysisName, module: ir.Operation) -> None:
         """Stop the clock of an analysis."""
         del module
-        seconds = time.perf_counter() - self._analyses_started.pop()
         known = self._steps[self._next_step].analyses
-        known[name] = known.get(name, 0.0) + seconds
-        # The analyses inside of this one have taken a part of its time.
-        self._analyses_started = [started + seconds for started in self._analyses_started]
+        known[name] = known.get(name, 0.0) + self._clock.stop()
 
     def after_failed_pass(self, step: Step, module: ir.Module) -> None:
         """Stop the clock."""
