@@ -6,11 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from pyshardy.explain.operation_table import OperationTable
-from pyshardy.partition.op_facts.fusion import (
-    FUSED_OPERATIONS,
-    FUSING_OPERATIONS,
-    RECOMPUTED_OPERATIONS,
-)
+from pyshardy.partition.op_facts.fusion import FUSED_OPERATIONS, Use, is_fusable
 
 
 def fused_operations(table: OperationTable) -> frozenset[int]:
@@ -20,25 +16,23 @@ def fused_operations(table: OperationTable) -> frozenset[int]:
         table: the operations of the program.
     """
     names, results = table.names, table.results
-    users: defaultdict[int, set[int]] = defaultdict(set)
+    users: defaultdict[int, list[int]] = defaultdict(list)
     for number, operands in enumerate(table.operands):
         for operand in operands:
-            users[operand].add(number)
+            users[operand].append(number)
     block_of: dict[int, int] = {}
     num_blocks = 0
     for blocks in table.blocks.values():
         for block in blocks:
             block_of.update(dict.fromkeys(table.directly_in(block), num_blocks))
             num_blocks += 1
-    fused: set[int] = set()
-    for number, name in enumerate(names):
-        if name in FUSED_OPERATIONS:
-            own = users.get(results[number][0])
-            if (
-                own
-                and (name in RECOMPUTED_OPERATIONS or len(own) == 1)
-                and all(names[user] in FUSING_OPERATIONS for user in own)
-                and all(block_of[user] == block_of[number] for user in own)
-            ):
-                fused.add(number)
-    return frozenset(fused)
+    return frozenset(
+        number
+        for number, name in enumerate(names)
+        if name in FUSED_OPERATIONS
+        and is_fusable(
+            name,
+            block_of[number],
+            (Use(each, names[each], block_of[each]) for each in users[results[number][0]]),
+        )
+    )

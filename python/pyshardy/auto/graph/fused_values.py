@@ -14,7 +14,7 @@ from pyshardy.auto.graph.inlined_calls import InlinedCalls
 from pyshardy.irtools.functions import entry_block
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.op_facts.fusion import FUSED_OPERATIONS, is_fusable
+from pyshardy.partition.op_facts.fusion import FUSED_OPERATIONS, Use, is_fusable
 
 _CALL, _RETURN = "func.call", "func.return"
 
@@ -49,10 +49,10 @@ class FusedValues:
         """
         if name not in FUSED_OPERATIONS:
             return False
-        return is_fusable(self._outermost(operation.block), name, self._uses(result))
+        return is_fusable(name, self._outermost(operation.block), self._uses(result))
 
-    def _uses(self, value: ir.Value) -> Iterator[tuple[ir.Operation, ir.Block]]:
-        """Yield the users of a value, with the blocks that they will be in."""
+    def _uses(self, value: ir.Value) -> Iterator[Use]:
+        """Yield the uses of a value, with the blocks that the users will be in."""
         for use in value.uses:
             user, number = use.owner.operation, use.operand_number
             body = self._body_of.get(user)
@@ -62,7 +62,7 @@ class FusedValues:
             elif call is not None:
                 yield from self._uses(call.results[number])
             else:
-                yield user, self._outermost(user.block)
+                yield Use(user, user.name, self._outermost(user.block))
 
     def _outermost(self, block: ir.Block) -> ir.Block:
         """Return the block into which the operations of a block are inlined."""

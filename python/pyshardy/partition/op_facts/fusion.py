@@ -11,8 +11,9 @@ In `reduce(exp(x * 2))`, neither the product nor the exponential is in memory. I
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from itertools import islice
+from typing import NamedTuple
 
 from mlir_sdy.host import ir
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
@@ -38,22 +39,36 @@ FUSING_OPERATIONS = FUSED_OPERATIONS | {"stablehlo.reduce", "stablehlo.select"}
 """The operations that others are fused into."""
 
 
-def is_fusable(block: ir.Block, name: str, uses: Iterable[tuple[ir.Operation, ir.Block]]) -> bool:
-    """Whether the uses of the result of an operation allow to fuse it.
+class Use(NamedTuple):
+    """A use of a value.
+
+    Attributes:
+        user: the operation, or what stands for it.
+        name: its name.
+        block: its block, or what stands for it.
+    """
+
+    user: Hashable
+    name: str
+    block: Hashable
+
+
+def is_fusable(name: str, block: Hashable, uses: Iterable[Use]) -> bool:
+    """Whether an operation is fused into the users of its result.
 
     Args:
-        block: the block of the operation.
         name: its name.
-        uses: the users of its result, with their blocks.
+        block: its block, or what stands for it.
+        uses: the uses of its result.
     """
     if name not in FUSED_OPERATIONS:
         return False
-    users = set[ir.Operation]()
-    for user, place in uses:
-        users.add(user)
+    users = set[Hashable]()
+    for use in uses:
+        users.add(use.user)
         if len(users) > 1 and name not in RECOMPUTED_OPERATIONS:
             return False
-        if place != block or user.name not in FUSING_OPERATIONS:
+        if use.block != block or use.name not in FUSING_OPERATIONS:
             return False
     return bool(users)
 
@@ -74,7 +89,8 @@ def is_fused(result: ir.Value, operation: ir.Operation) -> bool:
         operation: the operation.
     """
     users = (use.owner.operation for use in result.uses)
-    return is_fusable(operation.block, operation.name, ((each, each.block) for each in users))
+    uses = (Use(each, each.name, each.block) for each in users)
+    return is_fusable(operation.name, operation.block, uses)
 
 
 def is_used_once(value: ir.Value) -> bool:
