@@ -59,7 +59,7 @@ class IdleTimes(Instrumentation):
         self._before = ""
 
     def before_pass(self, step: Step, module: ir.Module) -> None:
-        """Read the names of operations, and start the clock."""
+        """Note the pass, and start the clock."""
         self.names.append(step.argument)
         self._before = asm(module) if self._compares else ""
         self._clock.start()

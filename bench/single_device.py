@@ -5,8 +5,8 @@
 
 The programs are partitioned for a mesh of one device, so that nothing is sent, and run by
 `program.as_jax`. Prints for each the estimate with and without fusion, the time of a run, that of
-the function by `jax.jit` alone, and their ratios. `--small` is for a try on a CPU. Needs the `jax`
-extra.
+the function by `jax.jit` alone, and the quotient of the estimate and the run. `--small` is for a
+try on a CPU. Needs the `jax` extra.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class AnalysisObserver(Protocol):
         """Called before an analysis is computed."""
 
     def after_analysis(self, name: AnalysisName, module: ir.Operation) -> None:
-        """Called after an analysis has been computed."""
+        """Called after an analysis has been computed, or has failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +141,11 @@ def module_analysis(
             if known is None or known.module != module:
                 for observer in cache.observers:
                     observer.before_analysis(name, module)
-                known = _Computed(module, analyze(module), analyze, holds)
-                for observer in reversed(cache.observers):
-                    observer.after_analysis(name, module)
+                try:
+                    known = _Computed(module, analyze(module), analyze, holds)
+                finally:
+                    for observer in reversed(cache.observers):
+                        observer.after_analysis(name, module)
                 cache.computed[name] = known
             return known.result
 

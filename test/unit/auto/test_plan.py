@@ -237,6 +237,9 @@ def test_measured_operations(tmp_path):
     path.write_text(header + lines[0])
     costs = read_measured(path, hardware)
     assert costs.operation("stablehlo.tanh", Work(1e9, 10)) == 1
+    fused = Work(1e9, 0)
+    expected = HardwareCosts(hardware).operation("stablehlo.tanh", fused)
+    assert costs.operation("stablehlo.tanh", fused) == expected < 1
     work = Work(1e12, 10)
     expected = HardwareCosts(hardware).operation("stablehlo.add", work)
     assert costs.operation("stablehlo.add", work) == expected

@@ -270,8 +270,8 @@ class _Builder:
             if result in self.fused:
                 flow = self.flow_of[result]
                 flow.is_fused = True
-                # The boundaries of inlined functions aren't ignored here: the predicted peak of
-                # the memory is closer to that of the partitioned program.
+                # A value that enters or leaves an inlined function counts as memory: so the
+                # predicted peak is closer to that of the partitioned program.
                 if is_fused(result, operation):
                     flow.has_memory = False
                     flow.sources = [self.flow_of[each] for each in operands if each in self.flow_of]
@@ -372,7 +372,7 @@ class _Builder:
             self._copy(result, value, self.repetitions.of(call) or 1)
             if is_inlined and value in self.fused:
                 self.fused.add(result)
-                if result in self.flow_of and value in self.flow_of:
+                if result in self.flow_of:
                     self.flow_of[result].is_fused = True
 
     def _rename(self, name: ir.Value, value: ir.Value) -> None:

@@ -13,7 +13,8 @@
    the longest time along one of them.
 2. An operation has no axis. Its amount is either the bytes that it reads and writes on a device, or
    the arithmetic operations (column `flops`, which may be missing). If both are measured in
-   different lines, the operation takes the longer of the two times.
+   different lines, the operation takes the longer of the two times. An operation that accesses no
+   memory, since it is fused into others, has no time by its bytes.
 3. Times between two measurements are interpolated linearly, and those beyond the largest grow in
    proportion to the amount. Below the smallest, the time is that of the smallest.
 4. What isn't measured takes the time of the hardware.
@@ -83,7 +84,7 @@ class MeasuredCosts:
         found = [
             self.operations[name, unit].at(amount)
             for unit, amount in amounts.items()
-            if (name, unit) in self.operations
+            if amount and (name, unit) in self.operations
         ]
         return max(found) if found else HardwareCosts(self.hardware).operation(name, work)
 
