@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Estimated times of programs on a single device, compared with runs by XLA on the first of JAX's.
 
-    python bench/single_device.py [--hardware=h100] [--small]
+    python bench/single_device.py [--hardware=h200] [--small]
 
 The programs are partitioned for a mesh of one device, so that nothing is sent, and run by
 `program.as_jax`. Prints for each the estimate with and without fusion, the time of a run, that of
@@ -136,7 +136,10 @@ def seconds_of(function: Callable[..., Any], arguments: Sequence[Any]) -> float:
 def estimates(program: sdy.PartitionedProgram, hardware: Hardware) -> tuple[float, float]:
     """Return the estimated seconds of a program with fusion, and without it."""
     use, sizes = resource_use_of(program.module), TensorSizes()
-    fused = sum(hardware.work_seconds(each.operations, each.nbytes) for each in use.work.values())
+    fused = sum(
+        hardware.work_seconds(each.operations, each.nbytes, each.element)
+        for each in use.work.values()
+    )
     whole = 0.0
     for number in {*use.work, *fused_operations(use.table)}:
         operation = use.table.operations[number]
@@ -145,14 +148,14 @@ def estimates(program: sdy.PartitionedProgram, hardware: Hardware) -> tuple[floa
             operation, [sizes.of(each) for each in operands], [sizes.of(each) for each in results]
         )
         work = work_of(operation.name, sized)
-        whole += hardware.work_seconds(work.operations, work.nbytes)
+        whole += hardware.work_seconds(work.operations, work.nbytes, work.element)
     return fused, whole
 
 
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--hardware", default="h100", help="preset or TOML file (default: h100)")
+    parser.add_argument("--hardware", default="h200", help="preset or TOML file (default: h200)")
     parser.add_argument("--small", action="store_true", help="small programs")
     args = parser.parse_args()
     hardware, device = sdy.load_hardware(args.hardware), jax.devices()[0]

@@ -7,6 +7,10 @@ bytes_per_second = 1e12        # between a device and its memory
 bytes_of_memory = 16e9
 seconds_per_collective = 2e-6  # to launch a collective; 0 if missing
 
+[flops_by_element]             # of matrix products of some elements, if different
+f32 = 5e13
+f8 = 2e14                      # all floating-point numbers of 8 bits
+
 [link]                         # along every axis that is not named below
 bytes_per_second = 1e11        # that a device sends
 seconds_to_start = 1e-6        # until the first byte of a step arrives
@@ -20,6 +24,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -65,6 +70,7 @@ class Hardware(HashSlot):
     Attributes:
         name: the name of the hardware.
         flops_per_second: multiplications and additions of matrix products.
+        flops_by_element: those of products of some elements, if different (see `flops_of`).
         bytes_per_second: the bandwidth of a device's memory.
         bytes_of_memory: the size of a device's memory.
         link: the link along axes that are not in `axes`.
@@ -79,23 +85,26 @@ class Hardware(HashSlot):
     link: Link
     axes: Mapping[str, Link] = field(default_factory=dict[str, Link])
     seconds_per_collective: float = 0.0
+    flops_by_element: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def __hash__(self) -> int:
         """Return a hash of the name, the rates and the links."""
         rates = self.flops_per_second, self.bytes_per_second, self.bytes_of_memory
         links = self.link, frozenset(self.axes.items()), self.seconds_per_collective
-        return hash((self.name, rates, links))
+        return hash((self.name, rates, frozenset(self.flops_by_element.items()), links))
 
     @property
     def text(self) -> str:
         """The value of the option `hardware` of passes: an inline table of TOML."""
         axes = ", ".join(f"{json.dumps(name)} = {link.text}" for name, link in self.axes.items())
+        by_element = ", ".join(f"{name} = {rate}" for name, rate in self.flops_by_element.items())
         entries = {
             "name": json.dumps(self.name),
             "flops_per_second": self.flops_per_second,
             "bytes_per_second": self.bytes_per_second,
             "bytes_of_memory": self.bytes_of_memory,
             "seconds_per_collective": self.seconds_per_collective,
+            "flops_by_element": f"{{{by_element}}}",
             "link": self.link.text,
             "axes": f"{{{axes}}}",
         }
@@ -118,14 +127,51 @@ class Hardware(HashSlot):
             max(link.seconds_to_start for link in links),
         )
 
-    def work_seconds(self, operations: float, accessed: float) -> float:
+    def flops_of(self, element: str | None) -> float:
+        """Return the rate of products of some elements: the first that `flops_by_element` has.
+
+        1. That of the elements themselves, such as `f8E4M3FN` or `f32-highest`.
+        2. For `f32` of a precision, that of the lower ones: `f32-high`, then `f32`.
+        3. For unsigned integers, such as `ui8`, that of `i8`.
+        4. For small floating-point numbers, that of all with their number of bits: `f8`.
+        5. Otherwise, `flops_per_second`.
+
+        Args:
+            element: the elements, as in `Work.element`; None for operations that aren't products.
+        """
+        if element is None or not self.flops_by_element:
+            return self.flops_per_second
+        rates = (self.flops_by_element.get(name) for name in _names_of(element))
+        return next((rate for rate in rates if rate is not None), self.flops_per_second)
+
+    def work_seconds(self, operations: float, accessed: float, element: str | None = None) -> float:
         """Return the time of a computation: the maximum of its arithmetic and memory traffic.
 
         Args:
             operations: the number of arithmetic operations.
             accessed: the bytes that are read and written.
+            element: the elements of a product (see `flops_of`).
         """
-        return max(operations / self.flops_per_second, accessed / self.bytes_per_second)
+        return max(operations / self.flops_of(element), accessed / self.bytes_per_second)
+
+
+_SMALL_FLOAT = re.compile(r"f[1-8](?=E)")
+_BY_PRECISION = ("f32-highest", "f32-high", "f32")
+_COMMON_ELEMENTS = (
+    *_BY_PRECISION,
+    *("bf16", "f16", "f64", "f8", "f6", "f4"),
+    *("i1", "i2", "i4", "i8", "i16", "i32", "i64"),
+)
+_ELEMENT = re.compile(rf"{'|'.join(_COMMON_ELEMENTS)}|ui\d+|f[1-8]E\w+")
+
+
+@cache
+def _names_of(element: str) -> tuple[str, ...]:
+    """Return the names by which `flops_by_element` may have the rate of some elements."""
+    if element in _BY_PRECISION:
+        return _BY_PRECISION[_BY_PRECISION.index(element) :]
+    small = _SMALL_FLOAT.match(element)
+    return (element, element.removeprefix("u"), *([small[0]] if small else []))
 
 
 @functools.cache
@@ -186,6 +232,8 @@ def _preset(name: str) -> Hardware:
 def _hardware(entries: Mapping[str, Any]) -> Hardware:
     _check_known(entries, {entry.name for entry in fields(Hardware)}, "the file")
     axes: Mapping[str, Any] = entries.get("axes", {})
+    rates: Mapping[str, Any] = entries.get("flops_by_element", {})
+    _check_elements(rates)
     launch = _number(entries, "seconds_per_collective", "the file", or_zero=True, default=0.0)
     return Hardware(
         str(entries.get("name", "hardware")),
@@ -195,6 +243,7 @@ def _hardware(entries: Mapping[str, Any]) -> Hardware:
         _link(entries.get("link", {}), "[link]"),
         {axis: _link(link, f"[axes.{axis}]") for axis, link in axes.items()},
         launch,
+        {element: _number(rates, element, "[flops_by_element]") for element in rates},
     )
 
 
@@ -204,6 +253,16 @@ def _link(entries: Mapping[str, Any], where: str) -> Link:
         _number(entries, "bytes_per_second", where),
         _number(entries, "seconds_to_start", where, or_zero=True),
     )
+
+
+def _check_elements(rates: Mapping[str, Any]) -> None:
+    for element in rates:
+        if not _ELEMENT.fullmatch(element):
+            advice = did_you_mean(element, _COMMON_ELEMENTS)
+            raise ValueError(
+                f"unknown elements '{element}' in [flops_by_element]; expected a type of MLIR such "
+                f"as bf16, i8 or f8E4M3FN, f8 for all of 8 bits, or f32-highest{advice}"
+            )
 
 
 def _check_known(entries: Mapping[str, Any], known: set[str], where: str) -> None:

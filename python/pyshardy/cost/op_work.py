@@ -15,7 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.tensor_types import bytes_of
+from pyshardy.irtools.tensor_types import bytes_of, element_type_of
+
+_PRECISION = "precision_config"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +27,21 @@ class Work:
     Attributes:
         operations: the number of arithmetic operations.
         nbytes: the bytes that are read and written.
+        element: the elements that a product multiplies (see `multiplied_elements`); None for other
+            operations.
     """
 
     operations: float = 0.0
     nbytes: float = 0.0
+    element: str | None = None
 
     def __add__(self, other: Work) -> Work:
-        return Work(self.operations + other.operations, self.nbytes + other.nbytes)
+        element = self.element or other.element
+        return Work(self.operations + other.operations, self.nbytes + other.nbytes, element)
 
     def times(self, count: float) -> Work:
         """Return the work of several such operations."""
-        return Work(self.operations * count, self.nbytes * count)
+        return Work(self.operations * count, self.nbytes * count, self.element)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +137,47 @@ def elementwise_work(sized: SizedOperation) -> Work:
 def counted_work(num_operations: Callable[[SizedOperation], int]) -> WorkFunction:
     """Return the function for a given number of arithmetic operations, and all memory traffic."""
     return lambda sized: Work(float(num_operations(sized)), sized.traffic)
+
+
+@dataclass(frozen=True, slots=True)
+class ProductWork:
+    """The function for a product of two operands.
+
+    Attributes:
+        num_operations: returns the number of arithmetic operations, if elements are real numbers.
+    """
+
+    num_operations: Callable[[SizedOperation], int]
+
+    def __call__(self, sized: SizedOperation) -> Work:
+        """Return the work; a product of complex numbers takes four of real ones."""
+        element = _multiplied_type(sized.operation)
+        each = 4.0 if isinstance(element, ir.ComplexType) else 1.0
+        name = multiplied_elements(sized.operation)
+        return Work(each * self.num_operations(sized), sized.traffic, name)
+
+
+def _multiplied_type(product: ir.Operation) -> ir.Type:
+    """Return the element type of the first two operands; that with more bytes if they differ."""
+    elements = [element_type_of(operand.type) for operand in list(product.operands)[:2]]
+    return max(elements, key=bytes_of)
+
+
+def multiplied_elements(product: ir.Operation) -> str:
+    """Return the elements that a product multiplies, as in `Hardware.flops_by_element`.
+
+    1. They are the elements of the operand whose elements have more bytes, such as `bf16`, and the
+       parts of complex numbers.
+    2. For `f32` with a precision above the default, this follows: `f32-high`, `f32-highest`. It is
+       the highest of both operands. With the default, hardware may multiply fewer bits.
+    """
+    element = _multiplied_type(product)
+    name = str(element.element_type if isinstance(element, ir.ComplexType) else element)
+    if name != "f32" or _PRECISION not in product.attributes:
+        return name
+    written = str(product.attributes[_PRECISION])  # the bindings have no class for precisions
+    given = (each for each in ("HIGHEST", "HIGH") if f"precision {each}>" in written)
+    return next((f"f32-{each.lower()}" for each in given), name)
 
 
 def moving_work(sized: SizedOperation) -> Work:

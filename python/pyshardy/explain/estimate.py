@@ -166,5 +166,5 @@ def _computation(
         operations_run, bytes_moved = once.operations * times, once.nbytes * times
         num_operations += operations_run
         nbytes += bytes_moved
-        seconds += hardware.work_seconds(operations_run, bytes_moved)
+        seconds += hardware.work_seconds(operations_run, bytes_moved, once.element)
     return Work(num_operations, nbytes), seconds

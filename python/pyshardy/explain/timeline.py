@@ -143,7 +143,7 @@ class _Clock:
         work = self._use.work.get(operation)
         number, flops = None, 0.0
         if work is not None:
-            once = self._hardware.work_seconds(work.operations, work.nbytes)
+            once = self._hardware.work_seconds(work.operations, work.nbytes, work.element)
             flops = work.operations * times
         else:
             number, once = self._collectives.get(operation, (None, 0.0))

@@ -41,7 +41,7 @@ func.func @main(
 // DIFF: Estimates for Google TPU v5e
 // DIFF: all_reduce {{.*}} 256 (1) {{.*}} 0 (0)
 
-// HARDWARE: sdy-explain: error: unknown hardware 'abacus': expected one of a100, cpu, default, h100, tpu-v5e, or a .toml file
+// HARDWARE: sdy-explain: error: unknown hardware 'abacus': expected one of a100, b200, cpu, default, h100, h200, mi300x, tpu-v5e, tpu-v5p, tpu-v6e, or a .toml file
 // FILE: sdy-explain: error: cannot open input file '{{.*}}collectives.mlir.none': No such file or directory
 // FLAG: sdy-explain: error: {{.*}} see sdy-explain --help
 // HELP: usage: sdy-explain

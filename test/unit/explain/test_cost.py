@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The cost model, by numbers that can be worked out by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from mlir_sdy.assembly import parse
@@ -40,7 +42,44 @@ def function(context, arguments: str, body: str, result: str):
             "stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] "
             ": (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>",
             "tensor<2x5xf32>",
-            Work(2 * 2 * 3 * 5, 4 * (6 + 15 + 10)),
+            Work(2 * 2 * 3 * 5, 4 * (6 + 15 + 10), "f32"),
+        ),
+        (
+            "%a: tensor<2x3xf32>, %b: tensor<3x5xbf16>",
+            "stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], "
+            "precision = [HIGH, HIGHEST] "
+            ": (tensor<2x3xf32>, tensor<3x5xbf16>) -> tensor<2x5xf32>",
+            "tensor<2x5xf32>",
+            Work(2 * 2 * 3 * 5, 4 * (6 + 10) + 2 * 15, "f32-highest"),
+        ),
+        (
+            "%a: tensor<2x3xcomplex<f32>>, %b: tensor<3x5xcomplex<f32>>",
+            "stablehlo.dot %a, %b "
+            ": (tensor<2x3xcomplex<f32>>, tensor<3x5xcomplex<f32>>) -> tensor<2x5xcomplex<f32>>",
+            "tensor<2x5xcomplex<f32>>",
+            Work(4 * 2 * 2 * 3 * 5, 8 * (6 + 15 + 10), "f32"),
+        ),
+        (
+            "%a: tensor<6x4xbf16>, %b: tensor<3x4x5xbf16>, %c: tensor<3xi32>",
+            '"chlo.ragged_dot"(%a, %b, %c) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<'
+            "lhs_batching_dimensions = [], rhs_batching_dimensions = [], "
+            "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], "
+            "lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> "
+            ": (tensor<6x4xbf16>, tensor<3x4x5xbf16>, tensor<3xi32>) -> tensor<6x5xbf16>",
+            "tensor<6x5xbf16>",
+            # Each of the 6 rows is multiplied with one of the 3 matrices.
+            Work(2 * 6 * 4 * 5, 2 * (24 + 60 + 30) + 12, "bf16"),
+        ),
+        (
+            "%a: tensor<4x6xbf16>, %b: tensor<6x5xbf16>, %c: tensor<3xi32>",
+            '"chlo.ragged_dot"(%a, %b, %c) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<'
+            "lhs_batching_dimensions = [], rhs_batching_dimensions = [], "
+            "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0], "
+            "lhs_ragged_dimensions = [1], rhs_group_dimensions = []>}> "
+            ": (tensor<4x6xbf16>, tensor<6x5xbf16>, tensor<3xi32>) -> tensor<3x4x5xbf16>",
+            "tensor<3x4x5xbf16>",
+            # Each of the 6 contracted elements belongs to one of the 3 products.
+            Work(2 * 6 * 4 * 5, 2 * (24 + 30 + 60) + 12, "bf16"),
         ),
         (
             "%a: tensor<8xf64>",
@@ -295,7 +334,8 @@ def test_difference(context):
 
 
 def test_presets_are_read():
-    assert {"a100", "cpu", "h100", "tpu-v5e"} <= set(presets())
+    assert {"a100", "b200", "cpu", "h100", "h200", "mi300x"} <= set(presets())
+    assert {"tpu-v5e", "tpu-v5p", "tpu-v6e"} <= set(presets())
     for name in presets():
         assert load_hardware(name).flops_per_second > 0
 
@@ -311,6 +351,49 @@ seconds_to_start = 1e-6
 bytes_per_second = 1e10
 seconds_to_start = 1e-5
 """
+
+
+@pytest.mark.parametrize(
+    ("element", "rate"),
+    [
+        (None, 1e14),
+        ("bf16", 1e14),
+        ("f16", 1e14),
+        ("f32", 5e13),
+        ("f32-high", 5e13),
+        ("f32-highest", 1e13),
+        ("f8E4M3FN", 2e14),
+        ("f8E5M2", 3e14),
+        ("ui8", 4e14),
+        ("i8", 4e14),
+        ("i32", 1e14),
+    ],
+)
+def test_rates_by_element(element, rate):
+    by_element = {"f32": 5e13, "f32-highest": 1e13, "f8": 2e14, "f8E5M2": 3e14, "i8": 4e14}
+    hardware = replace(HARDWARE, flops_per_second=1e14, flops_by_element=by_element)
+    assert hardware.flops_of(element) == rate
+    assert hardware.work_seconds(rate, 0, element) == 1
+
+
+def test_estimates_use_the_rate_of_the_elements(context):
+    text = """
+        sdy.mesh @mesh = <["x"=1]>
+        func.func @main(%a: tensor<64x64xELEMENT>) -> tensor<64x64xELEMENT> {
+          %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0]
+            : (tensor<64x64xELEMENT>, tensor<64x64xELEMENT>) -> tensor<64x64xELEMENT>
+          return %0 : tensor<64x64xELEMENT>
+        }"""
+    hardware = replace(HARDWARE, bytes_per_second=1e30, flops_by_element={"f32": 5e5})
+    for element, rate in (("f32", 5e5), ("f16", HARDWARE.flops_per_second)):
+        program = partition(parse(text.replace("ELEMENT", element), context))
+        found = estimate(program, hardware)
+        assert found.compute_seconds == 2 * 64**3 / rate
+
+
+def test_hardware_is_read_from_its_text():
+    for name in presets():
+        assert load_hardware(load_hardware(name).text) == load_hardware(name)
 
 
 def test_a_file(tmp_path):
@@ -329,6 +412,14 @@ def test_a_file(tmp_path):
             GOOD.replace("bytes_of_memory", "memory"),
             "unknown key 'memory' in the file; expected one of",
         ),
+        (
+            f"{GOOD}[flops_by_element]\nfloat32 = 1e13",
+            "unknown elements 'float32' in [flops_by_element]; expected a type of MLIR",
+        ),
+        (
+            f"{GOOD}[flops_by_element]\nf32 = -1",
+            "'f32' in [flops_by_element] is -1: expected a positive number",
+        ),
         ("flops_per_second = ", "Invalid value (at end of document)"),
     ],
 )
@@ -340,7 +431,7 @@ def test_bad_files(tmp_path, text, message):
 
 
 def test_no_such_hardware(tmp_path):
-    with pytest.raises(UsageError, match="unknown hardware 'abacus': expected one of a100, cpu"):
+    with pytest.raises(UsageError, match="unknown hardware 'abacus': expected one of a100, b200"):
         load_hardware("abacus")
     with pytest.raises(UsageError, match="cannot read the hardware"):
         load_hardware(str(tmp_path / "none.toml"))

@@ -34,7 +34,7 @@ from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.reductions import completion_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
-from pyshardy.partition.op_facts.work import work_of
+from pyshardy.partition.op_facts.work import elements_of_product, work_of
 from pyshardy.partition.padding.replicated import unpaddable_factors
 from pyshardy.partition.resharding.cost import PlannedCollective, Reshard
 from pyshardy.partition.resharding.steps import AxesPerDim
@@ -169,7 +169,9 @@ class AlternativesOf:
         key: tuple[Hashable, ...]
         completion = completion_of(operation)
         scatters = completion is None or not completion.is_local
-        key = name, shapes, nbytes, rule, blocked, even, scatters, tuple(given), tuple(free), *fused
+        element = elements_of_product(name, operation)
+        sizes = shapes, nbytes, element
+        key = name, *sizes, rule, blocked, even, scatters, tuple(given), tuple(free), *fused
         if self.choices.uneven:
             key = *key, tuple(map(is_program_argument, operation.operands))
         if form is not None and form.factors:
@@ -284,7 +286,8 @@ class AlternativesOf:
         values = (*operation.operands, *operation.results)
         shapes = tuple(shape_of(each.type) for each in values)
         sizes = tuple(element_bytes(each.type) * math.prod(shape_of(each.type)) for each in values)
-        key = "single device", operation.name, shapes, sizes, *fused
+        element = elements_of_product(operation.name, operation)
+        key = "single device", operation.name, shapes, sizes, element, *fused
         known = self._known.get(key)
         if known is None:
             mesh, num_operands = self.choices.mesh, len(operation.operands)
@@ -351,7 +354,7 @@ class AlternativesOf:
             )
         ]
         local = work_of(operation.name, SizedOperation(operation, operands, results))
-        work = Work(whole.operations / strategy.num_parts, local.nbytes)
+        work = replace(local, operations=whole.operations / strategy.num_parts)
         cost = self.model.operation(operation.name, work)
         for shape, axes, made in zip(shapes, strategy.operands, free, strict=True):
             if made is not None:

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from mlir_sdy.host import ir
 from pyshardy.cost.op_work import (
+    ProductWork,
     SizedOperation,
     Work,
     elementwise_work,
     moving_work,
+    multiplied_elements,
     no_work,
     taking_work,
 )
@@ -25,6 +28,17 @@ def work_of(name: str, operation: SizedOperation) -> Work:
     """
     work = record_of(name).work
     return elementwise_work(operation) if work is None else work(operation)
+
+
+def elements_of_product(name: str, operation: ir.Operation) -> str | None:
+    """Return `Work.element` of an operation.
+
+    Args:
+        name: the name of the operation.
+        operation: the operation.
+    """
+    is_product = isinstance(record_of(name).work, ProductWork)
+    return multiplied_elements(operation) if is_product else None
 
 
 def depends_on_sizes_only(name: str) -> bool:

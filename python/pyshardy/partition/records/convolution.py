@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
-from pyshardy.cost.op_work import SizedOperation, counted_work
+from pyshardy.cost.op_work import ProductWork, SizedOperation
 from pyshardy.irtools.stablehlo_views import ConvolutionView, FieldValues
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.attributes import paddings, per_dim
@@ -192,6 +192,6 @@ RECORDS = {
         local_form=fit_only(fit_convolution),
         fit_sizes=fit_convolution,
         neutral_values=zeros_for_all_operands,
-        work=counted_work(_num_operations),
+        work=ProductWork(_num_operations),
     )
 }

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import re
-
 from mlir_sdy.model import OpShardingRule
+from pyshardy.irtools.ragged_dot_numbers import RaggedDotNumbers
 from pyshardy.rules.builder import NEED_REPLICATION, PASS_THROUGH, REDUCTION, RuleBuilder
 from pyshardy.rules.registry import sharding_rule
 from pyshardy.rules.signature import OperationSignature
@@ -30,17 +29,16 @@ def ragged_dot_rule(op: OperationSignature) -> OpShardingRule:
         // ([i, k], [l, k, j], [m])->([i, j]) {i=4, j=5, k=6, l=2, m=2}
         //     reduction={k} need_replication={i, l, m}
     """
-    numbers = op.text("ragged_dot_dimension_numbers")
-    lhs_batch, rhs_batch = _dims(numbers, "lhs_batching"), _dims(numbers, "rhs_batching")
-    lhs_contracting = _dims(numbers, "lhs_contracting")
-    rhs_contracting = _dims(numbers, "rhs_contracting")
-    ragged, groups = _dims(numbers, "lhs_ragged"), _dims(numbers, "rhs_group")
+    numbers = RaggedDotNumbers.parse(op.text("ragged_dot_dimension_numbers"))
+    lhs_batch, rhs_batch = numbers.lhs_batching, numbers.rhs_batching
+    lhs_contracting, rhs_contracting = numbers.lhs_contracting, numbers.rhs_contracting
+    ragged, groups = numbers.lhs_ragged, numbers.rhs_group
     lhs, rhs = op.operand_shape(0), op.operand_shape(1)
     sizes_by_batch = len(op.operand_shape(2)) > 1
 
     builder = RuleBuilder(op)
     result_dim = 0
-    if any(dim in lhs_contracting for dim in ragged):
+    if numbers.is_contracting:
         builder.factor(op.result_shape()[0], (), (0,), NEED_REPLICATION)
         result_dim = 1
     for left, right in zip(lhs_batch, rhs_batch, strict=True):
@@ -62,9 +60,3 @@ def ragged_dot_rule(op: OperationSignature) -> OpShardingRule:
     for dim in groups:
         builder.factor(rhs[dim], (None, dim), kind=NEED_REPLICATION)
     return builder.replicated_operands(2).build()
-
-
-def _dims(numbers: str, name: str) -> tuple[int, ...]:
-    """Return a list in the text of the dimension numbers, for which the bindings have no class."""
-    found = re.search(rf"{name}_dimensions = \[([\d, ]*)\]", numbers)
-    return tuple(map(int, found[1].split(","))) if found and found[1] else ()

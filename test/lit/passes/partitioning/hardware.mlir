@@ -21,7 +21,7 @@ sdy.mesh @mesh = <["host"=2, "device"=4]>
 // EXECUTED: collective_permute host, device
 // EXPLAINED: collective_permute host, device
 // EXPLAINED: Estimate for two hosts of 4
-// UNKNOWN: error: unknown hardware 'abacus': expected one of a100, cpu, default, h100, tpu-v5e, or a .toml file
+// UNKNOWN: error: unknown hardware 'abacus': expected one of a100, b200, cpu, default, h100, h200, mi300x, tpu-v5e, tpu-v5p, tpu-v6e, or a .toml file
 func.func @main(
     %a: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"host"}]>},
     %b: tensor<64x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"device"}, {}]>})
