@@ -18,12 +18,14 @@ from mlir_sdy.model import AxisRef, TensorSharding
 from mlir_sdy.values import get_sharding
 from pyshardy.display import Displayed
 from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, Use
-from pyshardy.irtools.stablehlo_views import symbol_name
+from pyshardy.irtools.stablehlo_views import COLLECTIVES, symbol_name
 from pyshardy.local_program.communication import Collective
 from pyshardy.propagation.axis_chains import Root, roots_of
 from pyshardy.propagation.explained_record import Propagation
 from pyshardy.propagation.explanation import RefusedAxis, refused_axes
 from pyshardy.rules import ShardingRuleLookup
+
+_RESHARD = "sdy.reshard"
 
 Place = tuple[int, str]
 """A dimension, and the name of an axis that shards it."""
@@ -84,6 +86,10 @@ class CollectiveExplanation(Displayed):
         if self.kind is None or self.made is None:
             return "the collective is part of the input program, or its origin is unknown"
         if self.kind is MoveKind.OPERATION:
+            if self.made.what in COLLECTIVES:
+                return f"{self.made.what} is an operation of the program"
+            if self.made.what == _RESHARD:
+                return f"{_RESHARD} of the program has another sharding than its operand"
             return f"shards of {self.made.what} depend on elements of other shards"
         axes = ", ".join(self.collective.axes or ("several axes",))
         if self.kind is MoveKind.REDUCTION:

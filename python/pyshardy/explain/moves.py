@@ -109,14 +109,14 @@ class MoveRecorder(Instrumentation):
     _moves: list[Move] = field(default_factory=list[Move], init=False)
 
     def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:  # noqa: ARG002
-        """Mark all operations, and the arguments of functions."""
+        """Mark all operations, and the arguments of functions, loops and computations."""
         originals, copies = named_operations_in(self.module), named_operations_in(module)
         self.operations = [operation for operation, _ in originals]
         if [name for _, name in copies] != [name for _, name in originals]:
             return  # another program
         for number, (copy, name) in enumerate(copies):
             copy.location = tagged(copy.location, "operation", number)
-            if name == "func.func":
+            if may_have_regions(name):
                 arguments = zip(_arguments(copy), _arguments(self.operations[number]), strict=True)
                 for argument, original in arguments:
                     location = tagged(argument.location, "argument", len(self._arguments))
@@ -199,6 +199,11 @@ class MoveRecorder(Instrumentation):
         return None if is_inserted else original
 
 
-def _arguments(function: ir.Operation) -> list[ir.BlockArgument]:
-    blocks = function.regions[0].blocks
-    return list(blocks[0].arguments) if len(blocks) else []
+def _arguments(operation: ir.Operation) -> list[ir.BlockArgument]:
+    """Return the arguments of all blocks of a function, loop or computation."""
+    return [
+        argument
+        for region in operation.regions
+        for block in region.blocks
+        for argument in block.arguments
+    ]

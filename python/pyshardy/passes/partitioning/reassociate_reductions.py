@@ -268,7 +268,8 @@ class _Reassociation:
         self._make_partial(last, completions)
         result = last.results[0]
         collective = completions[0].collective
-        with ir.InsertionPoint.after(last), last.location:
+        # Its location is that of the first partial result, which is the reason for communication.
+        with ir.InsertionPoint.after(last), collective.location:
             if completions[0].is_scatter:
                 axes = view_as(sdy.ReduceScatterOp, collective).reduce_scatter_axes
                 done = sdy.reduce_scatter(result, axes, self.cache[sharding])
@@ -354,7 +355,7 @@ class _Reassociation:
         self._set_unreduced(zero, sharding, completion)
         loop.operands[index] = zero
         self._set_unreduced(result, sharding, completion)
-        with ir.InsertionPoint.after(loop), loop.location:
+        with ir.InsertionPoint.after(loop), completion.collective.location:
             axes = view_as(sdy.AllReduceOp, completion.collective).reduction_axes
             done = sdy.all_reduce(result, axes, self.cache[sharding])
         total = done
