@@ -16,7 +16,7 @@ from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from pyshardy.backends import CompileOptions, SpmdProgram, spmd_program
-from pyshardy.backends.arrays.distribution import gather, parts_of, scatter
+from pyshardy.backends.arrays.distribution import PartNumbers, gather, scatter
 from pyshardy.backends.arrays.sharded_arrays import Column, ShardedArray, run_columns
 from pyshardy.backends.donations import settle_donations, shift_aliases
 from pyshardy.backends.unsharded import unsharded
@@ -353,13 +353,15 @@ def _with_donations(
     inputs: Sequence[Port], outputs: Sequence[Port], entry: ir.Operation
 ) -> tuple[Port, ...]:
     """Return the arguments; donated ones have the results that reuse their memory."""
-
-    def fits(argument: int, result: int) -> bool:
-        given, made = inputs[argument], outputs[result]
-        same = (given.spec, given.local_spec) == (made.spec, made.local_spec)
-        return same and _parts(given) == _parts(made)
-
-    donated_to, unused = settle_donations(entry, len(outputs), fits)
+    parts = PartNumbers()
+    layouts = [
+        [
+            (port.spec, port.local_spec, parts.of(port.spec.shape, port.sharding, port.mesh))
+            for port in ports
+        ]
+        for ports in (inputs, outputs)
+    ]
+    donated_to, unused = settle_donations(entry, *layouts)
     for index in unused:
         port, place = (
             inputs[index],
@@ -373,10 +375,6 @@ def _with_donations(
     return tuple(
         replace(port, donated_to=result) for port, result in zip(inputs, donated_to, strict=True)
     )
-
-
-def _parts(port: Port) -> object:
-    return parts_of(port.spec.shape, port.sharding, port.mesh)
 
 
 def run_unpartitioned(

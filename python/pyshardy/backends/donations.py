@@ -8,7 +8,8 @@ for any that fits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Hashable, Mapping, Sequence
 from typing import NoReturn
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -18,9 +19,6 @@ from mlir_sdy.values import set_argument_attributes
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 
 ALIAS, DONOR = "tf.aliasing_output", "jax.buffer_donor"
-
-Fits = Callable[[int, int], bool]
-"""Whether an argument, the first index, and a result, the second, have equal type and layout."""
 
 
 def shift_aliases(function: ir.Operation, positions: Mapping[int, int]) -> None:
@@ -40,18 +38,18 @@ def shift_aliases(function: ir.Operation, positions: Mapping[int, int]) -> None:
 
 
 def settle_donations(
-    function: ir.Operation, results: int, fits: Fits
+    function: ir.Operation, arguments: Sequence[Hashable], results: Sequence[Hashable]
 ) -> tuple[list[int | None], list[int]]:
     """Assign to each donated argument of a local program the result that reuses its memory.
 
-    1. An argument with an alias keeps it if that result fits.
+    1. An argument with an alias keeps it if that result fits, and no argument before has it.
     2. Otherwise the first result that fits, and that no other argument has, is its alias.
     3. If there is none, its donation is dropped.
 
     Args:
         function: the `func.func`, whose attributes are changed.
-        results: the number of its results.
-        fits: decides whether a result may reuse the memory of an argument.
+        arguments: the layout of each argument: its type and what each device holds of it.
+        results: that of each result, which fits the arguments of the same layout.
 
     Returns:
         For each argument the position of the result or None, and the positions of the arguments
@@ -63,17 +61,23 @@ def settle_donations(
     aliases, donors = aliased_results(function), _donors(function)
     wanted = [index for index, alias in enumerate(aliases) if alias is not None or donors[index]]
     taken: dict[int, int] = {}
+    reused: set[int] = set()
     for index in wanted:
         alias = aliases[index]
-        if alias is not None and not 0 <= alias < results:
-            _fail(function, index, f"'{ALIAS}' is {alias}, but there are {results} results")
-        if alias is not None and alias not in taken.values() and fits(index, alias):
+        if alias is None:
+            continue
+        if not 0 <= alias < len(results):
+            _fail(function, index, f"'{ALIAS}' is {alias}, but there are {len(results)} results")
+        if alias not in reused and arguments[index] == results[alias]:
             taken[index] = alias
+            reused.add(alias)
+    free: defaultdict[Hashable, deque[int]] = defaultdict(deque)
+    for position, layout in enumerate(results):
+        if position not in reused:
+            free[layout].append(position)
     for index in wanted:
-        free = (each for each in range(results) if each not in taken.values())
-        found = next((each for each in free if fits(index, each)), None)
-        if index not in taken and found is not None:
-            taken[index] = found
+        if index not in taken and free[arguments[index]]:
+            taken[index] = free[arguments[index]].popleft()
     if wanted:
         attributes = {
             index: _position(taken[index], function.context) if index in taken else None

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -83,6 +83,26 @@ def parts_of(shape: tuple[int, ...], sharding: TensorSharding | None, mesh: Mesh
         tuple((shard.start, shard.stop) for shard in slices[device])
         for device in range(mesh.total_size)
     ]
+
+
+class PartNumbers:
+    """Numbers for the index ranges of all devices, which are computed once for each sharding.
+
+    Shardings that give each device the same ranges have the same number.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[_Part, ...], int] = {}
+        self._known: dict[Hashable, int] = {}
+
+    def of(self, shape: tuple[int, ...], sharding: TensorSharding | None, mesh: Mesh) -> int:
+        """Return the number of `parts_of` these."""
+        number = self._known.get((shape, sharding, mesh))
+        if number is None:
+            parts = tuple(parts_of(shape, sharding, mesh))
+            number = self._numbers.setdefault(parts, len(self._numbers))
+            self._known[shape, sharding, mesh] = number
+        return number
 
 
 def _index(part: _Part) -> tuple[slice, ...]:
