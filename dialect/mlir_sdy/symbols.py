@@ -3,9 +3,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 from mlir_sdy import model
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
+
+_Meshes = dict[str, model.Mesh]
+
+_known: ContextVar[dict[ir.Operation, _Meshes] | None] = ContextVar("meshes", default=None)
+
+
+@contextmanager
+def meshes_unchanged() -> Iterator[None]:
+    """Read the meshes of each module once inside the block, which must not change them.
+
+    To find them among many functions takes as long as to look at all of these, and would be done
+    again for each function, or for each operation that a pattern matches.
+    """
+    token = None if _known.get() is not None else _known.set({})
+    try:
+        yield
+    finally:
+        if token is not None:
+            _known.reset(token)
 
 
 def enclosing_module(operation: ir.Operation | ir.OpView) -> ir.Operation | None:
@@ -21,7 +44,17 @@ def meshes_of(module: ir.Module | ir.Operation | ir.OpView) -> dict[str, model.M
 
     Shardings refer to the nearest module only; outer ones are not searched.
     """
-    meshes: dict[str, model.Mesh] = {}
+    known = _known.get()
+    if known is None:
+        return _meshes_in(module)
+    meshes = known.get(module.operation)
+    if meshes is None:
+        meshes = known[module.operation] = _meshes_in(module)
+    return dict(meshes)
+
+
+def _meshes_in(module: ir.Module | ir.Operation | ir.OpView) -> _Meshes:
+    meshes: _Meshes = {}
     for view in module.operation.regions[0].blocks[0].operations:
         operation = view.operation
         if operation.name == "sdy.mesh":

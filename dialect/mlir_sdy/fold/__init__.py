@@ -24,6 +24,7 @@ from mlir_sdy.fold.reduce_scatter import PATTERNS as _REDUCE_SCATTER
 from mlir_sdy.fold.reshard_reuse import PATTERNS as _RESHARD_REUSE
 from mlir_sdy.fold.reshards import PATTERNS as _RESHARDS
 from mlir_sdy.host import ir, rewrite
+from mlir_sdy.symbols import meshes_unchanged
 
 __all__ = ["PATTERNS", "Pattern", "apply_patterns", "canonicalize"]
 
@@ -90,7 +91,7 @@ def apply_patterns(
     config.region_simplification_level = rewrite.GreedySimplifyRegionLevel.DISABLED
     config.use_top_down_traversal = top_down
     operation = root.operation
-    with operation.context, operation.location:
+    with operation.context, operation.location, meshes_unchanged():
         patterns_of_host = rewrite.RewritePatternSet()
         for name, several in by_root.items():
             patterns_of_host.add(name, callback(several))

@@ -27,6 +27,7 @@ class ConstantCopier:
     def __init__(self, module: ir.Module):
         self.module = module
         self._cloner: FunctionCloner | None = None
+        self._groups: dict[ir.Value, list[ir.Operation]] = {}
 
     def copy(self, value: ir.Value) -> ir.Value:
         """Return a copy of the result of an operation, with copies of its dependencies.
@@ -49,8 +50,18 @@ class ConstantCopier:
             if copy.name == "func.call":
                 self._cloner = self._cloner or FunctionCloner(self.module)
                 CallView(copy).callee = self._cloner.clone(callee_of(copy))
-            _copy_groups(original, copies[original])
+            self._copy_groups(original, copies[original])
         return copies[value]
+
+    def _copy_groups(self, original: ir.Value, copy: ir.Value) -> None:
+        groups = self._groups.get(original)
+        if groups is None:  # once, since a constant may have thousands of uses
+            users = (use.owner.operation for use in original.uses)
+            groups = [user for user in users if user.name == SHARDING_GROUP]
+            self._groups[original] = groups
+        place = ir.InsertionPoint.after(copy.owner.operation)
+        for group in groups:
+            group.clone(place).operation.operands[0] = copy
 
 
 def is_private(value: ir.Value) -> bool:
@@ -98,11 +109,3 @@ def _dependencies_first(value: ir.Value) -> list[ir.Value]:
 def _has_one_use(operation: ir.Operation) -> bool:
     uses = (use for result in operation.results for use in result.uses)
     return len(tuple(islice(uses, 2))) == 1
-
-
-def _copy_groups(original: ir.Value, copy: ir.Value) -> None:
-    place = ir.InsertionPoint.after(copy.owner.operation)
-    for use in list(original.uses):
-        group = use.owner.operation
-        if group.name == SHARDING_GROUP:
-            group.clone(place).operation.operands[0] = copy

@@ -9,11 +9,13 @@ import logging
 import os
 import time
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 
 from mlir_sdy import host
 from mlir_sdy.diagnostics import Diagnostic, SdyError, UsageError, error, nesting_error
 from mlir_sdy.host import ir
 from mlir_sdy.stages import stage
+from mlir_sdy.symbols import meshes_unchanged
 from mlir_sdy.verify import verify, verify_shardings
 from pyshardy.irtools.analyses import (
     INSERTED_BY_HOST_PASSES,
@@ -212,15 +214,18 @@ def _run_python_pass(step: Step, module: ir.Module) -> int:
     assert step.info is not None
     targets = list(operations_at(module, step.nesting)) if step.nesting else [module]
     failures: list[SdyError | ir.MLIRError] = []
-    for target in targets:
-        with module.context, target.operation.location:
-            try:
-                step.info.run(target, step.keywords)
-            except (SdyError, ir.MLIRError) as failure:
-                failures.append(failure)
-            except Exception as bug:
-                place = target.operation
-                raise PipelineError(step.argument, _internal_error(step, place, bug)) from bug
+    # As in MLIR, a pass on an operation must not change what is around it.
+    is_on_modules = not step.nesting or step.nesting[-1] in ("builtin.module", "any")
+    with nullcontext() if is_on_modules else meshes_unchanged():
+        for target in targets:
+            with module.context, target.operation.location:
+                try:
+                    step.info.run(target, step.keywords)
+                except (SdyError, ir.MLIRError) as failure:
+                    failures.append(failure)
+                except Exception as bug:
+                    place = target.operation
+                    raise PipelineError(step.argument, _internal_error(step, place, bug)) from bug
     if len(failures) == 1:
         raise failures[0]
     if failures:

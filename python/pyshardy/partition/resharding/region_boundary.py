@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.model import Mesh, TensorSharding, are_equivalent, mesh_of
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.irtools.tensor_types import shape_of
@@ -104,26 +104,49 @@ def maker_of(value: ir.Value) -> ir.Operation | None:
     return None if isinstance(value, ir.BlockArgument) else value.owner.operation
 
 
-def is_made_elsewhere(
-    reshard: ir.Operation, is_elementwise: Callable[[ir.Operation], bool]
-) -> bool:
-    """Whether an equal reshard stays in the block, with which this one will be merged.
+class KeptReshards:
+    """The reshards of a value that stay where they are, read once for each value.
 
-    It stays if an operation uses it that isn't elementwise: the reshard can't move across that.
+    A reshard stays if an operation uses it that isn't elementwise: it can't move across that. Equal
+    ones will be merged with it. A value may have thousands of reshards, each of which is asked for.
 
     Args:
-        reshard: the reshard.
         is_elementwise: whether reshards can move across an operation.
     """
-    target = get_sharding(reshard.results[0])
-    return any(
-        other != reshard
-        and other.name == _RESHARD
-        and other.block == reshard.block
-        and get_sharding(other.results[0]) == target
-        and not all(is_elementwise(use.owner.operation) for use in other.results[0].uses)
-        for other in (use.owner.operation for use in reshard.operands[0].uses)
-    )
+
+    def __init__(self, is_elementwise: Callable[[ir.Operation], bool]):
+        self._is_elementwise = is_elementwise
+        self._kept: dict[int, dict[tuple[TensorSharding | None, ir.Block], list[int]]] = {}
+
+    def has_equal(self, reshard: ir.Operation) -> bool:
+        """Whether another reshard of the same value stays, in the same block and sharding."""
+        value = reshard.operands[0]
+        kept = self._kept.get(identity(value))
+        if kept is None:
+            kept = self._kept[identity(value)] = self._find(value)
+        result = reshard.results[0]
+        equal = kept.get((get_sharding(result), reshard.block), ())
+        return any(other != identity(result) for other in equal)
+
+    def forget(self, value: ir.Value) -> None:
+        """Read the reshards of a value again, after one of them was inserted."""
+        self._kept.pop(identity(value), None)
+
+    def clear(self) -> None:
+        """Read the reshards of all values again."""
+        self._kept.clear()
+
+    def _find(self, value: ir.Value) -> dict[tuple[TensorSharding | None, ir.Block], list[int]]:
+        found: dict[tuple[TensorSharding | None, ir.Block], list[int]] = {}
+        for use in value.uses:
+            user = use.owner.operation
+            if user.name != _RESHARD:
+                continue
+            result = user.results[0]
+            if not all(self._is_elementwise(each.owner.operation) for each in result.uses):
+                place = get_sharding(result), user.block
+                found.setdefault(place, []).append(identity(result))
+        return found
 
 
 def is_made_by_each_device(value: ir.Value) -> bool:

@@ -23,9 +23,9 @@ from mlir_sdy.model import Mesh, TensorSharding, are_equivalent, mesh_of
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.resharding.region_boundary import (
+    KeptReshards,
     RegionBoundary,
     is_made_by_each_device,
-    is_made_elsewhere,
     is_plain,
 )
 from pyshardy.partition.resharding.share_reshards import Cost
@@ -112,6 +112,7 @@ class ElementwiseRegions:
         self._cache = cache
         self._is_elementwise = is_elementwise
         self._boundary = RegionBoundary(meshes, cache)
+        self._kept = KeptReshards(is_elementwise)
         self._cost = cost
         self._work = work
         self._seen: set[int] = set()
@@ -236,6 +237,7 @@ class ElementwiseRegions:
             return
         self._members.clear()  # Shardings change.
         self._known.clear()
+        self._kept.clear()
         for value in region.inputs:
             uses = [use for use in value.uses if _key(use.owner.operation) in region.members]
             self._boundary.bring(value, best, uses)
@@ -297,7 +299,7 @@ class ElementwiseRegions:
         """Whether only the region uses a resharded value, and no equal one stays."""
         if any(_key(use.owner.operation) not in region.members for use in value.uses):
             return False
-        return not is_made_elsewhere(value.owner.operation, self._is_elementwise)
+        return not self._kept.has_equal(value.owner.operation)
 
 
 def _num_shards(sharding: TensorSharding, mesh: Mesh) -> int:

@@ -82,7 +82,8 @@ class ReshardSharing:
     def __init__(self, cost: Cost, cache: AttributeCache):
         self._cost = cost
         self._cache = cache
-        self._made: dict[tuple[ir.Value, ir.Block], list[tuple[_Made, int]]] = {}
+        # By the axes of the level: of reshards to the same axes, the first one is used.
+        self._made: dict[tuple[ir.Value, ir.Block], dict[AxesPerDim, tuple[_Made, int]]] = {}
 
     def add(
         self, reshard: ir.Operation, source: TensorSharding, target: TensorSharding, mesh: Mesh
@@ -91,10 +92,11 @@ class ReshardSharing:
         levels = list(_levels(reshard, source, target, mesh))
         lowest, best = self._cost(reshard.operands[0], source, target, mesh), None
         for index, level in enumerate(levels):
-            for made, at in self._made.get((level.value, reshard.block), ()):
+            earlier = self._made.get((level.value, reshard.block), {})
+            for axes, (made, at) in earlier.items():
                 start, end = (
-                    TensorSharding.from_axes(target.mesh_or_ref, axes)
-                    for axes in (made.levels[at].target, level.target)
+                    TensorSharding.from_axes(target.mesh_or_ref, each)
+                    for each in (axes, level.target)
                 )
                 cost = 0.0 if start == end else self._cost(level.value, start, end, mesh)
                 if cost < lowest or (best is None and index == 0 and start == end):
@@ -107,7 +109,8 @@ class ReshardSharing:
             # A reshard that starts from another one has no results above that level.
             if level.is_converted or (best is not None and index not in made.results):
                 break
-            self._made.setdefault((level.value, block), []).append((made, index))
+            known = self._made.setdefault((level.value, block), {})
+            known.setdefault(level.target, (made, index))
 
     def _made_of(
         self,

@@ -50,10 +50,7 @@ from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.cost import Reshard, local_elements, reshard_cost
-from pyshardy.partition.resharding.region_boundary import (
-    is_made_by_each_device,
-    is_made_elsewhere,
-)
+from pyshardy.partition.resharding.region_boundary import KeptReshards, is_made_by_each_device
 from pyshardy.partition.resharding.regions import ElementwiseRegions
 from pyshardy.partition.resharding.scatter_all_reduces import scatter_all_reduces
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
@@ -106,6 +103,7 @@ class _Optimizer:
         # By shardings and types, as layers repeat; addresses are valid as long as the context.
         self._costs: dict[tuple[int, TensorSharding, TensorSharding], float] = {}
         self._works: dict[tuple[TensorSharding | int, ...], float] = {}
+        self._kept = KeptReshards(self._is_elementwise)
 
     def run(self) -> None:
         self._erase_unused()
@@ -113,6 +111,7 @@ class _Optimizer:
             self._make_where_wanted(reshard)
         for reshard in reversed(self._reshards()):
             self._move_before(reshard)
+        self._kept.clear()
         waiting = self._reshards()[::-1]
         while waiting:
             moved = self._move_after(waiting.pop())
@@ -220,9 +219,7 @@ class _Optimizer:
                 continue
             if sharding is None or mesh_of(sharding, self.meshes) != mesh:
                 return None
-            if origin != operand and not is_made_elsewhere(
-                operand.owner.operation, self._is_elementwise
-            ):
+            if origin != operand and not self._kept.has_equal(operand.owner.operation):
                 now += self._cost(operand, sharding, target, mesh)
             then += self._cost(operand, sharding, source, mesh)
         if then + self._cost(result, source, target, mesh) >= now:
@@ -238,6 +235,7 @@ class _Optimizer:
         set_result_shardings_of(user, {0: source}, self.cache)
         moved = self._reshard(result, target, user, ir.InsertionPoint.after(user))
         result.replace_all_uses_except(moved, moved.owner.operation)
+        self._kept.forget(result)
         return moved.owner.operation
 
     def _origin(self, value: ir.Value, user: ir.Operation) -> ir.Value:
@@ -253,11 +251,10 @@ class _Optimizer:
 
         An operation whose axes a plan has chosen doesn't count: it keeps them.
         """
-        if has_planned_axes(operation):
+        name = operation.name
+        if name == _RESHARD or len(operation.results) != 1 or has_planned_axes(operation):
             return False
-        known = OperationView.of(operation, operation.name)
-        if len(known.results) != 1 or known.name == _RESHARD:
-            return False
+        known = OperationView.of(operation, name)
         return self._elementwise.of(known, (), self._goes_elementwise)
 
     def _goes_elementwise(self, operation: ir.Operation, _: object) -> bool:

@@ -26,6 +26,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorSharding
+from mlir_sdy.symbols import meshes_unchanged
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
@@ -85,7 +86,7 @@ def pad_for_divisibility(module: ir.Module) -> None:
             have to be padded, or a reshard or a data-flow edge remains where shapes change, in
             which cases the module is unchanged; or an operation can't be padded.
     """
-    with module.context:
+    with module.context, meshes_unchanged():
         padders = [_FunctionPadder(function) for function in functions_of(module)]
         for padder in padders:
             padder.drop_barriers()
