@@ -148,6 +148,7 @@ class _Explainer:
     def __init__(self, record: Propagation | None):
         self._record = record
         self._slots: dict[ir.Value, int | None] = {}
+        self._operations: dict[int, Decision] = {}
         self._known_roots: dict[int, list[tuple[int, AxisRef, Root]]] = {}
         self._known_refused: dict[int, tuple[RefusedAxis, ...]] = {}
 
@@ -155,7 +156,7 @@ class _Explainer:
         if move is None:
             return CollectiveExplanation(collective, None, None, ())
         if move.kind is MoveKind.OPERATION:
-            made = None if move.operation is None else self._of_operation(move.operation)
+            made = None if move.operation is None else self._of_operation_once(move.operation)
             return CollectiveExplanation(collective, move.kind, made, ())
         if move.kind is MoveKind.REDUCTION:
             made = self._of_contraction(move, collective)
@@ -163,6 +164,14 @@ class _Explainer:
         made = self._of_value(move)
         wanted = tuple(self._of_use(use, move) for use in move.uses)
         return CollectiveExplanation(collective, move.kind, made, wanted)
+
+    def _of_operation_once(self, operation: ir.Operation) -> Decision:
+        """Return `_of_operation`: one operation of many operands may have many collectives."""
+        key = id(operation)  # the recorder keeps the object
+        known = self._operations.get(key)
+        if known is None:
+            known = self._operations[key] = self._of_operation(operation)
+        return known
 
     def _of_operation(self, operation: ir.Operation) -> Decision:
         """Return the sharding of an operation whose local form communicates, with all roots."""

@@ -56,6 +56,7 @@ class _Finder:
         self._explained = explained
         self._engine = explained.record.engine
         self._axes_of_shardings: dict[int, frozenset[str]] = {}
+        self._axes_of_operations: dict[int, frozenset[str]] = {}
         number_of = explained.record.later_values.operation
         self._manual_computations = {
             number_of(each): frozenset(manual_axes(each))
@@ -77,7 +78,7 @@ class _Finder:
             number = origins[event.operation]
             if number is None:
                 continue
-            for axis in repeated.keys() - self._axes_of(number) - self._manual_axes(number):
+            for axis in repeated.keys() - self._axes_of(number):
                 repeated[axis][number] += event.seconds
         sizes = {axis.name: axis.size for axis in self._explained.program.mesh.axes}
         return tuple(
@@ -93,12 +94,18 @@ class _Finder:
         )
 
     def _axes_of(self, number: int) -> frozenset[str]:
-        """Return the axes that shard the operands and results of an operation."""
-        program, state = self._engine.program, self._engine.state
-        axes = frozenset[str]()
-        for value in (*program.operands[number], *program.results[number]):
-            axes |= self._axes_in(state[program.slots[value]])
-        return axes
+        """Return the axes that shard the values of an operation, and the manual axes around it.
+
+        Many local operations may come from one operation of many operands.
+        """
+        known = self._axes_of_operations.get(number)
+        if known is None:
+            program, state = self._engine.program, self._engine.state
+            values = (*program.operands[number], *program.results[number])
+            axes = (self._axes_in(state[program.slots[value]]) for value in values)
+            known = self._manual_axes(number).union(*axes)
+            self._axes_of_operations[number] = known
+        return known
 
     def _axes_in(self, sharding_number: int) -> frozenset[str]:
         known = self._axes_of_shardings.get(sharding_number)

@@ -80,12 +80,13 @@ def refusals(
         mesh: the mesh of all tensors.
     """
     judge = _Judge(kind, before, after, mesh)
+    longest = _longest_by_factor(before)
     for target, tensor in enumerate(after.tensors):
         for factor in tensor.factors:
-            wanted, source = _longest(before, factor, target)
-            has = tensor.axes(factor)
+            source = next((each for each in longest.get(factor, ()) if each != target), None)
             if source is None:
                 continue
+            wanted, has = before.tensors[source].axes(factor), tensor.axes(factor)
             if target not in updated and has != before.tensors[target].axes(factor):
                 axis = has[len(before.tensors[target].axes(factor)) :][:1] or has[-1:]
                 yield Refusal(factor, axis[0], source, target, Reason.NOT_EXPRESSIBLE, target)
@@ -127,17 +128,20 @@ def _leading_axes(
                 yield position, dim_mapping.factor_indices[0], dim.axes[0]
 
 
-def _longest(
-    projection: ShardingProjection, factor: int, target: int
-) -> tuple[AxisTuple, int | None]:
-    """Return the longest list of axes along `factor` in tensors except `target`, and its tensor."""
-    longest: AxisTuple = ()
-    source = None
+def _longest_by_factor(projection: ShardingProjection) -> dict[int, list[int]]:
+    """Return for each factor the tensor with the longest list of axes, then that of all others.
+
+    Of several with equally many axes, the first one counts. Those without axes are left out.
+    """
+    found: dict[int, list[int]] = {}
     for position, tensor in enumerate(projection.tensors):
-        axes = tensor.axes(factor)
-        if position != target and len(axes) > len(longest):
-            longest, source = axes, position
-    return longest, source
+        for factor in tensor.factors:
+            count = len(tensor.axes(factor))
+            best = found.setdefault(factor, [])
+            at = sum(len(projection.tensors[each].axes(factor)) >= count for each in best)
+            if count and at < 2:
+                found[factor] = [*best[:at], position, *best[at:]][:2]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
