@@ -92,3 +92,26 @@ def test_what_is_no_mesh(mesh):
         sdy.UsageError, match=r"expected an sdy.Mesh .* got: .*; a mesh is sdy.Mesh"
     ):
         sdy.jax.trace(jnp.sin, X, mesh=mesh)
+
+
+@pytest.mark.parametrize("name", ["\u03b1", "a\\b", ""])
+def test_names_of_axes_at_which_xla_ends_the_process(name):
+    mesh = sdy.Mesh.of({name: 2, "b": 4})
+    rows = sdy.TensorSharding(
+        "mesh", (sdy.DimensionSharding((sdy.AxisRef(name),)), sdy.DimensionSharding())
+    )
+    module = sdy.jax.trace(jnp.sin, X, mesh=mesh, in_shardings=rows)
+    sdy.propagate(module)
+    program = sdy.partition(module)
+    with pytest.raises(sdy.UsageError, match="XLA cannot read the name of the mesh axis"):
+        program.as_jax()
+    (found,) = program.run([X], "xla")
+    np.testing.assert_allclose(found, np.sin(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["a b", '"', "a\n"])
+def test_unusual_names_of_axes(name):
+    mesh = sdy.Mesh.of({name: 2, "b": 4})
+    module = sdy.jax.trace(jnp.sin, X, mesh=mesh, in_shardings=P(name))
+    sdy.propagate(module)
+    np.testing.assert_allclose(sdy.partition(module).as_jax()(X), np.sin(X), rtol=1e-6)

@@ -126,6 +126,21 @@ def device_mesh(mesh: Mesh, devices: Sequence[Any]) -> jax.sharding.Mesh:
     return jax.sharding.Mesh(array.reshape(shape), names, axis_types=kinds)
 
 
+def check_axis_names(mesh: Mesh) -> None:
+    """Check that XLA can read the names of the axes; it ends the process at others.
+
+    Raises:
+        UsageError: a name is empty, or has a backslash or other characters than those of ASCII.
+    """
+    for axis in mesh.axes:
+        if not axis.name or "\\" in axis.name or not axis.name.isascii():
+            message = (
+                f"XLA cannot read the name of the mesh axis {axis.name!r}: rename the axis, with "
+                "characters of ASCII other than the backslash, or use 'run', which needs no names"
+            )
+            raise UsageError(error(message))
+
+
 def partition_spec(axes_of_dims: Sequence[tuple[str, ...]]) -> PartitionSpec:
     """Return the `PartitionSpec` of the axes of each dimension."""
     from jax.sharding import PartitionSpec  # noqa: PLC0415
