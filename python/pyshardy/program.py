@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from mlir_sdy.diagnostics import SourceLocation, UsageError, emit, error, warning
+from mlir_sdy.diagnostics import SourceLocation, UsageError, emit, error, note, warning
 from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
@@ -452,7 +452,11 @@ def _entered_at_main(module: ir.Module) -> ir.Module:
         if len(functions) != 1:
             place = location_of(module.operation.location)
             found = f"it has {len(functions)} functions, none of them '@{ENTRY}'"
-            raise UsageError(error(f"the program has no entry: {found}", place))
+            erased = (
+                "propagation erases private functions that nothing calls: the entry must be public"
+            )
+            notes = () if functions else (note(erased),)
+            raise UsageError(error(f"the program has no entry: {found}", place, notes))
         FunctionView(functions[0]).sym_name = ENTRY
         entry = functions[0]
     else:

@@ -157,6 +157,30 @@ func.func @main(%a: tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
     check(module, [np.arange(16, dtype=np.float32).reshape(8, 2)], enable_rgv3=True)
 
 
+def test_groups_of_a_convolution_that_axes_do_not_divide(context):
+    """The gradient of two groups of features is computed by groups, and nothing is padded."""
+    module = sdy.parse(
+        """
+sdy.mesh @mesh = <["x"=8]>
+func.func @main(%a: tensor<4x9x6xf32>,
+                %b: tensor<4x9x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"x":(1)2}]>})
+    -> tensor<1x3x8xf32> {
+  %0 = stablehlo.convolution(%a, %b) dim_numbers = [f, 0, b]x[i, 0, o]->[0, b, f], window = {}
+      {batch_group_count = 2 : i64, feature_group_count = 1 : i64,
+       sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x":(2)4}, {"x":(1)2}]>]>}
+      : (tensor<4x9x6xf32>, tensor<4x9x8xf32>) -> tensor<1x3x8xf32>
+  return %0 : tensor<1x3x8xf32>
+}
+""",
+        context,
+    )
+    generator = np.random.default_rng(0)
+    inputs = [generator.normal(size=(4, 9, n)).astype(np.float32) for n in (6, 8)]
+    check(module, inputs)
+    (gather,) = sdy.partition(module).collectives
+    assert (gather.kind, gather.nbytes_sent) == ("all_gather", 48)
+
+
 def test_tuples_of_functions_and_calls(context):
     """XLA takes no tuples, and so runs the parts."""
     module = sdy.parse(

@@ -13,6 +13,7 @@ from mlir_sdy.diagnostics import SdyError, UsageError
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from pyshardy import program as program_module
+from pyshardy.api import propagate
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.pipeline import Instrumentation, run_pipeline
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
@@ -122,6 +123,14 @@ def test_a_program_without_an_entry(context):
     text = MATMUL + MATMUL.replace("@product", "@other").replace("sdy.mesh @mesh", "sdy.mesh @n")
     with pytest.raises(SdyError, match="has no entry: it has 2 functions, none of them '@main'"):
         partition(parse(text, context))
+
+
+def test_a_private_entry_that_propagation_erased(context):
+    module = parse(MATMUL.replace("func.func @", "func.func private @"), context)
+    propagate(module)
+    with pytest.raises(SdyError, match="has no entry: it has 0 functions") as failure:
+        partition(module)
+    assert "the entry must be public" in failure.value.diagnostics[0].notes[0].message
 
 
 @pytest.mark.parametrize("ids", ["", ", device_ids=[3, 1, 0, 2]"])

@@ -11,7 +11,7 @@ argument.
 | `enums`               | directions, kinds of reductions, of edge ends and of factors             |
 | `axes`                | references to axes and sub-axes: containment, overlap, order             |
 | `mesh`                | the mesh: its checks, kinds, sizes and devices                           |
-| `axis_lists`          | lists of refs: merge, cut at overlaps, subtract                          |
+| `axis_lists`          | lists of refs: merge, cut, subtract                                      |
 | `axis_prefix`         | whether a list is a prefix of another, which may end within a ref        |
 | `sharding`            | shardings of dimensions and tensors: queries, builders, shapes           |
 | `equivalence`         | equivalence of shardings; the common mesh of several shardings           |
@@ -35,6 +35,7 @@ from mlir_sdy.model.axis_lists import (
     AxisTuple,
     add_or_merge,
     common_prefix,
+    dividing_axes,
     first_overlapping,
     intersection,
     lists_overlap,
@@ -132,6 +133,7 @@ __all__ = [
     "count_manual_axes",
     "device_position",
     "device_slices",
+    "dividing_axes",
     "erase_free_axes",
     "erase_manual_axes",
     "expanded_size",

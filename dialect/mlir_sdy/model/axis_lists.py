@@ -7,6 +7,7 @@ The examples use a mesh `<["x"=24, "y"=2]>`. Lists are tuples, and none is ever 
 from __future__ import annotations
 
 import itertools
+import math
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
@@ -78,6 +79,32 @@ def truncate_by_removing_overlaps(axes: AxisTuple, others: Sequence[AxisRef]) ->
         if prefix is not axis:
             return axes[:position] if prefix is None else (*axes[:position], prefix)
     return axes
+
+
+def dividing_axes(axes: Iterable[AxisRef], size: int, mesh: Mesh) -> AxisTuple:
+    """Return the longest prefix of a list of axes that divides a dimension evenly.
+
+    For each axis in turn, with the size divided by the axes before:
+
+    1. If the axis and the size have no common divisor, this axis and all after it are left out.
+    2. If the axis divides the size, it is taken.
+    3. Otherwise its major sub-axis of the size of their greatest common divisor is the last one.
+
+    On a mesh `<["x"=6, "y"=10]>`, `{"x", "y"}` gives `{"x", "y":(1)5}` for a size of 30, and
+    `{"x":(1)3}` for 15.
+    """
+    taken: list[AxisRef] = []
+    for axis in axes:
+        axis_size = axis.size(mesh)
+        divisor = math.gcd(axis_size, size)
+        if divisor == 1:
+            break
+        if divisor != axis_size:
+            taken.append(AxisRef.sub(axis.name, axis.pre_size, divisor))
+            break
+        taken.append(axis)
+        size //= divisor
+    return tuple(taken)
 
 
 def lists_overlap(first: Iterable[AxisRef], second: Sequence[AxisRef]) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import SupportsIndex, cast
 
 from mlir_sdy.model.axes import AxisRef
 from mlir_sdy.model.errors import ModelError
@@ -17,16 +18,34 @@ from mlir_sdy.model.text import TextRepr, bracketed, comma_separated, quoted
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MeshAxis(TextRepr):
-    """A named axis of a mesh: `"x"=4`."""
+    """A named axis of a mesh: `"x"=4`.
+
+    Raises:
+        ModelError: On construction, if the name is not a string, or the size not a whole number of
+            at least 1.
+    """
 
     name: str
     size: int
 
     def __post_init__(self) -> None:
+        if type(self.name) is not str or type(self.size) is not int:
+            self._convert()
         if self.size < 1:
             raise ModelError(
                 f"the size of axis {quoted(self.name)} must be at least 1, got: {self.size}"
             )
+
+    def _convert(self) -> None:
+        """Convert the integers of NumPy and the like, and reject what is none."""
+        name, size = cast("object", self.name), cast("object", self.size)
+        if not isinstance(name, str):
+            raise ModelError(f"the name of an axis must be a string, got: {name!r}")
+        if isinstance(size, bool) or not isinstance(size, SupportsIndex):
+            raise ModelError(
+                f"the size of axis {quoted(name)} must be a whole number, got: {size!r}"
+            )
+        object.__setattr__(self, "size", operator.index(size))
 
     def __str__(self) -> str:
         return f"{quoted(self.name)}={self.size}"
@@ -93,6 +112,8 @@ class Mesh(_AxisTableSlot):
             return
         seen: set[str] = set()
         for axis in self.axes:
+            if not isinstance(cast("object", axis), MeshAxis):
+                raise ModelError(f"the axes of a mesh are sizes by names, got: {axis!r}")
             if axis.name in seen:
                 raise ModelError(f"duplicate axis name: {quoted(axis.name)}")
             seen.add(axis.name)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisRef, TensorSharding
-from mlir_sdy.values import get_sharding
+from mlir_sdy.values import get_sharding, rank_of
 from pyshardy.display import Displayed
 from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, Use
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, symbol_name
@@ -211,7 +211,7 @@ class _Explainer:
             _description(value),
             _place(value),
             move.before,
-            _distinct(self._roots_of_places(value, lost)),
+            _distinct(self._roots_of_places(value, lost, move.before)),
             self._refused(value, gained),
             None if is_argument else self._number(value.owner.operation),
             self._number_of_value(value),
@@ -224,7 +224,8 @@ class _Explainer:
         gained = {name for _, name in moved} or _axis_names(move.after)
         others = [value for index, value in enumerate(operation.operands) if index != use.operand]
         if operation.name == "func.return":
-            roots = self._roots_of_places(operation.operands[use.operand], _places(move.after))
+            returned = operation.operands[use.operand]
+            roots = self._roots_of_places(returned, _places(move.after), move.after)
         else:
             values = (*operation.results, *others)
             roots = [root for value in values for root in self._roots(value, gained)]
@@ -241,14 +242,25 @@ class _Explainer:
             self._number(operation),
         )
 
-    def _roots_of_places(self, value: ir.Value, places: Collection[Place]) -> list[Root]:
+    def _roots_of_places(
+        self, value: ir.Value, places: Collection[Place], sharding: TensorSharding | None
+    ) -> list[Root]:
         """Return the annotations from which dimensions of a value have axes.
 
         1. Axes that propagation gave to the value come first.
         2. Otherwise the axes of the operands along the same factors, since the partitioner may
            have changed the sharding of the operation.
         3. Otherwise the annotations from which any dimension of the value has the axes.
+
+        The result of a reshape may be resharded on a shape between those of the operand and the
+        result. The places in `sharding` are none of the value then: only names of axes count, those
+        of the operand first, which has them before.
         """
+        names = {name for _, name in places}
+        if sharding is not None and sharding.rank != rank_of(value.type):
+            operands = () if isinstance(value, ir.BlockArgument) else value.owner.operation.operands
+            above = [root for operand in operands for root in self._roots(operand, names)]
+            return above or list(self._roots(value, names))
         roots = self._given_at(value, places)
         if not roots and not isinstance(value, ir.BlockArgument):
             operation = value.owner.operation
@@ -266,7 +278,7 @@ class _Explainer:
                     if set(made[dim].factor_indices) & set(dim_mapping.factor_indices)
                 }
                 roots += self._given_at(operand, same)
-        return roots or list(self._roots(value, {name for _, name in places}))
+        return roots or list(self._roots(value, names))
 
     def _given_at(self, value: ir.Value, places: Collection[Place]) -> list[Root]:
         return [root for dim, axis, root in self._roots_of(value) if (dim, axis.name) in places]

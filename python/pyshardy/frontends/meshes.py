@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 from mlir_sdy import sdy
@@ -44,3 +45,21 @@ def declare_meshes(
         name, sharding = next(iter(missing.items()))
         message = f"the sharding {sharding} refers to the mesh @{name}, which is not declared"
         raise UsageError(error(f"{message}; pass 'mesh'"))
+
+
+def on_mesh(module: ir.Module, sharding: TensorSharding, mesh: Mesh | None) -> TensorSharding:
+    """Return the sharding with a name that the module has for `mesh`, or has for no mesh.
+
+    JAX declares the meshes of constraints, and may have given the name in the sharding to another
+    one.
+    """
+    declared = meshes_of(module)
+    name = sharding.mesh_or_ref
+    if mesh is None or not isinstance(name, str) or name not in declared:
+        return sharding
+    if declared[name] == mesh or not declared[name].axes:
+        return sharding
+    equal = (other for other, value in declared.items() if value == mesh)
+    fresh = (f"{name}_{number}" for number in itertools.count())
+    free = (other for other in fresh if other not in declared)
+    return sharding.with_mesh(next(itertools.chain(equal, free)))

@@ -111,6 +111,20 @@ FFT = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
 }"""
 
 
+@pytest.mark.parametrize("element", ["f32", "bf16", "i8", "ui8", "complex<f32>"])
+def test_products_over_no_elements_are_zero(context, engine, element):
+    a, b, c = (TensorSpec(shape, element) for shape in ((2, 3, 0), (2, 0, 4), (2, 3, 4)))
+    text = f"""func.func @main(%a: {a}, %b: {b}) -> {c} {{
+  %0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+    : ({a}, {b}) -> {c}
+  return %0 : {c}
+}}"""
+    program = engine.compile(parse(text, context))
+    ((result,),) = program.run([[np.zeros(a.shape, a.dtype), np.zeros(b.shape, b.dtype)]])
+    assert result.dtype == c.dtype
+    np.testing.assert_array_equal(result, np.zeros(c.shape, c.dtype))
+
+
 @pytest.fixture
 def own_engine():
     engine = InterpreterEngine()

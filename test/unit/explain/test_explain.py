@@ -170,3 +170,23 @@ def test_contracts_from_values():
     assert sdy.Contract.parse(str(contract)) == contract
     with pytest.raises(sdy.UsageError, match="expected a size such as"):
         sdy.Contract.of(max_bytes="much")
+
+
+def test_reshards_on_a_shape_between_those_of_a_reshape():
+    """They are of another rank than the result of the reshape."""
+    explained = sdy.explain("""
+sdy.mesh @mesh = <["x"=5]>
+func.func @main(
+    %a: tensor<3x2x50x2x5x40xf32>
+      {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"x"}, {}, {}, {}]>})
+    -> (tensor<300x400xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = stablehlo.reshape %a : (tensor<3x2x50x2x5x40xf32>) -> tensor<300x400xf32>
+  return %0 : tensor<300x400xf32>
+}
+""")
+    (collective,) = explained.collectives
+    definition, use = str(collective).split("use:")
+    assert collective.collective.kind == "all_to_all"
+    assert "argument 0 of @main (-:4:5), given in the program" in definition
+    assert 'result 0 of @main (-:3:1), given in the program: <@mesh, [{}, {"x"}]>' in use
+    assert explained.tables()

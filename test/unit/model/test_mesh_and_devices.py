@@ -52,6 +52,28 @@ def test_axes_have_at_least_one_device(size: int):
         MeshAxis("u", size)
 
 
+@pytest.mark.parametrize(
+    ("axes", "reason"),
+    [
+        ({"u": 2.0}, 'the size of axis "u" must be a whole number, got: 2.0'),
+        ({"u": True}, 'the size of axis "u" must be a whole number, got: True'),
+        ({"u": "2"}, "the size of axis \"u\" must be a whole number, got: '2'"),
+        ({2: 2}, "the name of an axis must be a string, got: 2"),
+        ("u=2", "the axes of a mesh are sizes by names, got: 'u'"),
+        ([("u", 2)], "the axes of a mesh are sizes by names, got: ('u', 2)"),
+    ],
+)
+def test_what_is_no_axis_is_refused(axes, reason: str):
+    with pytest.raises(ModelError, match=re.escape(reason)):
+        Mesh.of(axes)
+
+
+def test_sizes_may_be_integers_of_numpy():
+    mesh = Mesh.of({"u": np.int64(2), "v": np.uint8(3)})
+    assert mesh == Mesh.of({"u": 2, "v": 3})
+    assert [type(axis.size) for axis in mesh.axes] == [int, int]
+
+
 def test_device_ids_in_order_are_dropped():
     assert Mesh((U2, V2), (0, 1, 2, 3)) == Mesh((U2, V2))
     assert hash(Mesh((U2, V2), (0, 1, 2, 3))) == hash(Mesh((U2, V2)))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.engines.child_engine import ChildEngine
+from pyshardy.backends.interpreter.empty_products import without_empty_products
 from pyshardy.backends.interpreter.unsupported import check_supported
 from pyshardy.backends.registry import CompileOptions
 
@@ -40,6 +41,6 @@ class InterpreterEngine(ChildEngine):
 
 
 def _lowered(module: ir.Module) -> ir.Module:
-    lowered = decomposed(module, _LACKED)
+    lowered = without_empty_products(decomposed(module, _LACKED))
     check_supported(lowered)
     return lowered

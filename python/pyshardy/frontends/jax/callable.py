@@ -22,6 +22,7 @@ from pyshardy.frontends.jax import callbacks
 from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.frontends.jax.meshes import (
     available_devices,
+    check_axis_names,
     cut_mesh,
     device_mesh,
     mesh_in_force,
@@ -231,6 +232,7 @@ def _uncut_mesh(mesh: Mesh, given: Any, structure: Structure | None) -> jax.shar
     """Return the mesh of JAX to run on, with the axes of the program's mesh."""
     import jax  # noqa: PLC0415
 
+    check_axis_names(mesh)
     if given is not None:
         if not isinstance(given, jax.sharding.Mesh):
             got = f"got: {type(given).__name__}"

@@ -12,12 +12,13 @@ import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import Mesh
+from mlir_sdy.suggest import did_you_mean
 from pyshardy.frontends.jax.mesh_type import MeshOfJax
 from pyshardy.frontends.jax.refined_mesh import RefinedMesh
 
 if TYPE_CHECKING:
     import jax
-    from jax.sharding import AbstractMesh, PartitionSpec
+    from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 
 
 def abstract_mesh(mesh: Mesh) -> AbstractMesh:
@@ -35,8 +36,47 @@ def abstract_mesh(mesh: Mesh) -> AbstractMesh:
 
 
 def mesh_of_model(mesh: MeshOfJax) -> Mesh:
-    """Return the mesh of a JAX mesh, with the devices numbered in its order."""
+    """Return the mesh of a JAX mesh, with the devices numbered in its order.
+
+    Raises:
+        UsageError: it is not a mesh.
+    """
+    import jax  # noqa: PLC0415
+
+    if not isinstance(mesh, jax.sharding.Mesh | jax.sharding.AbstractMesh):
+        message = (
+            f"expected an sdy.Mesh or a mesh of JAX, got: {mesh!r}; "
+            "a mesh is sdy.Mesh.of({'data': 2, 'model': 4})"
+        )
+        raise UsageError(error(message))
     return Mesh.of(dict(zip(mesh.axis_names, mesh.axis_sizes, strict=True)))
+
+
+def named_sharding(mesh: Any, spec: PartitionSpec) -> NamedSharding:
+    """Return the sharding of a `PartitionSpec` on a JAX mesh.
+
+    Raises:
+        UsageError: an axis is not in the mesh, or occurs twice, or a dimension is unconstrained.
+    """
+    from jax.sharding import NamedSharding, PartitionSpec  # noqa: PLC0415
+
+    entries = [entry if isinstance(entry, tuple) else (entry,) for entry in spec]
+    axes = [axis for entry in entries for axis in entry]
+    if PartitionSpec.UNCONSTRAINED in axes:
+        message = f"JAX takes no open dimensions here: use sdy.sharding({spec}) instead"
+        raise UsageError(error(message))
+    axes = [axis for axis in axes if axis is not None]
+    for axis in axes:
+        if axis not in mesh.axis_names:
+            near = did_you_mean(str(axis), map(str, mesh.axis_names))
+            names = ", ".join(map(repr, mesh.axis_names)) or "none"
+            message = (
+                f"{spec} has the unknown axis {axis!r}; the axes of the mesh are: {names}{near}"
+            )
+            raise UsageError(error(message))
+        if axes.count(axis) > 1:
+            raise UsageError(error(f"{spec} has the axis {axis!r} twice"))
+    return NamedSharding(mesh, spec)
 
 
 def mesh_in_force() -> Any:
@@ -84,6 +124,21 @@ def device_mesh(mesh: Mesh, devices: Sequence[Any]) -> jax.sharding.Mesh:
     kinds = (jax.sharding.AxisType.Auto,) * len(shape)
     names = [axis.name for axis in mesh.axes]
     return jax.sharding.Mesh(array.reshape(shape), names, axis_types=kinds)
+
+
+def check_axis_names(mesh: Mesh) -> None:
+    """Check that XLA can read the names of the axes; it ends the process at others.
+
+    Raises:
+        UsageError: a name is empty, or has a backslash or other characters than those of ASCII.
+    """
+    for axis in mesh.axes:
+        if not axis.name or "\\" in axis.name or not axis.name.isascii():
+            message = (
+                f"XLA cannot read the name of the mesh axis {axis.name!r}: rename the axis, with "
+                "characters of ASCII other than the backslash, or use 'run', which needs no names"
+            )
+            raise UsageError(error(message))
 
 
 def partition_spec(axes_of_dims: Sequence[tuple[str, ...]]) -> PartitionSpec:

@@ -21,14 +21,22 @@ from mlir_sdy.verify import verify
 from pyshardy.frontends.auto import is_auto
 from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.mesh_type import MeshOfJax
-from pyshardy.frontends.jax.meshes import abstract_mesh, mesh_in_force, mesh_of_model
-from pyshardy.frontends.meshes import declare_meshes
+from pyshardy.frontends.jax.meshes import (
+    abstract_mesh,
+    mesh_in_force,
+    mesh_of_model,
+    named_sharding,
+)
+from pyshardy.frontends.meshes import declare_meshes, on_mesh
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.tokens import is_token
 from pyshardy.packages import require
 
 _PLATFORM_WITHOUT_DEVICES = "cpu"
 _NO_PREFIX = "shardings specification must be a tree prefix"
+_OTHER_TREE = "at key path\n    pjit out_shardings"
+_WRONG_RANK = "is incompatible with its sharding annotation"
+_UNEVEN = "should evenly divide the shape"
 
 
 def trace(
@@ -114,15 +122,15 @@ def trace(
     try:
         lowered = compiled.trace(*arguments, **keyword_types).lower(lowering_platforms=platforms)
     except ValueError as refusal:
-        if _NO_PREFIX not in str(refusal):
+        message = _mismatch(str(refusal))
+        if message is None:
             raise  # of the function, or JAX tells better than we could
-        message = f"the shardings do not match the function: {str(refusal).splitlines()[0]}"
-        raise UsageError(error(message)) from None
+        raise UsageError(error(f"the shardings do not match the function: {message}")) from None
     module = from_lowered(lowered, context)
     (tree_of_arguments, _) = jax.tree.unflatten(lowered.in_tree, [0] * lowered.in_tree.num_leaves)
     tree_of_results = jax.tree.unflatten(lowered.out_tree, [0] * lowered.out_tree.num_leaves)
-    ours_in = reader.ours(in_shardings, tree_of_arguments)
-    ours_out = reader.ours(out_shardings, tree_of_results)
+    ours_in = reader.ours(in_shardings, tree_of_arguments, module)
+    ours_out = reader.ours(out_shardings, tree_of_results, module)
     reader.declare_meshes(module, [*ours_in.values(), *ours_out.values()])
     if ours_in or ours_out:
         entry = ir.SymbolTable(module.operation)["main"]
@@ -131,6 +139,16 @@ def trace(
         set_result_shardings(entry, _behind_tokens(ours_out, signature.results))
         verify(module)
     return module
+
+
+def _mismatch(refusal: str) -> str | None:
+    """Return JAX's message that shardings don't match arguments or results; None for others."""
+    if _OTHER_TREE in refusal:
+        return "out_shardings must be a tree prefix of the results"
+    message = refusal.split("\n", 1)[0]
+    if _UNEVEN in refusal:
+        return f"{message}; shardings of sdy may be uneven: sdy.sharding(PartitionSpec('x', None))"
+    return message if _NO_PREFIX in refusal or _WRONG_RANK in refusal else None
 
 
 @functools.cache
@@ -170,14 +188,19 @@ class _Shardings:
 
         return jax.tree.map(self._for_jax, tree, is_leaf=self._is_leaf)
 
-    def ours(self, tree: Any, full: Any) -> dict[int, TensorSharding]:
-        """Return each `TensorSharding` in a tree by the index of its leaf in the full tree."""
+    def ours(self, tree: Any, full: Any, module: ir.Module) -> dict[int, TensorSharding]:
+        """Return each `TensorSharding` in a tree by the index of its leaf in the full tree.
+
+        They refer to the mesh by a name that the module has for no other one.
+        """
         import jax  # noqa: PLC0415
 
         spread = jax.tree.broadcast(tree, full, is_leaf=self._is_leaf)
         leaves = jax.tree.leaves(spread, is_leaf=self._is_leaf)
         return {
-            index: leaf for index, leaf in enumerate(leaves) if isinstance(leaf, TensorSharding)
+            index: on_mesh(module, leaf, self._mesh)
+            for index, leaf in enumerate(leaves)
+            if isinstance(leaf, TensorSharding)
         }
 
     def declare_meshes(self, module: ir.Module, shardings: Sequence[TensorSharding]) -> None:
@@ -196,7 +219,7 @@ class _Shardings:
             if self._mesh_of_jax is None:
                 message = f"{leaf} requires a mesh: pass 'mesh' or use 'jax.set_mesh'"
                 raise UsageError(error(message))
-            leaf = jax.sharding.NamedSharding(self._mesh_of_jax, leaf)
+            leaf = named_sharding(self._mesh_of_jax, leaf)
         if not isinstance(leaf, jax.sharding.Sharding):
             message = (
                 "expected a NamedSharding, a PartitionSpec, a TensorSharding or None as sharding, "

@@ -42,6 +42,7 @@ from pyshardy.partition.compatibility.compatible_shardings import (
     shardy_axes,
 )
 from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
+from pyshardy.partition.compatibility.even_factors import even_factors, with_even_factors
 from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
 from pyshardy.partition.compatibility.one_mesh import has_several_meshes, shardings_on_one_mesh
 from pyshardy.partition.compatibility.planned_axes import has_planned_axes, planned_axes
@@ -55,7 +56,8 @@ from pyshardy.partition.compatibility.signature_memo import SignatureMemo, Signa
 from pyshardy.partition.compatibility.user_collectives import resolve_user_collectives
 from pyshardy.partition.compatibility.uses import UseConverter
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.halo.profitability import rule_for_exchange
+from pyshardy.partition.halo.form_lookup import form_of
+from pyshardy.partition.halo.profitability import factors_to_replicate
 from pyshardy.partition.op_facts.accumulations import trips_of_accumulation
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
@@ -227,21 +229,19 @@ class CheapestCompatibility:
             self._num_addends(operation) * addends,
             completed,
         )
-        blocked = blocked_factors(operation, rule)
-        exchange = rule_for_exchange(
-            operation,
-            rule,
-            shardings,
-            self._context.meshes,
-            lambda rule, blocked: self._cheapest(question, rule, blocked),
-        )
-        if exchange is not None:
-            rule, blocked = exchange
+        form = form_of(operation, rule)
+        rule = rule if form is None else form.rule
+        even = even_factors(operation, rule, form)
+        if form is None:
+            blocked = blocked_factors(operation, rule)
+        else:
+            resolve = functools.partial(self._cheapest, question, even)
+            blocked = factors_to_replicate(form, shardings, self._context.meshes, resolve)
         if has_planned_axes(operation):
             planned = self._planned(operation, rule, blocked, shardings)
             if planned is not None:
                 return planned
-        compatible = self._cheapest(question, rule, blocked)
+        compatible = self._cheapest(question, even, rule, blocked)
         if not question.is_reshape or compatible is None:
             return compatible
         key = question, rule, blocked
@@ -271,21 +271,30 @@ class CheapestCompatibility:
         return compatible_by(rule, shardings, self._context.meshes, choose)
 
     def _cheapest(
-        self, question: _Question, rule: OpShardingRule, blocked: frozenset[int]
+        self,
+        question: _Question,
+        even: frozenset[int],
+        rule: OpShardingRule,
+        blocked: frozenset[int],
     ) -> CompatibleShardings | None:
         """Return the cheapest compatible shardings without axes for blocked factors, found once."""
-        key = question, rule, blocked
+        key = question, even, rule, blocked
         if key not in self._cheapest_found:
-            self._cheapest_found[key] = self._find_cheapest(question, rule, blocked)
+            self._cheapest_found[key] = self._find_cheapest(*key)
         return self._cheapest_found[key]
 
     def _find_cheapest(
-        self, question: _Question, rule: OpShardingRule, blocked: frozenset[int]
+        self,
+        question: _Question,
+        even: frozenset[int],
+        rule: OpShardingRule,
+        blocked: frozenset[int],
     ) -> CompatibleShardings | None:
         def choose(projection: ShardingProjection, mesh: Mesh) -> FactorAxes:
             axes = shardy_axes(
                 rule, projection, question.shapes, blocked, mesh, is_reshape=question.is_reshape
             )
+            axes = with_even_factors(axes, even, rule, mesh)
             if not question.has_costs(mesh, self._context.meshes):
                 return axes
             return cheapest_factor_axes(
@@ -296,6 +305,7 @@ class CheapestCompatibility:
                 axes,
                 mesh,
                 self._hardware,
+                even,
                 question.manual_axes | question.replicated_axes(),
                 question.addends,
                 question.completed,

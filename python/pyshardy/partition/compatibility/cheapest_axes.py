@@ -10,7 +10,8 @@ compared with other candidates:
 3. Where results have to be completed, factors of the results may also get an axis that no tensor
    uses: slicing the operands is free, and an all-reduce of a part of the result, with an
    all-gather of it, may send less than an all-reduce of the full result.
-4. No axis shards two factors, nor do sub-axes that can't coexist.
+4. No axis shards two factors, nor do sub-axes that can't coexist. Factors whose dimensions can't be
+   padded only get axes that divide them: otherwise their dimensions would be gathered later.
 5. The completion of an addend of a sum that a loop accumulates is carried out once, after the
    loop, and its cost is divided by the number of iterations.
 6. The cost of a candidate is the time in which devices reshard the operands, complete the results
@@ -40,6 +41,7 @@ from mlir_sdy.model import (
     OpShardingRule,
     TensorMapping,
     add_or_merge,
+    dividing_axes,
     lists_overlap,
     sort_and_merge,
 )
@@ -85,6 +87,7 @@ def cheapest_factor_axes(
     answer: FactorAxes,
     mesh: Mesh,
     hardware: Hardware,
+    even: frozenset[int] = frozenset(),
     taken: frozenset[str] = frozenset(),
     addends: int = 1,
     completed: AxisTuple = (),
@@ -99,6 +102,7 @@ def cheapest_factor_axes(
         answer: the choice of `choose_factor_axes`, without axes for blocked factors.
         mesh: the mesh of all shardings.
         hardware: the devices and links.
+        even: the factors that axes must divide, which they do in `answer`.
         taken: the names of axes that no dimension may have: those of enclosing manual computations,
             and those along which some tensor is explicitly replicated.
         addends: the number of such results that a loop accumulates (see `trips_of_accumulation`).
@@ -109,7 +113,7 @@ def cheapest_factor_axes(
     judge = _Judge(rule, tuple(tensors), mesh, hardware, addends, completed)
     if judge.communication(answer) == 0:
         return answer
-    options = _options(rule, projection, blocked, answer, mesh, taken)
+    options = _options(rule, projection, blocked, answer, mesh, even, taken)
     if math.prod(map(len, options)) > _MOST_ANSWERS:
         return answer
     cheapest, lowest = answer, judge.cost(answer)
@@ -126,6 +130,7 @@ def _options(
     blocked: frozenset[int],
     answer: FactorAxes,
     mesh: Mesh,
+    even: frozenset[int],
     taken: frozenset[str],
 ) -> list[list[AxisTuple]]:
     """Return the lists of axes that each factor may get."""
@@ -146,7 +151,11 @@ def _options(
             options.append([()])
             continue
         seen = {answer[factor]: None, (): None}  # a dictionary preserves the order
-        seen |= {tensor.axes(factor): None for tensor in projection.having(factor)}
+        for tensor in projection.having(factor):
+            axes = tensor.axes(factor)
+            if factor in even:
+                axes = dividing_axes(axes, rule.factor_sizes[factor], mesh)
+            seen[axes] = None
         added = freed if factor in rule.reduction_factors else [*freed, *idle]
         for axes, more in itertools.product(list(seen), added):
             longer = axes

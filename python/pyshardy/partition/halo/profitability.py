@@ -5,42 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.compatibility.compatible_shardings import CompatibleShardings, Shardings
 from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.halo.form import ExchangeForm
-from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 
 ResolveByRule = Callable[[OpShardingRule, frozenset[int]], CompatibleShardings | None]
 """Returns compatible shardings by a rule, given the factors that must not be sharded."""
-
-
-def rule_for_exchange(
-    operation: ir.Operation,
-    rule: OpShardingRule,
-    shardings: Shardings,
-    meshes: Mapping[str, Mesh],
-    resolve: ResolveByRule,
-) -> tuple[OpShardingRule, frozenset[int]] | None:
-    """Return the rule of compatible shardings for halo exchange; None if there is no form.
-
-    Args:
-        operation: the operation.
-        rule: its own rule.
-        shardings: those of its operands, then results.
-        meshes: the meshes of the module by name.
-        resolve: returns compatible shardings by a rule.
-
-    Returns:
-        The rule, and its factors that must not be sharded.
-    """
-    form = form_of(operation, rule)
-    if form is None:
-        return None
-    return form.rule, factors_to_replicate(form, shardings, meshes, resolve)
 
 
 def factors_to_replicate(

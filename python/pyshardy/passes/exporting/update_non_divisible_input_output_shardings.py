@@ -12,13 +12,19 @@ After:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding, mesh_of
+from mlir_sdy.model import (
+    AxisRef,
+    DimensionSharding,
+    Mesh,
+    TensorSharding,
+    dividing_axes,
+    mesh_of,
+)
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import (
     argument_shardings,
@@ -128,32 +134,6 @@ def trim_shardings_of(
     changed = _changed(result_shardings_of(operation), types, meshes)
     if changed:
         set_result_shardings_of(operation, changed, cache)
-
-
-def dividing_axes(axes: Iterable[AxisRef], size: int, mesh: Mesh) -> tuple[AxisRef, ...]:
-    """Return the longest prefix of a list of axes that divides a dimension evenly.
-
-    For each axis in turn, with the size divided by the axes before:
-
-    1. If the axis and the size have no common divisor, this axis and all after it are left out.
-    2. If the axis divides the size, it is taken.
-    3. Otherwise its major sub-axis of the size of their greatest common divisor is the last one.
-
-    On a mesh `<["x"=6, "y"=10]>`, `{"x", "y"}` gives `{"x", "y":(1)5}` for a size of 30, and
-    `{"x":(1)3}` for 15.
-    """
-    taken: list[AxisRef] = []
-    for axis in axes:
-        axis_size = axis.size(mesh)
-        divisor = math.gcd(axis_size, size)
-        if divisor == 1:
-            break
-        if divisor != axis_size:
-            taken.append(AxisRef.sub(axis.name, axis.pre_size, divisor))
-            break
-        taken.append(axis)
-        size //= divisor
-    return tuple(taken)
 
 
 def _changed(

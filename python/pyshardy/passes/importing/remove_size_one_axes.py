@@ -19,7 +19,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
+from mlir_sdy.model import (
+    AxisRef,
+    AxisTuple,
+    DimensionSharding,
+    Mesh,
+    TensorSharding,
+    add_or_merge,
+)
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import map_shardings
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
@@ -34,7 +41,9 @@ def remove_size_one_axes(module: ir.Module) -> None:
        ones keep theirs.
     2. Meshes and the `manual_axes` of manual computations are not changed.
     3. Nothing is changed if no `sdy.mesh` of the module has such an axis.
-    4. Inner modules have meshes of their own, and are processed one by one.
+    4. Sub-axes that an axis of size 1 separated are merged, since lists of axes must be as short as
+       possible: `{"x":(1)2, "a", "x":(2)2}` becomes `{"x"}`.
+    5. Inner modules have meshes of their own, and are processed one by one.
     """
     for each in (module.operation, *operations_named({"builtin.module"}, module)):
         _remove_in(each)
@@ -56,7 +65,11 @@ def _remove_in(module: ir.Operation) -> None:
 
 def _without_axes_of_size_one(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
     def kept(axes: tuple[AxisRef, ...]) -> tuple[AxisRef, ...]:
-        return tuple(axis for axis in axes if mesh.axis_size(axis.name) != 1)
+        left: AxisTuple = ()
+        for axis in axes:
+            if mesh.axis_size(axis.name) != 1:
+                left = add_or_merge(left, axis, mesh)
+        return left
 
     def smaller(dim: DimensionSharding) -> DimensionSharding:
         axes = kept(dim.axes)

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlir_sdy.model import AxisRef, Mesh
-from pyshardy.passes.exporting.update_non_divisible_input_output_shardings import dividing_axes
+from mlir_sdy.model import AxisRef, Mesh, dividing_axes
 
 MESH = Mesh.of({"x": 6, "y": 10, "z": 4})
 X, Y, Z = map(AxisRef, "xyz")
