@@ -25,6 +25,7 @@ from partition_programs import (
     random_reshard,
 )
 from programs import MESHES, ProgramWriter, random_module, random_module_with_calls
+from rule_programs import random_rule_module
 from shardy import Shardy, ShardyAborted, ShardyRefused
 
 from mlir_sdy.assembly import asm, parse
@@ -169,6 +170,21 @@ def test_one_operation_on_other_meshes(shardy, context, block):
             assert own == expected, printed
         found[own == expected] += 1
     assert found[True] > 0.9 * CASES_PER_TEST
+
+
+@pytest.mark.parametrize("marks", ["false", "true"])
+@pytest.mark.shardy_since(0, 12)
+def test_rules_in_the_program(shardy, context, marks):
+    """Also the order of what follows an operation with several results."""
+    options = f"enable-full-version=true mark-partial-result-with-unreduced-axes={marks}"
+    pipeline = f"func.func(sdy-insert-explicit-reshards{{{options}}})"
+    num_compared = 0
+    for seed in seeds(0):
+        printed, own, expected = answers(shardy, context, random_rule_module(seed), pipeline)
+        if expected is not None:
+            assert own == expected, printed
+            num_compared += 1
+    assert num_compared > 0.8 * CASES_PER_TEST
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
