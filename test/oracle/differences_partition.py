@@ -40,6 +40,22 @@ def unfit_call(target: str, operands: str, results: str, passed: str) -> Passes:
     return Passes(UNFIT, RULES, text, Aborts(), Gives(f"@{target}", lacks=("sharding_rule",)))
 
 
+def replicated(body: str, result: str, message: str, resharded: str) -> Passes:
+    """Return a case of an operation that needs axes along which a tensor is replicated."""
+    return Passes(
+        "an axis along which a tensor is explicitly replicated",
+        EXPLICIT,
+        f"""{PRELUDE}
+        #copies = #sdy.sharding<@m, [{{}}, {{}}], replicated={{"x", "y"}}>
+        func.func @main(%a: !t {{sdy.sharding = #copies}}, %b: !t {{sdy.sharding = #rows}})
+            -> {result} {{
+          {body}
+        }}""",
+        Refuses(message),
+        Gives(resharded),
+    )
+
+
 def edge_of_partial_results(kind: str) -> Passes:
     """Return a case of the edge of what a manual computation leaves unreduced."""
     return Passes(
@@ -240,5 +256,45 @@ CASES: dict[str, Case] = {
         }}""",
         Gives("@f(%arg0: tensor<8x7xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}]>}"),
         Gives('@f(%arg0: tensor<8x7xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}]>}'),
+    ),
+    "replicated along an axis of the other operand": replicated(
+        """%0 = stablehlo.add %a, %b : !t
+        return %0 : !t""",
+        "!t",
+        "duplicate axis ref",
+        'sdy.reshard %arg0 <@m, [{"x"}, {}], replicated={"y"}>',
+    ),
+    "replicated along an axis of a sum": replicated(
+        """%c = stablehlo.constant dense<0.0> : tensor<f32>
+        %0 = stablehlo.reduce(%b init: %c) applies stablehlo.add across dimensions = [0]
+            {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}], replicated={"x"}>]>}
+            : (!t, tensor<f32>) -> tensor<8xf32>
+        return %0 : tensor<8xf32>""",
+        "tensor<8xf32>",
+        "overlaps",
+        'sdy.all_reduce {"x"} %0 out_sharding=<@m, [{}]>',
+    ),
+    "slice along an axis of size 1": Passes(
+        "axes of size 1 in `sdy-reshard-to-collectives`",
+        COLLECTIVES,
+        """sdy.mesh @m = <["x"=2, "one"=1]>
+        func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>})
+            -> tensor<8xf32> {
+          %0 = sdy.reshard %a <@m, [{"x", "one"}]> : tensor<8xf32>
+          return %0 : tensor<8xf32>
+        }""",
+        Gives("return %arg0"),
+        Gives('sdy.all_slice [{"one"}] %arg0 out_sharding=<@m, [{"x", "one"}]>'),
+    ),
+    "axis of size 1 between parts": Passes(
+        "parts of an axis next to an axis of size 1",
+        "sdy-remove-size-one-axes",
+        """sdy.mesh @m = <["x"=4, "one"=1]>
+        func.func @main(%a: tensor<8xf32>
+            {sdy.sharding = #sdy.sharding<@m, [{"x":(1)2, "one", "x":(2)2}]>}) {
+          return
+        }""",
+        Refuses("two consecutive sub-axes can be merged"),
+        Gives('#sdy.sharding<@m, [{"x"}]>'),
     ),
 }

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
+from mlir_sdy.model import AxisTuple, DimensionSharding, Mesh, TensorSharding, add_or_merge
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import map_shardings
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
@@ -32,9 +32,10 @@ def remove_size_one_axes(module: ir.Module) -> None:
 
     1. A closed dimension that is left without axes loses its priority, which it must not have. Open
        ones keep theirs.
-    2. Meshes and the `manual_axes` of manual computations are not changed.
-    3. Nothing is changed if no `sdy.mesh` of the module has such an axis.
-    4. Inner modules have meshes of their own, and are processed one by one.
+    2. Parts of an axis that become neighbors are merged.
+    3. Meshes and the `manual_axes` of manual computations are not changed.
+    4. Nothing is changed if no `sdy.mesh` of the module has such an axis.
+    5. Inner modules have meshes of their own, and are processed one by one.
     """
     for each in (module.operation, *operations_named({"builtin.module"}, module)):
         _remove_in(each)
@@ -55,8 +56,12 @@ def _remove_in(module: ir.Operation) -> None:
 
 
 def _without_axes_of_size_one(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
-    def kept(axes: tuple[AxisRef, ...]) -> tuple[AxisRef, ...]:
-        return tuple(axis for axis in axes if mesh.axis_size(axis.name) != 1)
+    def kept(axes: AxisTuple) -> AxisTuple:
+        merged: AxisTuple = ()
+        for axis in axes:
+            if mesh.axis_size(axis.name) != 1:
+                merged = add_or_merge(merged, axis, mesh)
+        return merged
 
     def smaller(dim: DimensionSharding) -> DimensionSharding:
         axes = kept(dim.axes)
