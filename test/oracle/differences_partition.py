@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Cases for rows of `docs/differences.md` about passes that partition, one for each item."""
 
-from difference import PRELUDE, Aborts, Case, Gives, Passes, Refuses
+from difference import PRELUDE, Aborts, Case, Gives, Numbers, Passes, Refuses
 from differences_silent import COLLECTIVES, EXPLICIT, LOCAL
 from differences_wrong import PRODUCT, scatter_constants
 
@@ -53,6 +53,20 @@ def replicated(body: str, result: str, message: str, resharded: str) -> Passes:
         }}""",
         Refuses(message),
         Gives(resharded),
+    )
+
+
+def absent(pipeline: str, dims: str, made: str) -> Passes:
+    """Return a case of a result without a sharding that the function declares unreduced."""
+    return Passes(
+        "a value without a sharding where an unreduced one is expected",
+        pipeline,
+        f"""{PRELUDE}
+        func.func @main(%a: !t) -> (!t {{sdy.sharding = #sdy.sharding<@m, {dims}>}}) {{
+          return %a : !t
+        }}""",
+        Gives(lacks=("replicated_to_unreduced",)),
+        Gives(made),
     )
 
 
@@ -273,6 +287,18 @@ CASES: dict[str, Case] = {
         "tensor<8xf32>",
         "overlaps",
         'sdy.all_reduce {"x"} %0 out_sharding=<@m, [{}]>',
+    ),
+    "value without a sharding where it is sharded and unreduced": absent(
+        EXPLICIT, '[{}, {"y"}], unreduced={"x"}', 'sdy.replicated_to_unreduced {"x"}'
+    ),
+    "value without a sharding where it is unreduced": Numbers(
+        "a value without a sharding where an unreduced one is expected",
+        f"""{PRELUDE}#u = #sdy.sharding_per_value<[<@m, [{{}}, {{}}], unreduced={{"x"}}>]>
+        func.func @main(%a: !t) -> !t {{
+          %0 = stablehlo.optimization_barrier {{sdy.sharding = #u}} %a : !t
+          %1 = sdy.reshard %0 <@m, [{{}}, {{}}]> : !t
+          return %1 : !t
+        }}""",
     ),
     "slice along an axis of size 1": Passes(
         "axes of size 1 in `sdy-reshard-to-collectives`",

@@ -91,7 +91,9 @@ _EDGES = {
 _BARRIER = "sdy.propagation_barrier"
 _CALL, _CUSTOM_CALL = "func.call", "stablehlo.custom_call"
 _RESHARD = "sdy.reshard"
-_WHILE = "stablehlo.while"
+_WITH_RULE = frozenset({"sdy.sharding_constraint"})
+"""The operations of the dialect that have a rule, if `sdy-sharding-constraint-to-reshard` has not
+replaced them."""
 
 
 @preserves("sharding-rules")
@@ -140,6 +142,7 @@ def insert_explicit_reshards(
         resolver,
         full=enable_full_version,
         marks_partial=mark_partial_result_with_unreduced_axes,
+        absent_is_complete=compatibility == "cheapest",
     )
     resharder.run()
     if is_prepared:
@@ -168,6 +171,7 @@ class _FunctionResharder:
         *,
         full: bool,
         marks_partial: bool,
+        absent_is_complete: bool,
     ):
         self.function = function
         self.context = context
@@ -177,7 +181,7 @@ class _FunctionResharder:
         self.meshes = context.meshes
         self.cache = context.cache
         self.known = context.shardings
-        self.uses = UseConverter(context)
+        self.uses = UseConverter(context, absent_is_complete=absent_is_complete)
         self._plain: dict[tuple[int, ...], tuple[Shardings, bool]] = {}
         self.has_unreduced_or_maximal = True
         self.is_changed = False
@@ -252,7 +256,7 @@ class _FunctionResharder:
             self.is_changed = True
             self.resolver.forget(operation.operands, ())
             self.uses.complete_operands(operation)
-        elif name not in OPERATIONS or record_of(name).creates_any_shard:
+        elif name in _WITH_RULE or name not in OPERATIONS or record_of(name).creates_any_shard:
             if self.has_unreduced_or_maximal:
                 self.is_changed = True
                 self.resolver.forget(operation.operands, operation.results)
