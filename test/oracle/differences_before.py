@@ -199,6 +199,18 @@ CASES: dict[str, Case] = {
         before=Refuses("'stablehlo.constant' op inferred type(s) 'tensor<7xi32>'"),
         before_pipeline="func.func(sdy-pad-for-divisibility)",
     ),
+    "mesh of a remaining reshard": Passes(
+        "meshes of remaining operations of the dialect, in `sdy-drop-sharding-and-mesh`",
+        "sdy-drop-sharding-and-mesh",
+        f"""{PRELUDE}
+        func.func @main(%a: !t {{sdy.sharding = #columns}}) -> !t {{
+          %0 = sdy.reshard %a <@m, [{{"y"}}, {{}}]> : !t
+          return %0 : !t
+        }}""",
+        Gives("sdy.mesh @m", lacks=("sdy.sharding",)),
+        Gives("sdy.mesh @m", lacks=("sdy.sharding",)),
+        before=Refuses("unknown mesh: @m"),
+    ),
     "rgv3 without meshes": Passes(
         "`enable-rgv3`, once meshes are dropped",
         f"{LOCAL}{{enable-rgv3=true}},sdy-drop-sharding-and-mesh",
