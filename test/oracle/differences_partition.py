@@ -300,6 +300,20 @@ CASES: dict[str, Case] = {
           return %1 : !t
         }}""",
     ),
+    "manual computation on one device": Passes(
+        "a manual computation whose manual axes have one device",
+        "canonicalize",
+        """sdy.mesh @m = <["x"=2]>
+        func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+          %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"x"}]>] out_shardings=[<@m, [{"x"}]>]
+              manual_axes={} (%i: tensor<8xf32>) {
+            sdy.return %i : tensor<8xf32>
+          } : (tensor<8xf32>) -> tensor<8xf32>
+          return %0 : tensor<8xf32>
+        }""",
+        Gives("sdy.manual_computation"),
+        Gives("return %arg0", lacks=("sdy.manual_computation",)),
+    ),
     "slice along an axis of size 1": Passes(
         "axes of size 1 in `sdy-reshard-to-collectives`",
         COLLECTIVES,
