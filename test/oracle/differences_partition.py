@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Cases for rows of `docs/differences.md` about passes that partition, one for each item."""
 
-from difference import PRELUDE, Aborts, Case, Gives, Numbers, Passes, Refuses
+from difference import PRELUDE, Aborts, Answer, Case, Gives, Numbers, Passes, Refuses
 from differences_silent import COLLECTIVES, EXPLICIT, LOCAL
 from differences_wrong import PRODUCT, scatter_constants
 
 NOT_READY = "`sdy-convert-global-to-local` on a program that is not ready for it"
 PARTIAL = "partial results that only some users combine"
 UNFIT = "a custom call of a known target with operands"
+ABORTS = Aborts()
 RULES = "func.func(sdy-populate-op-sharding-rules)"
 
 
@@ -30,14 +31,16 @@ def not_ready(body: str, message: str, answer: Aborts | Refuses | Gives) -> Pass
     return Passes(NOT_READY, LOCAL, text, answer, Refuses(message))
 
 
-def unfit_call(target: str, operands: str, results: str, passed: str) -> Passes:
+def unfit_call(
+    target: str, operands: str, results: str, passed: str, theirs: Answer = ABORTS
+) -> Passes:
     """Return a case of a custom call that isn't one of its target."""
     text = f"""
         func.func @main(%m: tensor<4x6xf32>, %v: tensor<4xf32>) {{
           stablehlo.custom_call @{target}({passed}) : ({operands}) -> ({results})
           return
         }}"""
-    return Passes(UNFIT, RULES, text, Aborts(), Gives(f"@{target}", lacks=("sharding_rule",)))
+    return Passes(UNFIT, RULES, text, theirs, Gives(f"@{target}", lacks=("sharding_rule",)))
 
 
 def replicated(body: str, result: str, message: str, resharded: str) -> Passes:
@@ -121,6 +124,9 @@ CASES: dict[str, Case] = {
     "Qr of two matrices": unfit_call("Qr", f"{MATRIX}, {MATRIX}", "", "%m, %m"),
     "reflectors alone": unfit_call("ProductOfElementaryHouseholderReflectors", MATRIX, "", "%m"),
     "ApproxTopK without results": unfit_call("ApproxTopK", MATRIX, "", "%m"),
+    "decomposition without eigenvalues": unfit_call(
+        "Eigh", MATRIX, MATRIX, "%m", Gives("sharding_rule")
+    ),
     "topk without results": unfit_call("mhlo.topk", MATRIX, "", "%m"),
     "convolution before a reduce-scatter": Passes(
         "a convolution whose partial results a reduce-scatter combines",
