@@ -59,6 +59,22 @@ def replicated(body: str, result: str, message: str, resharded: str) -> Passes:
     )
 
 
+def optimized(
+    row: str, shardings: tuple[str, str, str], moved: str, answer: Gives | Refuses
+) -> Passes:
+    """Return a case of a permute and an all-to-all, of which we make all-to-alls."""
+    before, permuted, after = shardings
+    text = f"""sdy.mesh @m = <["b"=2, "c"=4]>
+        !t = tensor<16x16xf32>
+        func.func @main(%a: !t {{sdy.sharding = #sdy.sharding<@m, {before}>}}) -> !t {{
+          %0 = sdy.collective_permute %a out_sharding=<@m, {permuted}> : !t
+          %1 = sdy.all_to_all [{{{moved}}}: 1->0] %0 out_sharding=<@m, {after}> : !t
+          return %1 : !t
+        }}"""
+    pipeline = "func.func(sdy-optimize-collectives)"
+    return Passes(row, pipeline, text, answer, Gives(lacks=("sdy.collective_permute",)))
+
+
 def absent(pipeline: str, dims: str, made: str) -> Passes:
     """Return a case of a result without a sharding that the function declares unreduced."""
     return Passes(
@@ -319,6 +335,22 @@ CASES: dict[str, Case] = {
         }""",
         Gives("sdy.manual_computation"),
         Gives("return %arg0", lacks=("sdy.manual_computation",)),
+    ),
+    "parts of an axis that meet": optimized(
+        "`sdy-optimize-collectives` where parts of an axis meet",
+        ('[{"c":(1)2}, {"c":(2)2, "b"}]', '[{"c":(1)2}, {"b", "c":(2)2}]', '[{"c"}, {"b"}]'),
+        '"c":(2)2',
+        Refuses("two consecutive sub-axes can be merged"),
+    ),
+    "replicated along a part of an axis": optimized(
+        "`sdy-optimize-collectives` on a tensor that is explicitly replicated",
+        (
+            '[{}, {"b", "c":(2)2}], replicated={"c":(1)2}',
+            '[{}, {"c":(2)2, "b"}]',
+            '[{"b"}, {"c":(2)2}]',
+        ),
+        '"b"',
+        Gives("sdy.collective_permute"),
     ),
     "slice along an axis of size 1": Passes(
         "axes of size 1 in `sdy-reshard-to-collectives`",
