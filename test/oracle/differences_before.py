@@ -199,6 +199,30 @@ CASES: dict[str, Case] = {
         before=Refuses("'stablehlo.constant' op inferred type(s) 'tensor<7xi32>'"),
         before_pipeline="func.func(sdy-pad-for-divisibility)",
     ),
+    "top-k of XLA": Passes(
+        "`stablehlo.custom_call` of `TopK`",
+        "func.func(sdy-populate-op-sharding-rules)",
+        """func.func @main(%a: tensor<8x8xf32>) {
+          %0:2 = stablehlo.custom_call @TopK(%a)
+              : (tensor<8x8xf32>) -> (tensor<8x2xf32>, tensor<8x2xi32>)
+          return
+        }""",
+        Gives("need_replication={j}"),
+        Gives("need_replication={j}"),
+        before=Gives("@TopK", lacks=("sharding_rule",)),
+    ),
+    "mesh of a remaining reshard": Passes(
+        "meshes of remaining operations of the dialect, in `sdy-drop-sharding-and-mesh`",
+        "sdy-drop-sharding-and-mesh",
+        f"""{PRELUDE}
+        func.func @main(%a: !t {{sdy.sharding = #columns}}) -> !t {{
+          %0 = sdy.reshard %a <@m, [{{"y"}}, {{}}]> : !t
+          return %0 : !t
+        }}""",
+        Gives("sdy.mesh @m", lacks=("sdy.sharding",)),
+        Gives("sdy.mesh @m", lacks=("sdy.sharding",)),
+        before=Refuses("unknown mesh: @m"),
+    ),
     "rgv3 without meshes": Passes(
         "`enable-rgv3`, once meshes are dropped",
         f"{LOCAL}{{enable-rgv3=true}},sdy-drop-sharding-and-mesh",

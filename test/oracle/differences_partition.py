@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Cases for rows of `docs/differences.md` about passes that partition, one for each item."""
 
-from difference import PRELUDE, Aborts, Case, Gives, Passes, Refuses
+from difference import PRELUDE, Aborts, Answer, Case, Gives, Numbers, Passes, Refuses
 from differences_silent import COLLECTIVES, EXPLICIT, LOCAL
 from differences_wrong import PRODUCT, scatter_constants
 
 NOT_READY = "`sdy-convert-global-to-local` on a program that is not ready for it"
 PARTIAL = "partial results that only some users combine"
 UNFIT = "a custom call of a known target with operands"
+ABORTS = Aborts()
 RULES = "func.func(sdy-populate-op-sharding-rules)"
 
 
@@ -30,14 +31,62 @@ def not_ready(body: str, message: str, answer: Aborts | Refuses | Gives) -> Pass
     return Passes(NOT_READY, LOCAL, text, answer, Refuses(message))
 
 
-def unfit_call(target: str, operands: str, results: str, passed: str) -> Passes:
+def unfit_call(
+    target: str, operands: str, results: str, passed: str, theirs: Answer = ABORTS
+) -> Passes:
     """Return a case of a custom call that isn't one of its target."""
     text = f"""
         func.func @main(%m: tensor<4x6xf32>, %v: tensor<4xf32>) {{
           stablehlo.custom_call @{target}({passed}) : ({operands}) -> ({results})
           return
         }}"""
-    return Passes(UNFIT, RULES, text, Aborts(), Gives(f"@{target}", lacks=("sharding_rule",)))
+    return Passes(UNFIT, RULES, text, theirs, Gives(f"@{target}", lacks=("sharding_rule",)))
+
+
+def replicated(body: str, result: str, message: str, resharded: str) -> Passes:
+    """Return a case of an operation that needs axes along which a tensor is replicated."""
+    return Passes(
+        "an axis along which a tensor is explicitly replicated",
+        EXPLICIT,
+        f"""{PRELUDE}
+        #copies = #sdy.sharding<@m, [{{}}, {{}}], replicated={{"x", "y"}}>
+        func.func @main(%a: !t {{sdy.sharding = #copies}}, %b: !t {{sdy.sharding = #rows}})
+            -> {result} {{
+          {body}
+        }}""",
+        Refuses(message),
+        Gives(resharded),
+    )
+
+
+def optimized(
+    row: str, shardings: tuple[str, str, str], moved: str, answer: Gives | Refuses
+) -> Passes:
+    """Return a case of a permute and an all-to-all, of which we make all-to-alls."""
+    before, permuted, after = shardings
+    text = f"""sdy.mesh @m = <["b"=2, "c"=4]>
+        !t = tensor<16x16xf32>
+        func.func @main(%a: !t {{sdy.sharding = #sdy.sharding<@m, {before}>}}) -> !t {{
+          %0 = sdy.collective_permute %a out_sharding=<@m, {permuted}> : !t
+          %1 = sdy.all_to_all [{{{moved}}}: 1->0] %0 out_sharding=<@m, {after}> : !t
+          return %1 : !t
+        }}"""
+    pipeline = "func.func(sdy-optimize-collectives)"
+    return Passes(row, pipeline, text, answer, Gives(lacks=("sdy.collective_permute",)))
+
+
+def absent(pipeline: str, dims: str, made: str) -> Passes:
+    """Return a case of a result without a sharding that the function declares unreduced."""
+    return Passes(
+        "a value without a sharding where an unreduced one is expected",
+        pipeline,
+        f"""{PRELUDE}
+        func.func @main(%a: !t) -> (!t {{sdy.sharding = #sdy.sharding<@m, {dims}>}}) {{
+          return %a : !t
+        }}""",
+        Gives(lacks=("replicated_to_unreduced",)),
+        Gives(made),
+    )
 
 
 def edge_of_partial_results(kind: str) -> Passes:
@@ -91,6 +140,9 @@ CASES: dict[str, Case] = {
     "Qr of two matrices": unfit_call("Qr", f"{MATRIX}, {MATRIX}", "", "%m, %m"),
     "reflectors alone": unfit_call("ProductOfElementaryHouseholderReflectors", MATRIX, "", "%m"),
     "ApproxTopK without results": unfit_call("ApproxTopK", MATRIX, "", "%m"),
+    "decomposition without eigenvalues": unfit_call(
+        "Eigh", MATRIX, MATRIX, "%m", Gives("sharding_rule")
+    ),
     "topk without results": unfit_call("mhlo.topk", MATRIX, "", "%m"),
     "convolution before a reduce-scatter": Passes(
         "a convolution whose partial results a reduce-scatter combines",
@@ -240,5 +292,87 @@ CASES: dict[str, Case] = {
         }}""",
         Gives("@f(%arg0: tensor<8x7xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}]>}"),
         Gives('@f(%arg0: tensor<8x7xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}]>}'),
+    ),
+    "replicated along an axis of the other operand": replicated(
+        """%0 = stablehlo.add %a, %b : !t
+        return %0 : !t""",
+        "!t",
+        "duplicate axis ref",
+        'sdy.reshard %arg0 <@m, [{"x"}, {}], replicated={"y"}>',
+    ),
+    "replicated along an axis of a sum": replicated(
+        """%c = stablehlo.constant dense<0.0> : tensor<f32>
+        %0 = stablehlo.reduce(%b init: %c) applies stablehlo.add across dimensions = [0]
+            {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}], replicated={"x"}>]>}
+            : (!t, tensor<f32>) -> tensor<8xf32>
+        return %0 : tensor<8xf32>""",
+        "tensor<8xf32>",
+        "overlaps",
+        'sdy.all_reduce {"x"} %0 out_sharding=<@m, [{}]>',
+    ),
+    "value without a sharding where it is sharded and unreduced": absent(
+        EXPLICIT, '[{}, {"y"}], unreduced={"x"}', 'sdy.replicated_to_unreduced {"x"}'
+    ),
+    "value without a sharding where it is unreduced": Numbers(
+        "a value without a sharding where an unreduced one is expected",
+        f"""{PRELUDE}#u = #sdy.sharding_per_value<[<@m, [{{}}, {{}}], unreduced={{"x"}}>]>
+        func.func @main(%a: !t) -> !t {{
+          %0 = stablehlo.optimization_barrier {{sdy.sharding = #u}} %a : !t
+          %1 = sdy.reshard %0 <@m, [{{}}, {{}}]> : !t
+          return %1 : !t
+        }}""",
+    ),
+    "manual computation on one device": Passes(
+        "a manual computation whose manual axes have one device",
+        "canonicalize",
+        """sdy.mesh @m = <["x"=2]>
+        func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+          %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"x"}]>] out_shardings=[<@m, [{"x"}]>]
+              manual_axes={} (%i: tensor<8xf32>) {
+            sdy.return %i : tensor<8xf32>
+          } : (tensor<8xf32>) -> tensor<8xf32>
+          return %0 : tensor<8xf32>
+        }""",
+        Gives("sdy.manual_computation"),
+        Gives("return %arg0", lacks=("sdy.manual_computation",)),
+    ),
+    "parts of an axis that meet": optimized(
+        "`sdy-optimize-collectives` where parts of an axis meet",
+        ('[{"c":(1)2}, {"c":(2)2, "b"}]', '[{"c":(1)2}, {"b", "c":(2)2}]', '[{"c"}, {"b"}]'),
+        '"c":(2)2',
+        Refuses("two consecutive sub-axes can be merged"),
+    ),
+    "replicated along a part of an axis": optimized(
+        "`sdy-optimize-collectives` on a tensor that is explicitly replicated",
+        (
+            '[{}, {"b", "c":(2)2}], replicated={"c":(1)2}',
+            '[{}, {"c":(2)2, "b"}]',
+            '[{"b"}, {"c":(2)2}]',
+        ),
+        '"b"',
+        Gives("sdy.collective_permute"),
+    ),
+    "slice along an axis of size 1": Passes(
+        "axes of size 1 in `sdy-reshard-to-collectives`",
+        COLLECTIVES,
+        """sdy.mesh @m = <["x"=2, "one"=1]>
+        func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>})
+            -> tensor<8xf32> {
+          %0 = sdy.reshard %a <@m, [{"x", "one"}]> : tensor<8xf32>
+          return %0 : tensor<8xf32>
+        }""",
+        Gives("return %arg0"),
+        Gives('sdy.all_slice [{"one"}] %arg0 out_sharding=<@m, [{"x", "one"}]>'),
+    ),
+    "axis of size 1 between parts": Passes(
+        "parts of an axis next to an axis of size 1",
+        "sdy-remove-size-one-axes",
+        """sdy.mesh @m = <["x"=4, "one"=1]>
+        func.func @main(%a: tensor<8xf32>
+            {sdy.sharding = #sdy.sharding<@m, [{"x":(1)2, "one", "x":(2)2}]>}) {
+          return
+        }""",
+        Refuses("two consecutive sub-axes can be merged"),
+        Gives('#sdy.sharding<@m, [{"x"}]>'),
     ),
 }

@@ -195,6 +195,13 @@ func.func @main(%x: !t) -> !t {{
         Refuses("input of sdy.data_flow_edge to not be defined by an SdyDialect op"),
         Gives("%1 = sdy.data_flow_edge %0 : tensor<8x8xf32>\n    return %1"),
     ),
+    "named computations that may be inlined": Passes(
+        "named computations in the input of `sdy-import-func-calls`, when they are exported",
+        "sdy-import-func-calls,sdy-export-named-computations",
+        PRELUDE + NAMED.replace("NAME", "f"),
+        Gives("@f(", lacks=("no_inline",)),
+        Gives("attributes {no_inline"),
+    ),
     "group of several ranks": Passes(
         "a sharding group of values of different ranks",
         "sdy-basic-propagate",

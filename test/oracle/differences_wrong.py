@@ -55,18 +55,6 @@ GROUPS = """
 """
 
 CASES: dict[str, Case] = {
-    "sub-axes around an axis of size 1": Passes(
-        "sub-axes that only an axis of size 1 separates",
-        "sdy-remove-size-one-axes",
-        """
-        sdy.mesh @m = <["x"=4, "one"=1]>
-        func.func @main(
-            %x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x":(1)2, "one", "x":(2)2}]>}) {
-          return
-        }""",
-        Refuses("consecutive sub-axes"),
-        Gives('#sdy.sharding<@m, [{"x"}]>'),
-    ),
     "sort along the last dimension": Numbers(
         "a `stablehlo.sort` along a dimension counted from the end",
         f"""{PRELUDE}

@@ -402,6 +402,17 @@ NAMES_OF_MESHES = [
     }}"""
 ]
 
+DROP = [
+    function(f"%0 = sdy.sharding_constraint %a <@six, [{{}}]> : {T}"),
+    function(
+        f"""%0 = sdy.manual_computation(%a) in_shardings=[<@six, [{{"p"}}]>]
+            out_shardings=[<@m, [{{"a"}}]>] manual_axes={{}} (%x: {T}) {{
+          sdy.return %x : {T}
+        }} : ({T}) -> {T}"""
+    ),
+    function(f"%0 = stablehlo.negate %a {{{per_value('[{?}]')}}} : {T}"),
+]
+
 CASES: dict[str, list[str]] = {
     "func.func(sdy-constant-or-scalar-merger)": MERGER,
     "func.func(sdy-sink-data-flow-edges)": SINK,
@@ -417,6 +428,7 @@ CASES: dict[str, list[str]] = {
     "sdy-update-non-divisible-input-output-shardings": DIVISIBLE,
     "sdy-remove-sub-axes-in-input-output-shardings": SUB_AXES,
     "sdy-close-shardings": CLOSE,
+    "sdy-drop-sharding-and-mesh": DROP,
     "sdy-remove-propagation-debug-info": DEBUG,
     "func.func(sdy-remove-all-gather-reduce-scatter-for-cmv1)": COLLECTIVES,
     "sdy-inline-meshes": [*CLOSE, *DIVISIBLE, *COLLECTIVES, *NAMED],

@@ -13,6 +13,7 @@ Where results differ on purpose, `test_numbers.py` shows that ours are right:
 | an operation without a rule                | leaves it alone          | computes it whole     |
 """
 
+import itertools
 import random
 from collections import Counter
 from pathlib import Path
@@ -25,6 +26,7 @@ from partition_programs import (
     random_reshard,
 )
 from programs import MESHES, ProgramWriter, random_module, random_module_with_calls
+from rule_programs import random_rule_module
 from shardy import Shardy, ShardyAborted, ShardyRefused
 
 from mlir_sdy.assembly import asm, parse
@@ -169,6 +171,42 @@ def test_one_operation_on_other_meshes(shardy, context, block):
             assert own == expected, printed
         found[own == expected] += 1
     assert found[True] > 0.9 * CASES_PER_TEST
+
+
+PLACES = ("[{}, {}]", '[{"a"}, {}]', '[{"b"}, {"a"}]', '[{"c", ?}, {?}]', None)
+
+
+@pytest.mark.parametrize("full", ["false", "true"])
+def test_constraints(shardy, context, full):
+    """Constraints that have not become reshards: operations whose operand must fit the result."""
+    pipeline = f"func.func(sdy-insert-explicit-reshards{{enable-full-version={full}}})"
+    for source, target, constraint in itertools.product(PLACES, PLACES, PLACES[:-1]):
+        before, after = (
+            "" if place is None else f"{{sdy.sharding = #sdy.sharding<@m, {place}>}}"
+            for place in (source, target)
+        )
+        text = f"""sdy.mesh @m = {MESHES[0]}
+        func.func @main(%a: tensor<8x8xf32> {before}) -> (tensor<8x8xf32> {after}) {{
+          %0 = sdy.sharding_constraint %a <@m, {constraint}> : tensor<8x8xf32>
+          %1 = stablehlo.tanh %0 : tensor<8x8xf32>
+          return %1 : tensor<8x8xf32>
+        }}"""
+        check_same(shardy, context, text, pipeline)
+
+
+@pytest.mark.parametrize("marks", ["false", "true"])
+@pytest.mark.shardy_since(0, 12)
+def test_rules_in_the_program(shardy, context, marks):
+    """Also the order of what follows an operation with several results."""
+    options = f"enable-full-version=true mark-partial-result-with-unreduced-axes={marks}"
+    pipeline = f"func.func(sdy-insert-explicit-reshards{{{options}}})"
+    num_compared = 0
+    for seed in seeds(0):
+        printed, own, expected = answers(shardy, context, random_rule_module(seed), pipeline)
+        if expected is not None:
+            assert own == expected, printed
+            num_compared += 1
+    assert num_compared > 0.8 * CASES_PER_TEST
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from operation_programs import random_operation_module
 from programs import random_module_with_calls
+from rule_programs import random_rule_module
 from shardy import Shardy, ShardyAborted, ShardyRefused
 
 from mlir_sdy.assembly import asm, parse
@@ -44,6 +45,8 @@ def programs(*kinds: str) -> st.SearchStrategy[str]:
         "operations": random_operation_module,
         "operations and priorities": lambda *size: random_operation_module(*size, priorities=True),
         "calls": random_module_with_calls,
+        "rules": random_rule_module,
+        "rules and priorities": lambda *size: random_rule_module(*size, priorities=True),
     }
     return st.builds(
         lambda kind, seed, size: writers[kind](seed, size),
@@ -79,7 +82,13 @@ def compare(shardy: Shardy, context: Context, text: str, theirs: str, ours: str)
 @tries(0.6)
 @given(
     text=programs(
-        "flow", "flow and priorities", "operations", "operations and priorities", "calls"
+        "flow",
+        "flow and priorities",
+        "operations",
+        "operations and priorities",
+        "calls",
+        "rules",
+        "rules and priorities",
     ),
     dedup=st.booleans(),
 )
@@ -93,7 +102,7 @@ def test_pipeline(shardy, context, text, dedup):
 
 @tries(0.4)
 @given(
-    text=programs("flow", "operations", "calls"),
+    text=programs("flow", "operations", "calls", "rules"),
     propagation=st.sampled_from(PASSES),
     has_edges=st.booleans(),
 )

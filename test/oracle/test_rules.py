@@ -94,6 +94,18 @@ def test_random_operations_of_a_family(shardy, context, family, conservative):
 
 
 @CONSERVATIVE
+@pytest.mark.parametrize("results", ["8x2", "4x8", "4x2", "8x8"])
+@pytest.mark.shardy_since(0, 12)
+def test_top_k_of_xla(shardy, context, results, conservative):
+    text = f"""func.func @main(%a: tensor<8x8xf32>) {{
+      %0:2 = stablehlo.custom_call @TopK(%a)
+          : (tensor<8x8xf32>) -> (tensor<{results}xf32>, tensor<{results}xi32>)
+      return
+    }}"""
+    assert compare(shardy, context, text, conservative=conservative) == 1
+
+
+@CONSERVATIVE
 def test_chosen_operations(shardy, context, conservative):
     cases = [*combinations(), *scatters_of_two()]
     compare(shardy, context, module_of(cases), conservative=conservative)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir_sdy.model import (
     AxisTuple,
@@ -13,6 +13,7 @@ from mlir_sdy.model import (
     OpShardingRule,
     TensorSharding,
     common_mesh,
+    lists_overlap,
     mesh_of,
     set_difference,
     sort_and_merge,
@@ -109,16 +110,19 @@ def compatible_by(
         return None
     projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
     axes = choose(projection, mesh)
+    contracted = _contracted_axes(rule, axes, mesh)
+    reduced = _but_unreduced(contracted, rule, shardings, mesh)
     new: list[TensorSharding | None] = []
     for index, tensor in enumerate(projection.tensors):
         changes = [tensor.update(factor, axes[factor]) for factor in tuple(tensor.factors)]
         old = shardings[index]
         reordered = old is not None and not old.is_fully_replicated and mesh_of(old, meshes) != mesh
-        changed = any(changes) or reordered
+        is_partial = index >= len(rule.operand_mappings) and _has_replicated(old, reduced)
+        changed = any(changes) or reordered or is_partial
         sharding = projection.sharding(rule, index, mesh_or_ref, mesh) if changed else None
-        new.append(None if sharding is None else _without_used_unreduced_axes(sharding))
-    contracted = _contracted_axes(rule, axes, mesh)
-    reduced = _but_unreduced(contracted, rule, shardings, mesh)
+        if sharding is not None:
+            sharding = _without_used_axes(sharding, reduced if is_partial else (), mesh)
+        new.append(sharding)
     return CompatibleShardings(tuple(new), reduced, mesh_or_ref, contracted)
 
 
@@ -180,7 +184,8 @@ def partially_compatible(
     better = better_result_axes(rule, projection, shapes) if is_dot else None
     if better is not None:
         projection.tensors[-1].update(*better)
-        new[-1] = projection.sharding(rule, len(shardings) - 1, mesh_or_ref, mesh)
+        sharding = projection.sharding(rule, len(shardings) - 1, mesh_or_ref, mesh)
+        new[-1] = _without_used_axes(sharding, (), mesh)
     return CompatibleShardings(tuple(new), reduced, mesh_or_ref) if better or reduced else None
 
 
@@ -232,15 +237,35 @@ def _contracted_axes(rule: OpShardingRule, axes: Sequence[AxisTuple], mesh: Mesh
     )
 
 
-def _without_used_unreduced_axes(sharding: TensorSharding) -> TensorSharding:
-    """Return a sharding without unreduced axes that shard a dimension now."""
+def _has_replicated(sharding: TensorSharding | None, axes: AxisTuple) -> bool:
+    """Whether a tensor is explicitly replicated along some of `axes`."""
+    return sharding is not None and lists_overlap(sharding.replicated_axes, axes)
+
+
+def _without_used_axes(
+    sharding: TensorSharding, reduced_axes: AxisTuple, mesh: Mesh
+) -> TensorSharding:
+    """Return a sharding whose replicated and unreduced axes are not used otherwise.
+
+    Args:
+        sharding: the sharding, whose dimensions may have new axes.
+        reduced_axes: the axes along which the tensor is partial for now.
+        mesh: its mesh.
+    """
     used = [axis for axes in sharding.dim_axes for axis in axes]
-    kept = tuple(
+    unreduced = tuple(
         axis
         for axis in sharding.unreduced_axes
         if not any(axis.overlaps(other) or not axis.can_coexist(other) for other in used)
     )
-    return sharding if kept == sharding.unreduced_axes else sharding.with_unreduced_axes(kept)
+    used += reduced_axes
+    replicated = [
+        axis for axis in sharding.replicated_axes if all(axis.can_coexist(other) for other in used)
+    ]
+    kept = set_difference(replicated, used, mesh)
+    if kept == sharding.replicated_axes and unreduced == sharding.unreduced_axes:
+        return sharding
+    return replace(sharding, replicated_axes=kept, unreduced_axes=unreduced)
 
 
 def _but_unreduced(

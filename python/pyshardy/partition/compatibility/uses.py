@@ -31,9 +31,12 @@ class UseConverter:
 
     Args:
         context: the context of the function.
+        absent_is_complete: whether a value without a sharding is complete where an unreduced one
+            is expected. Shardy takes it for unreduced, unless it has to be sharded, too.
     """
 
-    def __init__(self, context: FunctionContext):
+    def __init__(self, context: FunctionContext, *, absent_is_complete: bool):
+        self._absent_is_complete = absent_is_complete
         self.meshes = context.meshes
         self.cache = context.cache
         self.mesh = context.mesh
@@ -51,7 +54,7 @@ class UseConverter:
         value: ir.Value = source.operation.operands[source.index]
         current = get_sharding(value)
         wanted = source.sharding
-        if are_equivalent_if_given(current, wanted):
+        if are_equivalent_if_given(current, wanted) and not self._becomes_partial(current, wanted):
             return False
         place = ir.InsertionPoint(source.operation) if before_use else insertion_point_after(value)
         if current is not None:
@@ -68,6 +71,14 @@ class UseConverter:
         if value != source.operation.operands[source.index]:
             source.operation.operands[source.index] = value
         return True
+
+    def _becomes_partial(
+        self, current: TensorSharding | None, wanted: TensorSharding | None
+    ) -> bool:
+        """Whether a value without a sharding has to be made unreduced."""
+        if current is not None or wanted is None or not self._absent_is_complete:
+            return False
+        return bool(wanted.unreduced_axes)
 
     def introduce(
         self,

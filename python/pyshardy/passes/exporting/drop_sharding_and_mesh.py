@@ -22,10 +22,12 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import (
     SHARDING,
+    SHARDING_ENTRIES,
     argument_shardings,
     result_shardings,
     set_argument_shardings,
     set_result_shardings,
+    sharding_attributes,
 )
 from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.replica_groups import (
@@ -33,7 +35,7 @@ from pyshardy.irtools.replica_groups import (
     inline_mesh_of_groups,
     mesh_of_groups,
 )
-from pyshardy.irtools.shardings import MODULE_SHARDING_METADATA
+from pyshardy.irtools.shardings import MODULE_SHARDING_METADATA, different_shardings
 from pyshardy.partition.compatibility.planned_axes import FACTOR_AXES
 
 
@@ -43,8 +45,8 @@ def drop_sharding_and_mesh(
 ) -> None:
     """Remove `sdy.sharding` from operations and functions, and erase the meshes.
 
-    Shardings in attributes of the dialect's operations are kept. In `replica_groups`, the name of a
-    mesh is replaced by the mesh as a StableHLO attribute.
+    Shardings in attributes of the dialect's operations are kept, and so are their meshes. In
+    `replica_groups`, the name of a mesh is replaced by the mesh as a StableHLO attribute.
 
     Args:
         module: the module, which is changed in place.
@@ -56,6 +58,7 @@ def drop_sharding_and_mesh(
             remove_discardable(module.operation, name)
     declared = meshes_of(module)
     meshes: list[ir.Operation] = []
+    kept: list[ir.Attribute] = []
     for operation, name in named_operations_in(module):
         remove_discardable(operation, SHARDING, FACTOR_AXES)
         if name in COLLECTIVES_WITH_GROUPS:
@@ -64,8 +67,12 @@ def drop_sharding_and_mesh(
             _drop_interface_shardings(operation)
         elif name == "sdy.mesh":
             meshes.append(operation)
+        elif name in SHARDING_ENTRIES:
+            kept += sharding_attributes(operation)
+    used = {sharding.mesh_or_ref for sharding in different_shardings(kept)}
     for mesh in meshes:
-        mesh.erase()
+        if ir.StringAttr(mesh.attributes["sym_name"]).value not in used:
+            mesh.erase()
 
 
 def _inline_mesh(collective: ir.Operation, declared: Mapping[str, Mesh]) -> None:

@@ -19,14 +19,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import (
-    AxisRef,
-    AxisTuple,
-    DimensionSharding,
-    Mesh,
-    TensorSharding,
-    add_or_merge,
-)
+from mlir_sdy.model import AxisTuple, DimensionSharding, Mesh, TensorSharding, add_or_merge
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import map_shardings
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
@@ -39,10 +32,9 @@ def remove_size_one_axes(module: ir.Module) -> None:
 
     1. A closed dimension that is left without axes loses its priority, which it must not have. Open
        ones keep theirs.
-    2. Meshes and the `manual_axes` of manual computations are not changed.
-    3. Nothing is changed if no `sdy.mesh` of the module has such an axis.
-    4. Sub-axes that an axis of size 1 separated are merged, since lists of axes must be as short as
-       possible: `{"x":(1)2, "a", "x":(2)2}` becomes `{"x"}`.
+    2. Parts of an axis that become neighbors are merged.
+    3. Meshes and the `manual_axes` of manual computations are not changed.
+    4. Nothing is changed if no `sdy.mesh` of the module has such an axis.
     5. Inner modules have meshes of their own, and are processed one by one.
     """
     for each in (module.operation, *operations_named({"builtin.module"}, module)):
@@ -64,12 +56,12 @@ def _remove_in(module: ir.Operation) -> None:
 
 
 def _without_axes_of_size_one(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
-    def kept(axes: tuple[AxisRef, ...]) -> tuple[AxisRef, ...]:
-        left: AxisTuple = ()
+    def kept(axes: AxisTuple) -> AxisTuple:
+        merged: AxisTuple = ()
         for axis in axes:
             if mesh.axis_size(axis.name) != 1:
-                left = add_or_merge(left, axis, mesh)
-        return left
+                merged = add_or_merge(merged, axis, mesh)
+        return merged
 
     def smaller(dim: DimensionSharding) -> DimensionSharding:
         axes = kept(dim.axes)

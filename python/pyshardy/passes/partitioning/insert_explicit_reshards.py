@@ -70,7 +70,7 @@ from pyshardy.partition.compatibility.single_device import (
     take_operands_back,
 )
 from pyshardy.partition.compatibility.unreduced import origin_of
-from pyshardy.partition.compatibility.uses import UseConverter, insertion_point_after
+from pyshardy.partition.compatibility.uses import UseConverter
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.completion import drop_completing_collectives
 from pyshardy.partition.op_facts.data_flow import (
@@ -91,7 +91,9 @@ _EDGES = {
 _BARRIER = "sdy.propagation_barrier"
 _CALL, _CUSTOM_CALL = "func.call", "stablehlo.custom_call"
 _RESHARD = "sdy.reshard"
-_WHILE = "stablehlo.while"
+_WITH_RULE = frozenset({"sdy.sharding_constraint"})
+"""The operations of the dialect that have a rule, if `sdy-sharding-constraint-to-reshard` has not
+replaced them."""
 
 
 @preserves("sharding-rules")
@@ -140,6 +142,7 @@ def insert_explicit_reshards(
         resolver,
         full=enable_full_version,
         marks_partial=mark_partial_result_with_unreduced_axes,
+        absent_is_complete=compatibility == "cheapest",
     )
     resharder.run()
     if is_prepared:
@@ -168,6 +171,7 @@ class _FunctionResharder:
         *,
         full: bool,
         marks_partial: bool,
+        absent_is_complete: bool,
     ):
         self.function = function
         self.context = context
@@ -177,7 +181,7 @@ class _FunctionResharder:
         self.meshes = context.meshes
         self.cache = context.cache
         self.known = context.shardings
-        self.uses = UseConverter(context)
+        self.uses = UseConverter(context, absent_is_complete=absent_is_complete)
         self._plain: dict[tuple[int, ...], tuple[Shardings, bool]] = {}
         self.has_unreduced_or_maximal = True
         self.is_changed = False
@@ -252,7 +256,7 @@ class _FunctionResharder:
             self.is_changed = True
             self.resolver.forget(operation.operands, ())
             self.uses.complete_operands(operation)
-        elif name not in OPERATIONS or record_of(name).creates_any_shard:
+        elif name in _WITH_RULE or name not in OPERATIONS or record_of(name).creates_any_shard:
             if self.has_unreduced_or_maximal:
                 self.is_changed = True
                 self.resolver.forget(operation.operands, operation.results)
@@ -320,10 +324,11 @@ class _FunctionResharder:
                 operation.operands[index] = value
         if results:
             self._set_shardings(operation, results)
+        place = ir.InsertionPoint.after(operation)
         for index, sharding in results.items():
             before = old[count + index]
             assert before is not None, "only results with shardings are on a mesh"
-            self._go_back(view.results[index], sharding, before)
+            self._go_back(view.results[index], sharding, before, place)
 
     def _are_plain(self, shardings: Shardings) -> bool:
         """Whether all tensors are replicated; computed once for equal shardings."""
@@ -350,22 +355,47 @@ class _FunctionResharder:
             self._set_shardings(operation, changed)
         if self.has_unreduced_or_maximal:
             self.resolver.complete_changed_operands(operation, self.uses)
+        place = ir.InsertionPoint.after(operation)
+        values = self._complete_results(operation, old_shardings, changed, compatible, place)
+        unset = TensorSharding.fully_closed
+        for index, sharding in sorted(changed.items()):
+            absent = unset(rank_of(values[index].type), compatible.mesh_or_ref)
+            self._go_back(values[index], sharding, old_shardings[index] or absent, place)
+            unset = TensorSharding.fully_open  # from the sharding of the first one on
+
+    def _complete_results(
+        self,
+        operation: ir.Operation,
+        old_shardings: Sequence[TensorSharding | None],
+        changed: Mapping[int, TensorSharding],
+        compatible: CompatibleShardings,
+        place: ir.InsertionPoint,
+    ) -> list[ir.Value]:
+        """Complete the results that are partial; return the values of all.
+
+        A result without a sharding is open once the sharding of another one is set, as in Shardy.
+        """
+        values: list[ir.Value] = list(operation.results)
         is_partial = compatible.reduced_axes or compatible.contracted_axes
         completion = completion_of(operation) if is_partial else None
+        if not is_partial or (completion is not None and completion.is_local):
+            return values
+        unset = TensorSharding.fully_open if changed else TensorSharding.fully_closed
         partial: dict[int, TensorSharding] = {}
         for index, old in enumerate(old_shardings):
-            value: ir.Value = operation.results[index]
-            closed = TensorSharding.fully_closed(rank_of(value.type), compatible.mesh_or_ref)
-            sharding = changed.get(index) or old or closed
+            value = values[index]
+            absent = unset(rank_of(value.type), compatible.mesh_or_ref)
+            sharding = changed.get(index) or old or absent
             reduced_axes = self.resolver.reduced_axes(compatible, sharding)
-            if reduced_axes and not (completion and completion.is_local):
+            if reduced_axes:
                 kind = completion.kinds[index] if completion else sharding.reduction_kind
-                value = self._all_reduce(value, sharding, reduced_axes, kind)
+                values[index] = self._all_reduce(value, sharding, reduced_axes, kind, place)
                 partial[index] = self._partial(sharding, reduced_axes, kind)
-            if index in changed:
-                self._go_back(value, changed[index], old or closed)
+                if self.marks_partial:
+                    unset = TensorSharding.fully_open
         if self.marks_partial and partial:
             self._set_shardings(operation, partial)
+        return values
 
     def _set_shardings(
         self, operation: ir.Operation, shardings: Mapping[int, TensorSharding]
@@ -382,9 +412,14 @@ class _FunctionResharder:
         unreduced = add_unreduced_axes(completed.unreduced_axes, axes, self.uses.mesh(completed))
         return replace(completed, unreduced_axes=unreduced, reduction_kind=kind)
 
-    def _go_back(self, value: ir.Value, current: TensorSharding, wanted: TensorSharding) -> None:
+    def _go_back(
+        self,
+        value: ir.Value,
+        current: TensorSharding,
+        wanted: TensorSharding,
+        place: ir.InsertionPoint,
+    ) -> None:
         """Convert a result to the sharding that its users expect."""
-        place = insertion_point_after(value)
         uses = [(use.owner.operation, use.operand_number) for use in value.uses]
         if wanted.unreduced_axes:
             value, current = self.uses.introduce(value, current, wanted, place)
@@ -394,7 +429,12 @@ class _FunctionResharder:
             user.operands[index] = value
 
     def _all_reduce(
-        self, value: ir.Value, sharding: TensorSharding, axes: AxisTuple, kind: ReductionOp
+        self,
+        value: ir.Value,
+        sharding: TensorSharding,
+        axes: AxisTuple,
+        kind: ReductionOp,
+        place: ir.InsertionPoint,
     ) -> ir.Value:
         reduced = sdy.all_reduce(
             value,
@@ -402,7 +442,7 @@ class _FunctionResharder:
             self.cache[sharding],
             reduction_op=None if kind is ReductionOp.SUM else kind,
             loc=origin_of(value),
-            ip=insertion_point_after(value),
+            ip=place,
         )
         _hand_over(value, reduced)
         return reduced

@@ -55,6 +55,7 @@ def top_k_rule(op: OperationSignature) -> OpShardingRule:
 
 
 @sharding_rule(CUSTOM_CALL, target="mhlo.topk", reads=(), if_fits=True)
+@sharding_rule(CUSTOM_CALL, target="TopK", reads=(), if_fits=True)
 def top_k_call_rule(op: OperationSignature) -> OpShardingRule:
     """The dimension that becomes smaller is searched.
 
