@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reductions and solvers on random problems, compared with brute force."""
 
+import math
 from itertools import pairwise, product
 
 import numpy as np
@@ -286,3 +287,30 @@ def test_the_best_choice_is_kept_when_strategies_are_removed(seed):
     """A strategy of it may be removed in favor of one that is as good, if a neighbor moves, too."""
     found = solve(grid_of_ties(seed), gap=0.3)
     assert found.cost == pytest.approx(found.bound, rel=1e-6)
+
+
+def test_moves_of_users_of_one_value_keep_costs():
+    draw = np.random.default_rng(0)
+    nodes = [Node(f"n{number}", draw.integers(0, 8, 3)) for number in range(12)]
+    # Node 11 uses the value twice. Costs of others change where the only use of a form goes.
+    users = [User(number, draw.integers(0, 3, 3)) for number in [*range(1, 12), 11]]
+    value = Value(0, np.arange(3), users, draw.integers(0, 8, (3, 3)).astype(float))
+    problem = Problem(nodes, [value])
+    search = LocalSearch(problem, np.zeros(12, np.int64))
+    for _ in range(200):
+        search.move(int(draw.integers(12)), int(draw.integers(3)))
+        known = LocalSearch(problem, np.array(search.choice))
+        assert search.cost == pytest.approx(known.cost)
+        for changed, computed in zip(search.marginals, known.marginals, strict=True):
+            assert changed == pytest.approx(computed)
+
+
+def test_local_search_stops_after_some_work():
+    problem = random_problem(1, nodes=12, infinite=0)
+    search = LocalSearch(problem, np.zeros(12, np.int64))
+    started = search.work
+    search.improve(math.inf, most_work=1)
+    assert search.work - started < 200
+    stopped = search.cost
+    search.improve(math.inf)
+    assert search.cost < stopped

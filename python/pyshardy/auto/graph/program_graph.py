@@ -28,13 +28,14 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from mlir_sdy.discardable import as_integer
+from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
 from pyshardy.auto.graph.chains import Chains
+from pyshardy.auto.graph.donations import donated_arguments
 from pyshardy.auto.graph.fused_values import FusedValues
 from pyshardy.auto.graph.inlined_calls import InlinedCalls
 from pyshardy.auto.graph.operation_forms import OperationForm, OperationForms, Tensor
@@ -43,14 +44,11 @@ from pyshardy.auto.graph.partial_values import PartialValues
 from pyshardy.auto.graph.sites import Flow, Graph, Site
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.auto.strategies.computations import Computations
-from pyshardy.backends.donations import ALIAS, DONOR
 from pyshardy.cost.op_work import Work
 from pyshardy.irtools.functions import entry_block, functions_of
 from pyshardy.irtools.named_values import name_of, result_names
 from pyshardy.irtools.stablehlo_views import (
-    FunctionView,
     callee_of,
-    function_type_of,
     symbol_name,
 )
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
@@ -63,6 +61,7 @@ from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 _BARRIER = "stablehlo.optimization_barrier"
 _BROADCAST = "stablehlo.broadcast_in_dim"
 _CALL = "func.call"
+_NAMED = "sdy.named_computation"
 _WHILE = "stablehlo.while"
 _BRANCHES = frozenset({"stablehlo.case", "stablehlo.if"})
 _EFFECTS = frozenset({"stablehlo.custom_call", "stablehlo.outfeed", "stablehlo.send"})
@@ -217,6 +216,8 @@ class _Builder:
                 for result, operand in zip(operation.results, operation.operands, strict=True):
                     self._touch(operand)
                     self._copy(result, operand, repetitions)
+            elif name == _NAMED and not _declares_shardings(operation):
+                self._named_computation(operation)
             elif name == _WHILE:
                 self._loop(operation)
             elif name in _BRANCHES:
@@ -375,6 +376,30 @@ class _Builder:
                 if result in self.flow_of:
                     self.flow_of[result].is_fused = True
 
+    def _named_computation(self, computation: ir.Operation) -> None:
+        """Tie the values around a computation without shardings of its own to those inside."""
+        block = computation.regions[0].blocks[0]
+        repetitions = self.repetitions.of(computation) or 1
+        place = f"{_NAMED} at {location_of(computation.location)}"
+        for number, (argument, operand) in enumerate(
+            zip(block.arguments, computation.operands, strict=True)
+        ):
+            if operand in self.free:
+                self.free[argument] = self.free[operand]
+                continue
+            site = self._value_site(argument, f"argument {number} of {place}", repetitions, 1)
+            self._define(argument, site, 0, repetitions, operand)
+            self._use(operand, site, 0)
+        self._block(block)
+        returned = _terminator(block).operands
+        for number, (result, value) in enumerate(zip(computation.results, returned, strict=True)):
+            if self._given(result) is None:
+                self._copy(result, value, repetitions)
+                continue
+            site = self._value_site(result, f"result {number} of {place}", repetitions, 1)
+            self._use(value, site, 0)
+            self._define(result, site, 0, repetitions, value)
+
     def _rename(self, name: ir.Value, value: ir.Value) -> None:
         """Note that a value is another one, with which it shares reshards."""
         self.graph.placed[name] = self.graph.placed[value]
@@ -444,7 +469,7 @@ class _Builder:
         values = list(_terminator(block).operands)
         given = result_shardings(main) if self.keep_given else [None] * len(values)
         names = result_names(main)
-        aliases = _donations(main, [argument.type for argument in block.arguments])
+        aliases = donated_arguments(main, [argument.type for argument in block.arguments])
         for number, value in enumerate(values):
             self._touch(value)
             if value not in self.flow_of or not shape_of(value.type):
@@ -467,24 +492,5 @@ def _terminator(block: ir.Block) -> ir.Operation:
     return block.operations[len(block.operations) - 1].operation
 
 
-def _donations(main: ir.Operation, arguments: Sequence[ir.Type]) -> dict[int, int]:
-    """Return the donated arguments by the numbers of the results that reuse their memory.
-
-    An argument without a given result takes the first one of its type that is left.
-    """
-    found: dict[int, int] = {}
-    donors: list[int] = []
-    for argument, attributes in enumerate(FunctionView(main).arg_attrs or ()):
-        if ALIAS in attributes:
-            result = as_integer(attributes[ALIAS])
-            if result is not None:
-                found[result] = argument
-        elif DONOR in attributes:
-            donors.append(argument)
-    results = list(function_type_of(main).results)
-    for argument in donors:
-        fitting = (at for at, each in enumerate(results) if each == arguments[argument])
-        result = next((at for at in fitting if at not in found), None)
-        if result is not None:
-            found[result] = argument
-    return found
+def _declares_shardings(computation: ir.Operation) -> bool:
+    return all(has_discardable(computation, each) for each in ("in_shardings", "out_shardings"))

@@ -18,6 +18,7 @@ from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import (
     COMPUTATIONS,
     edge_owner,
+    rank_of,
     set_argument_shardings,
     set_result_shardings,
     set_result_shardings_of,
@@ -78,9 +79,18 @@ def annotate(
             if result in values and (edge_owner(result) or result) == result
         }
         if name in COMPUTATIONS:
-            for attribute in ("in_shardings", "out_shardings"):
-                given = value_of(get_discardable(operation, attribute)).shardings
-                kept = TensorShardingPerValue(tuple(each.closed_like() for each in given))
+            arguments = list(operation.regions[0].blocks[0].arguments)
+            for attribute, ends in (
+                ("in_shardings", arguments),
+                ("out_shardings", list(operation.results)),
+            ):
+                given = get_discardable(operation, attribute)
+                chosen = (
+                    [closed(values.get(end, ((),) * rank_of(end.type)), mesh) for end in ends]
+                    if given is None
+                    else [each.closed_like() for each in value_of(given).shardings]
+                )
+                kept = TensorShardingPerValue(tuple(chosen))
                 set_discardable(operation, attribute, cache[kept])
         elif found and single_device_sharding(operation, meshes) is None:
             set_result_shardings_of(operation, found, cache)

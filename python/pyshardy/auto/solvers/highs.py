@@ -60,6 +60,9 @@ CHEAP_ENTRIES = 100_000
 That takes about a second, and often finds the optimum.
 """
 
+WORK_OF_CHEAP = 20_000
+"""The most work of local search where the relaxation is cheap: about half a second."""
+
 SEARCH_SHARE = 0.15
 """The fraction of the time that local search may take."""
 
@@ -198,12 +201,21 @@ class HighsSearch(SolverRun):
         is_large = self.dual is not None or entries(self.problem) > CHEAP_ENTRIES
         return is_large and self.is_proven
 
+    @property
+    def _weighted_entries(self) -> int:
+        """The pairs of classes, as they count for the time of the relaxation."""
+        weight = WEIGHT_OF_COPIES if self.problem.copies else 1
+        return weight * entries(self.problem)
+
+    @property
+    def _is_cheap(self) -> bool:
+        return self._weighted_entries <= CHEAP_ENTRIES
+
     def _is_too_large(self) -> bool:
         """Return whether programs for all strategies aren't solved, and note it."""
         if self.largest is None:
             return False
-        weight = WEIGHT_OF_COPIES if self.problem.copies else 1
-        if weight * entries(self.problem) <= self.largest:
+        if self._weighted_entries <= self.largest:
             return False
         self.notes.append("too large for the linear relaxation")
         return True
@@ -295,7 +307,7 @@ class HighsSearch(SolverRun):
         deadline = self._deadline_of_search()
         if not search.fits and not search.repair(deadline):
             return
-        search.improve(deadline)
+        search.improve(deadline, most_work=WORK_OF_CHEAP if self._is_cheap else math.inf)
         self.offer(np.array(search.choice, np.int64))
 
     # --- Relaxation ------------------------------------------------------------------------------

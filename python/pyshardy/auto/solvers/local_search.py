@@ -8,12 +8,15 @@
    is cheaper, and otherwise taken back.
 
 The cost of each strategy of a node beside the current choices of its neighbors is kept up to date,
-so that a move takes time in proportion to the neighbors of a node.
+so that a move takes time in proportion to the neighbors of a node; those that share a value with it
+are left out if the forms in which others need the value stay the same.
 """
 
 from __future__ import annotations
 
+import math
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -44,12 +47,14 @@ class LocalSearch:
         choice: the strategy of each node.
         memory: the live bytes at each point of time.
         cost: the cost of the choice.
+        work: the number of times that the cost of a value was computed for one of its nodes.
         fixed: the nodes that improvement doesn't move.
     """
 
     def __init__(self, problem: Problem, choice: Ints) -> None:
         self.problem = problem
         self.fixed: frozenset[int] = frozenset()
+        self.work = 0
         self.large = _large(problem)
         self._incident: list[list[int]] = [[] for _ in problem.nodes]
         self._tables: list[Floats | None] = []
@@ -59,6 +64,12 @@ class LocalSearch:
                 self._incident[node].append(index)
             has_copies = index in copied
             self._tables.append(None if has_copies else self._table(value))
+        # How often each form of a value is needed, and the most uses by one node.
+        self._counts: list[Counter[int]] = []
+        self._own_targets = [_targets_by_node(value) for value in problem.values]
+        self._most_uses = [
+            max(map(len, targets.values()), default=0) for targets in self._own_targets
+        ]
         self._finite = [self._bounded(value.costs) for value in problem.values]
         self._buffers: list[list[tuple[int, int, Floats]]] = [[] for _ in problem.nodes]
         for buffer in problem.buffers:
@@ -73,6 +84,10 @@ class LocalSearch:
         """Start from another choice."""
         self.choice: list[int] = choice.tolist()
         self.memory = evaluate(self.problem, choice).memory
+        self._counts = [
+            Counter(int(user.target[self.choice[user.node]]) for user in value.users)
+            for value in self.problem.values
+        ]
         self._shared_terms: dict[tuple[int, int], Floats] = {}  # of each value and each end
         self.marginals = [self._marginal(node) for node in range(len(self.choice))]
         self.cost = self._total()
@@ -116,19 +131,34 @@ class LocalSearch:
         if not shared:
             self.choice[node] = strategy
             return
-        ends = [
-            (index, other)
-            for index in shared
-            for other in dict.fromkeys(self._ends(index))
-            if other != node
-        ]
         self._add_copies(shared, -1.0)
         self.choice[node] = strategy
+        changed = [index for index in shared if self._recount(index, node, before)]
         self._add_copies(shared, 1.0)
-        for index, other in ends:
-            terms = self._terms(index, other)
-            self.marginals[other] += terms - self._shared_terms[index, other]
-            self._shared_terms[index, other] = terms
+        for index in changed:
+            for other in dict.fromkeys(self._ends(index)):
+                if other != node:
+                    terms = self._terms(index, other)
+                    self.marginals[other] += terms - self._shared_terms[index, other]
+                    self._shared_terms[index, other] = terms
+
+    def _recount(self, index: int, node: int, before: int) -> bool:
+        """Count the forms of a value after a move; return whether the costs of others may change.
+
+        The cost of a node depends on the forms that other nodes need. With more uses of a form than
+        one node has, all others need it.
+        """
+        value, counts, strategy = self.problem.values[index], self._counts[index], self.choice[node]
+        enough = self._most_uses[index] + 1
+        is_changed = node == value.producer
+        for target in self._own_targets[index].get(node, ()):
+            old, new = int(target[before]), int(target[strategy])
+            if old == new:
+                continue
+            is_changed |= counts[old] <= enough or counts[new] < enough
+            counts[old] -= 1
+            counts[new] += 1
+        return is_changed
 
     def neighbors(self, node: int) -> list[int]:
         """Return the nodes that share a value with a node, without it."""
@@ -189,20 +219,24 @@ class LocalSearch:
             if not changed or time.perf_counter() > deadline:
                 return
 
-    def improve(self, deadline: float, first: Iterable[int] | None = None) -> None:
+    def improve(
+        self, deadline: float, first: Iterable[int] | None = None, most_work: float = math.inf
+    ) -> None:
         """Move nodes, with chains, while the choice becomes cheaper and time is left.
 
         Args:
             deadline: the time to stop at.
             first: the nodes to begin with; others follow those that move. All by default.
+            most_work: the work to stop after (see `work`), which depends on no clock.
         """
+        most_work += self.work
         active = dict.fromkeys(range(len(self.choice)) if first is None else first)
         while active:
             visited = list(active)
             active.clear()
             for node in (each for each in visited if each not in self.fixed):
                 for strategy in self._candidates(node):
-                    if time.perf_counter() > deadline:
+                    if self.work > most_work or time.perf_counter() > deadline:
                         return
                     if strategy != self.choice[node] and self.chain(node, strategy):
                         active[node] = None
@@ -295,6 +329,7 @@ class LocalSearch:
 
     def _terms(self, index: int, node: int) -> Floats:
         """Return the cost of a value by the strategies of one of its nodes."""
+        self.work += 1
         value, table = self.problem.values[index], self._tables[index]
         if table is not None:
             user = value.users[0].node
@@ -302,15 +337,15 @@ class LocalSearch:
                 return table[self.choice[value.producer]]
             return table[:, self.choice[user]]
         costs = self._finite[index]
-        needed = {
-            int(user.target[self.choice[user.node]]) for user in value.users if user.node != node
-        }
+        own = self._own_targets[index].get(node, ())
+        by_node = Counter(int(target[self.choice[node]]) for target in own)
+        counts = self._counts[index].items()
+        needed = sorted(form for form, count in counts if count > by_node[form])
         if node == value.producer:
-            return costs[:, sorted(needed)].sum(axis=1)[value.source]
+            return costs[:, needed].sum(axis=1)[value.source]
         row: Floats = np.array(costs[value.source[self.choice[value.producer]]])
-        base = float(row[sorted(needed)].sum())
-        row[sorted(needed)] = 0.0
-        own = [user.target for user in value.users if user.node == node]
+        base = float(row[needed].sum())
+        row[needed] = 0.0
         total: Floats = row[own[0]] + base
         for position, target in enumerate(own[1:], 1):
             is_new = np.all([target != earlier for earlier in own[:position]], axis=0)
@@ -325,6 +360,14 @@ class LocalSearch:
                 if any(user.target[self.choice[user.node]] == copy.target for user in value.users):
                     nbytes = copy.nbytes[value.source[self.choice[value.producer]]]
                     self.memory[copy.start : copy.end] += sign * nbytes
+
+
+def _targets_by_node(value: Value) -> dict[int, list[Ints]]:
+    """Return for each node that uses a value the forms that its strategies need, for each use."""
+    found: dict[int, list[Ints]] = {}
+    for user in value.users:
+        found.setdefault(user.node, []).append(user.target)
+    return found
 
 
 def _large(problem: Problem) -> float:
