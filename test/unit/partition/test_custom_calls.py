@@ -47,3 +47,23 @@ def test_a_rule_of_which_nothing_follows(context):
     assert "@lapack(%0)" in asm(program.module)
     assert "(tensor<8x8xf32>) -> tensor<8x8xf32>" in asm(program.module)
     assert [collective.kind for collective in program.collectives] == ["all_gather"]
+
+
+def test_a_dimension_that_is_only_partly_blocked(context):
+    """The axis shards the factor `i` of the result, although the dimension ends with `j`."""
+    module = parse(
+        """
+        sdy.mesh @mesh = <["x"=4]>
+        func.func @main(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+            -> (tensor<32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+          %0 = stablehlo.custom_call @sort_rows(%a) {sdy.sharding_rule = #sdy.op_sharding_rule<
+              ([i, j])->([ij]) {i=4, j=8} need_replication={j}, custom>}
+            : (tensor<4x8xf32>) -> tensor<32xf32>
+          return %0 : tensor<32xf32>
+        }""",
+        context,
+    )
+    propagate(module)
+    program = partition(module)
+    assert not program.collectives
+    assert "(tensor<1x8xf32>) -> tensor<8xf32>" in asm(program.module)

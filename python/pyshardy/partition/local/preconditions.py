@@ -42,7 +42,7 @@ from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 from pyshardy.partition.op_facts.left_over import REMOVED_BY, is_left
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
-from pyshardy.propagation.projection import ShardingProjection
+from pyshardy.propagation.projection import ShardingProjection, deal_axes
 from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.operation_view import OperationView
 
@@ -269,6 +269,7 @@ class LocalChecks:
     def _check_factors(
         self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings
     ) -> None:
+        """Check that no dimension is sharded along a factor that needs elements of other shards."""
         blocked = blocked_factors(operation, rule)
         if not blocked:
             return
@@ -277,7 +278,15 @@ class LocalChecks:
                 continue
             dims = zip(sharding.dim_shardings, mapping.dim_mappings, strict=True)
             for dim, (dim_sharding, factors) in enumerate(dims):
-                if dim_sharding.axes and not blocked.isdisjoint(factors.factor_indices):
+                if not dim_sharding.axes or blocked.isdisjoint(factors.factor_indices):
+                    continue
+                mesh = mesh_of(sharding, self._meshes) or Mesh()
+                dealt = deal_axes(dim_sharding, factors.factor_indices, rule.factor_sizes, mesh)
+                is_blocked = any(
+                    each.overflow_axes or (factor in blocked and each.axes)
+                    for factor, each in dealt.items()
+                )
+                if is_blocked:
                     what = _end(position, len(operation.operands))
                     _fail(
                         operation,
