@@ -218,8 +218,9 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
 }"""
     with pytest.raises(
         ExecutionError, match=r"p\.mlir:3:8: error: the JIT compiler failed: .*custom_call"
-    ):
+    ) as failure:
         run(text, np.ones(2, np.float32))
+    assert "'sdy-run --custom-call=f=FILE:FUNCTION'" in str(failure.value)
     identity = "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  return %x : tensor<f32>\n}"
     assert run(identity, np.float32(3)) == [3]
 

@@ -14,7 +14,7 @@ from mlir_sdy.diagnostics import Diagnostic, SourceLocation, error, note
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
 from pyshardy.backends.engines.interface import Arrays
-from pyshardy.irtools.stablehlo_views import function_type_of
+from pyshardy.irtools.stablehlo_views import function_type_of, target_of
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, advice_on
 from pyshardy.local_program.entry import ENTRY, from_plain, to_plain, with_plain_edges
 from pyshardy.local_program.errors import ExecutionError
@@ -22,6 +22,7 @@ from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.local_program.values import spec_of
 
 _OPERATION = re.compile(r"\b(?:stablehlo|chlo)\.\w+")
+_TARGET = re.compile(r'call_target_name = "([^"]+)"')
 
 
 class ChildEngine:
@@ -125,7 +126,9 @@ class EngineProgram:
         if not match:
             notes.append(note("it runs in a child process, which is restarted"))
         elif match[0] == CUSTOM_CALL:
-            notes.append(note(advice_on(None), place))
+            target = _TARGET.search(reason)
+            place = self._places.get(target[1], place) if target else place
+            notes.append(note(advice_on(target and target[1]), place))
         return ExecutionError(error(f"{self._engine.title} failed: {reason}", place, notes))
 
 
@@ -134,12 +137,16 @@ def _specs(types: Sequence[ir.Type], place: SourceLocation | None) -> tuple[Tens
 
 
 def _places_by_name(module: ir.Module) -> dict[str, SourceLocation | None]:
-    """Return the location of the first operation of each name."""
+    """Return the location of the first operation of each name, and custom call of each target."""
     places: dict[str, SourceLocation | None] = {}
 
     def visit(operation: ir.Operation) -> ir.WalkResult:
-        if operation.name not in places:
-            places[operation.name] = location_of(operation.location)
+        names = [operation.name]
+        if operation.name == CUSTOM_CALL:
+            names.append(target_of(operation))
+        for name in names:
+            if name not in places:
+                places[name] = location_of(operation.location)
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
