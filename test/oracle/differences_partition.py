@@ -322,20 +322,6 @@ CASES: dict[str, Case] = {
           return %1 : !t
         }}""",
     ),
-    "manual computation on one device": Passes(
-        "a manual computation whose manual axes have one device",
-        "canonicalize",
-        """sdy.mesh @m = <["x"=2]>
-        func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
-          %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"x"}]>] out_shardings=[<@m, [{"x"}]>]
-              manual_axes={} (%i: tensor<8xf32>) {
-            sdy.return %i : tensor<8xf32>
-          } : (tensor<8xf32>) -> tensor<8xf32>
-          return %0 : tensor<8xf32>
-        }""",
-        Gives("sdy.manual_computation"),
-        Gives("return %arg0", lacks=("sdy.manual_computation",)),
-    ),
     "parts of an axis that meet": optimized(
         "`sdy-optimize-collectives` where parts of an axis meet",
         ('[{"c":(1)2}, {"c":(2)2, "b"}]', '[{"c":(1)2}, {"b", "c":(2)2}]', '[{"c"}, {"b"}]'),

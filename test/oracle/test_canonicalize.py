@@ -65,11 +65,11 @@ SLICE = op('all_slice [{}, {"v"}]', '[{"u"}, {"v"}]')
 U, V, OPEN = '[{"u"}, {}]', '[{}, {"v"}]', "[{?}, {?}]"
 
 
-def manual(axes, ins, outs, local=T, inner="%d = stablehlo.negate %c : $", attrs=""):
+def manual(axes, ins, outs, local=T, inner="%d = stablehlo.negate %c : $", attrs="", mesh="@m"):
     inner = inner.replace("$", local)
     return function(
-        f"%0 = sdy.manual_computation(%a) in_shardings=[<@m, {ins}>] "
-        f"out_shardings=[<@m, {outs}>] manual_axes={{{axes}}} (%c: {local}) {{\n"
+        f"%0 = sdy.manual_computation(%a) in_shardings=[<{mesh}, {ins}>] "
+        f"out_shardings=[<{mesh}, {outs}>] manual_axes={{{axes}}} (%c: {local}) {{\n"
         f"{inner}\nsdy.return %d : {local} }} {attrs} : ({T}) -> {T}"
     )
 
@@ -318,6 +318,8 @@ CASES = {
     # The release in jaxlib inlines no computation yet.
     "manual computations": [
         manual('"u"', U, U, local="tensor<4x16xf32>"),
+        manual("", U, V),
+        manual('"a"', '[{"a"}, {"b"}]', "[{}, {}]", mesh="@one"),
         manual(
             '"u"',
             U,

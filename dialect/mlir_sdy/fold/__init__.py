@@ -7,7 +7,7 @@
 | `reshard_reuse` | reshards equal to earlier ones, also through reshapes               |
 | `collectives`   | collectives without effect, and inverse pairs of collectives        |
 | `reduce_scatter`| all-reduces whose results are only sliced                           |
-| `computations`  | unused arguments of manual computations, trivial bodies             |
+| `computations`  | unused arguments of manual computations, and those without values   |
 
 The function `canonicalize` applies them alone; the pass `canonicalize` of pipelines applies them
 together with upstream's pass of that name.

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Simplification of manual computations: unused arguments and trivial computations."""
+"""Simplification of manual computations: unused arguments, and computations without values."""
 
 from __future__ import annotations
-
-import math
-from collections.abc import Iterable, Sequence
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import attribute_of, value_of
 from mlir_sdy.discardable import set_discardable
 from mlir_sdy.fold.pattern import Pattern, is_used
-from mlir_sdy.host import ir, rewrite
-from mlir_sdy.model import TensorSharding, TensorShardingPerValue, common_mesh
+from mlir_sdy.host import rewrite
+from mlir_sdy.model import TensorShardingPerValue
 from mlir_sdy.ods.irdl_groups import OPERAND_SIZES, RESULT_SIZES
-from mlir_sdy.symbols import enclosing_module, meshes_of
-from mlir_sdy.values import manual_axes
 
 _OWN = frozenset({"in_shardings", "out_shardings", "manual_axes", OPERAND_SIZES, RESULT_SIZES})
 
@@ -51,53 +46,24 @@ def drop_unused_inputs(
     return True
 
 
-def inline_on_one_device(
+def inline_without_values(
     computation: sdy.ManualComputationOp, rewriter: rewrite.PatternRewriter
 ) -> bool:
-    """A computation is inlined if its manual axes have one device.
+    """A computation without operands and results is inlined; an empty one is erased.
 
-    1. A computation without values whose body is empty is erased, for any manual axes.
-    2. If the sizes of its manual axes are all 1, or there are no values, the body is inlined. The
-       shardings of operands and results are dropped.
+    One with values is kept even if its manual axes have one device, as by C++ Shardy: its shardings
+    may have free axes, which constrain the values.
     """
-    in_shardings, out_shardings = (
-        value_of(attribute).shardings
-        for attribute in (computation.in_shardings, computation.out_shardings)
-    )
-    body = computation.regions[0].blocks[0]
-    if in_shardings or out_shardings:
-        axes = manual_axes(computation.operation)
-        if (
-            axes
-            and _devices_along(axes, computation.operation, (*in_shardings, *out_shardings)) != 1
-        ):
-            return False
-    # The moved operations are in the block before, and their outside uses are those of the results.
-    *inner, terminator = [view.operation for view in body.operations]
-    for argument, operand in zip(body.arguments, computation.operands, strict=True):
-        argument.replace_all_uses_with(operand)
+    if len(computation.operands) or len(computation.results):
+        return False
+    *inner, _ = [view.operation for view in computation.regions[0].blocks[0].operations]
     for operation in inner:
         operation.move_before(computation.operation)
-    returned = list(terminator.operands)
-    if returned:
-        rewriter.replace_op(computation.operation, returned)
-    else:
-        rewriter.erase_op(computation.operation)
+    rewriter.erase_op(computation.operation)
     return True
-
-
-def _devices_along(
-    axes: Sequence[str], computation: ir.Operation, shardings: Iterable[TensorSharding]
-) -> int | None:
-    """Return the number of devices along manual axes; None without a mesh."""
-    module = enclosing_module(computation)
-    meshes = {} if module is None else meshes_of(module)
-    written = common_mesh(shardings, meshes)
-    mesh = meshes.get(written) if isinstance(written, str) else written
-    return None if mesh is None else math.prod(map(mesh.axis_size, axes))
 
 
 PATTERNS = (
     Pattern(sdy.ManualComputationOp, drop_unused_inputs),
-    Pattern(sdy.ManualComputationOp, inline_on_one_device),
+    Pattern(sdy.ManualComputationOp, inline_without_values),
 )
