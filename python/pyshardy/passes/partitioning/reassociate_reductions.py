@@ -314,6 +314,8 @@ class _Reassociation:
         mesh = mesh_of(sharding, self.meshes)
         assert mesh is not None, "the verifier refuses shardings without a mesh"
         added = set_difference(completion.axes, sharding.unreduced_axes, mesh)
+        if not added and get_sharding(value) == sharding:
+            return
         axes = sort_and_merge([*sharding.unreduced_axes, *added], mesh)
         set_sharding(value, sharding.with_unreduced_axes(axes), self.cache)
 
