@@ -151,7 +151,7 @@ class LocalSearch:
         value, counts, strategy = self.problem.values[index], self._counts[index], self.choice[node]
         enough = self._most_uses[index] + 1
         is_changed = node == value.producer
-        for target in self._own_targets[index].get(node, ()):
+        for target in self._own_targets[index].get(node) or []:
             old, new = int(target[before]), int(target[strategy])
             if old == new:
                 continue
@@ -337,7 +337,7 @@ class LocalSearch:
                 return table[self.choice[value.producer]]
             return table[:, self.choice[user]]
         costs = self._finite[index]
-        own = self._own_targets[index].get(node, ())
+        own = self._own_targets[index].get(node) or []
         by_node = Counter(int(target[self.choice[node]]) for target in own)
         counts = self._counts[index].items()
         needed = sorted(form for form, count in counts if count > by_node[form])
