@@ -15,9 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_views import ProductView
 from pyshardy.irtools.tensor_types import bytes_of, element_type_of
-
-_PRECISION = "precision_config"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +172,10 @@ def multiplied_elements(product: ir.Operation) -> str:
     """
     element = _multiplied_type(product)
     name = str(element.element_type if isinstance(element, ir.ComplexType) else element)
-    if name != "f32" or _PRECISION not in product.attributes:
+    if name != "f32":
         return name
-    written = str(product.attributes[_PRECISION])  # the bindings have no class for precisions
-    given = (each for each in ("HIGHEST", "HIGH") if f"precision {each}>" in written)
-    return next((f"f32-{each.lower()}" for each in given), name)
+    given = ProductView(product).precision_config
+    return next((f"f32-{each.lower()}" for each in ("HIGHEST", "HIGH") if each in given), name)
 
 
 def moving_work(sized: SizedOperation) -> Work:

@@ -53,6 +53,8 @@ from pyshardy.irtools.stablehlo_views.linear_algebra import (
     ConvolutionView,
     DotView,
     FftView,
+    ProductView,
+    RaggedDotView,
     TriangularSolveView,
 )
 from pyshardy.irtools.stablehlo_views.reductions import (
@@ -92,6 +94,8 @@ __all__ = [
     "LeadingBroadcastView",
     "OperationView",
     "PadView",
+    "ProductView",
+    "RaggedDotView",
     "ReduceScatterView",
     "ReduceView",
     "ReverseView",

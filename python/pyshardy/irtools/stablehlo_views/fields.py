@@ -297,6 +297,19 @@ class EnumCase(Field[str]):
         return str(attribute).rpartition(" ")[2].rstrip(">")
 
 
+class EnumCases(Field[Sequence[str]]):
+    """An array of enum attributes, such as `[#stablehlo<precision HIGH>]`, as `["HIGH"]`.
+
+    It is empty if the operation lacks it.
+    """
+
+    def of(self, operation: ir.Operation) -> list[str]:
+        """Return the cases of an operation."""
+        attribute = operation.attributes.get(self.name)
+        each = EnumCase(self.name)
+        return [] if attribute is None else [each.read(one) for one in attribute]
+
+
 class DimensionNumbers(Field[Value]):
     """Dimension numbers, as the class of the bindings.
 

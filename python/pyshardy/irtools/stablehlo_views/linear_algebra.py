@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from mlir_sdy.host import stablehlo
+from pyshardy.irtools.ragged_dot_numbers import RaggedDotNumbers
 from pyshardy.irtools.stablehlo_views.fields import (
     DimensionNumbers,
     EnumCase,
+    EnumCases,
     Flag,
     Integer,
     Integers,
@@ -14,6 +16,32 @@ from pyshardy.irtools.stablehlo_views.fields import (
     Paddings,
     PerDimension,
 )
+
+
+class ProductView(OperationView):
+    """A product of two operands: a contraction or a convolution.
+
+    Attributes:
+        precision_config: the precisions of both operands; empty for the default.
+    """
+
+    __slots__ = ()
+
+    precision_config = EnumCases("precision_config")
+
+
+class RaggedDotView(OperationView):
+    """A `chlo.ragged_dot`.
+
+    Attributes:
+        ragged_dot_dimension_numbers: the roles of the dimensions of both operands.
+    """
+
+    __slots__ = ()
+
+    ragged_dot_dimension_numbers = DimensionNumbers(
+        "ragged_dot_dimension_numbers", lambda attribute: RaggedDotNumbers.parse(str(attribute))
+    )
 
 
 class DotView(OperationView):

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from mlir_sdy.host import ir
 from pyshardy.cost.op_work import ProductWork, SizedOperation
-from pyshardy.irtools.ragged_dot_numbers import RaggedDotNumbers
-from pyshardy.irtools.stablehlo_views import DotView
+from pyshardy.irtools.stablehlo_views import DotView, RaggedDotView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.linear_operations import multiplicative
@@ -42,7 +41,7 @@ def _num_operations_of_groups(sized: SizedOperation) -> int:
     If the ragged dimension is contracted, each of its elements counts for one of the groups only.
     """
     operation = sized.operation
-    numbers = RaggedDotNumbers.parse(str(operation.attributes["ragged_dot_dimension_numbers"]))
+    numbers = RaggedDotView(operation).ragged_dot_dimension_numbers
     shape = shape_of(operation.operands[0].type)
     num_groups = shape_of(operation.results[0].type)[0] if numbers.is_contracting else 1
     contracted = math.prod(shape[dim] for dim in numbers.lhs_contracting)

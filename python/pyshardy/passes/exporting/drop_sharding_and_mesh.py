@@ -36,6 +36,7 @@ from pyshardy.irtools.replica_groups import (
     mesh_of_groups,
 )
 from pyshardy.irtools.shardings import MODULE_SHARDING_METADATA, different_shardings
+from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.partition.compatibility.planned_axes import FACTOR_AXES
 
 
@@ -71,7 +72,7 @@ def drop_sharding_and_mesh(
             kept += sharding_attributes(operation)
     used = {sharding.mesh_or_ref for sharding in different_shardings(kept)}
     for mesh in meshes:
-        if ir.StringAttr(mesh.attributes["sym_name"]).value not in used:
+        if symbol_name(mesh) not in used:
             mesh.erase()
 
 
