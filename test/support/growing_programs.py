@@ -86,11 +86,14 @@ def _constraint(result, operand, number):
     return f'{result} = sdy.sharding_constraint {operand} <@mesh, [{{"{axis}"}}, {{}}]> : {T}'
 
 
+LAYER = "\n".join([_dot("%0", "%x", "%v"), *(_tanh(f"%{n + 1}", f"%{n}") for n in range(5))])
+"""The operations of a function of `%x` and `%v`, which returns `%5`."""
+
+
 def functions(count):
-    inner = "\n".join([_dot("%0", "%x", "%v"), *(_tanh(f"%{n + 1}", f"%{n}") for n in range(5))])
     others = [
         f"func.func private @f{number}(%x: {T}, %v: {T}) -> {T} attributes {{no_inline}} {{\n"
-        f"{inner}\nreturn %5 : {T}\n}}"
+        f"{LAYER}\nreturn %5 : {T}\n}}"
         for number in range(count)
     ]
     return _chain(
@@ -103,14 +106,13 @@ def functions(count):
 
 
 def calls(count):
-    inner = "\n".join([_dot("%0", "%x", "%v"), *(_tanh(f"%{n + 1}", f"%{n}") for n in range(5))])
     return _chain(
         count,
         lambda number, value, result: [
             _constraint(f"%k{number}", value, number),
             f"{result} = call @f(%k{number}, %w) : ({T}, {T}) -> {T}",
         ],
-        others=[f"func.func private @f(%x: {T}, %v: {T}) -> {T} {{\n{inner}\nreturn %5 : {T}\n}}"],
+        others=[f"func.func private @f(%x: {T}, %v: {T}) -> {T} {{\n{LAYER}\nreturn %5 : {T}\n}}"],
     )
 
 

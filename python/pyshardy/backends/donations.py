@@ -40,20 +40,49 @@ def shift_aliases(function: ir.Operation, positions: Mapping[int, int]) -> None:
 def settle_donations(
     function: ir.Operation, arguments: Sequence[Hashable], results: Sequence[Hashable]
 ) -> tuple[list[int | None], list[int]]:
-    """Assign to each donated argument of a local program the result that reuses its memory.
+    """Write the result that reuses the memory of each donated argument of a local program.
 
-    1. An argument with an alias keeps it if that result fits, and no argument before has it.
-    2. Otherwise the first result that fits, and that no other argument has, is its alias.
-    3. If there is none, its donation is dropped.
+    These are `reused_results`. Other donations are dropped.
 
     Args:
         function: the `func.func`, whose attributes are changed.
         arguments: the layout of each argument: its type and what each device holds of it.
-        results: that of each result, which fits the arguments of the same layout.
+        results: that of each result.
 
     Returns:
         For each argument the position of the result or None, and the positions of the arguments
         whose donation was dropped.
+
+    Raises:
+        UsageError: an attribute is malformed.
+    """
+    aliases, donors = aliased_results(function), _donors(function)
+    wanted = [index for index, alias in enumerate(aliases) if alias is not None or donors[index]]
+    taken = reused_results(function, arguments, results)
+    if wanted:
+        attributes = {
+            index: _position(taken[index], function.context) if index in taken else None
+            for index in wanted
+        }
+        set_argument_attributes(function, ALIAS, attributes)
+        set_argument_attributes(function, DONOR, dict.fromkeys(wanted))
+    return [taken.get(index) for index in range(len(aliases))], [
+        index for index in wanted if index not in taken
+    ]
+
+
+def reused_results(
+    function: ir.Operation, arguments: Sequence[Hashable], results: Sequence[Hashable]
+) -> dict[int, int]:
+    """Return the results that reuse the memory of donated arguments, by the arguments.
+
+    1. An argument with an alias keeps it if that result fits, and no argument before has it.
+    2. Otherwise the first result that fits, and that no other argument has, is its alias.
+
+    Args:
+        function: the `func.func`.
+        arguments: the layout of each argument, such as its type.
+        results: that of each result, which fits the arguments of the same layout.
 
     Raises:
         UsageError: an attribute is malformed.
@@ -78,16 +107,7 @@ def settle_donations(
     for index in wanted:
         if index not in taken and free[arguments[index]]:
             taken[index] = free[arguments[index]].popleft()
-    if wanted:
-        attributes = {
-            index: _position(taken[index], function.context) if index in taken else None
-            for index in wanted
-        }
-        set_argument_attributes(function, ALIAS, attributes)
-        set_argument_attributes(function, DONOR, dict.fromkeys(wanted))
-    return [taken.get(index) for index in range(len(aliases))], [
-        index for index in wanted if index not in taken
-    ]
+    return taken
 
 
 def donated_arguments(function: ir.Operation) -> list[int]:

@@ -152,7 +152,7 @@ class ProductWork:
         """Return the work; a product of complex numbers takes four of real ones."""
         element = _multiplied_type(sized.operation)
         each = 4.0 if isinstance(element, ir.ComplexType) else 1.0
-        name = multiplied_elements(sized.operation)
+        name = _name_of(element, sized.operation)
         return Work(each * self.num_operations(sized), sized.traffic, name)
 
 
@@ -170,7 +170,10 @@ def multiplied_elements(product: ir.Operation) -> str:
     2. For `f32` with a precision above the default, this follows: `f32-high`, `f32-highest`. It is
        the highest of both operands. With the default, hardware may multiply fewer bits.
     """
-    element = _multiplied_type(product)
+    return _name_of(_multiplied_type(product), product)
+
+
+def _name_of(element: ir.Type, product: ir.Operation) -> str:
     name = str(element.element_type if isinstance(element, ir.ComplexType) else element)
     if name != "f32":
         return name

@@ -36,7 +36,7 @@ from pyshardy.pipeline.instrumentation import Instrumentation
 from pyshardy.pipeline.nesting import operations_at
 from pyshardy.pipeline.plan import Step, plan_pipeline
 from pyshardy.pipeline.statistics import operation_counts
-from pyshardy.pipeline.syntax import PassPipeline
+from pyshardy.pipeline.syntax import MODULE_ANCHOR, PassPipeline
 
 VERIFY_ANALYSES = "PYSHARDY_VERIFY_ANALYSES"
 """The environment variable that switches the check of preserved analyses on."""
@@ -215,7 +215,7 @@ def _run_python_pass(step: Step, module: ir.Module) -> int:
     targets = list(operations_at(module, step.nesting)) if step.nesting else [module]
     failures: list[SdyError | ir.MLIRError] = []
     # As in MLIR, a pass on an operation must not change what is around it.
-    is_on_modules = not step.nesting or step.nesting[-1] in ("builtin.module", "any")
+    is_on_modules = not step.nesting or step.nesting[-1] in (MODULE_ANCHOR, "any")
     with nullcontext() if is_on_modules else meshes_unchanged():
         for target in targets:
             with module.context, target.operation.location:

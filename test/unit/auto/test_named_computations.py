@@ -32,6 +32,8 @@ def test_missing_shardings_are_chosen(given_in, given_out):
     text = PROGRAM.replace("IN", given_in).replace("OUT", given_out)
     plan = sdy.auto_shard(sdy.parse(text), hardware=HARDWARE)
     (line,) = (line for line in sdy.asm(plan.module).splitlines() if "named_computation" in line)
+    assert "in_shardings=" in line
+    assert "out_shardings=" in line
     assert f"in_shardings=[{OPEN}, {COLUMNS}, {OPEN}]" in line or not given_in
     assert f"out_shardings=[{COLUMNS}]" in line or not given_out
     check = plan.check()

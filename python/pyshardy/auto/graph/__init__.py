@@ -7,7 +7,6 @@
 | `sites`           | the sites where a strategy is chosen                         |
 | `inlined_calls`   | calls whose arguments are no values of their own             |
 | `chains`          | chains of elementwise operations                             |
-| `donations`       | the results that reuse the memory of arguments               |
 | `partial_values`  | values that may stay partial until a later operation         |
 | `partial_results` | strategies with partial operands and results                 |
 | `fold`            | equal choices of equal parts                                 |

@@ -35,7 +35,6 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
 from pyshardy.auto.graph.chains import Chains
-from pyshardy.auto.graph.donations import donated_arguments
 from pyshardy.auto.graph.fused_values import FusedValues
 from pyshardy.auto.graph.inlined_calls import InlinedCalls
 from pyshardy.auto.graph.operation_forms import OperationForm, OperationForms, Tensor
@@ -44,11 +43,13 @@ from pyshardy.auto.graph.partial_values import PartialValues
 from pyshardy.auto.graph.sites import Flow, Graph, Site
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.auto.strategies.computations import Computations
+from pyshardy.backends.donations import reused_results
 from pyshardy.cost.op_work import Work
 from pyshardy.irtools.functions import entry_block, functions_of
 from pyshardy.irtools.named_values import name_of, result_names
 from pyshardy.irtools.stablehlo_views import (
     callee_of,
+    function_type_of,
     symbol_name,
 )
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
@@ -469,7 +470,9 @@ class _Builder:
         values = list(_terminator(block).operands)
         given = result_shardings(main) if self.keep_given else [None] * len(values)
         names = result_names(main)
-        aliases = donated_arguments(main, [argument.type for argument in block.arguments])
+        types = function_type_of(main)
+        reused = reused_results(main, list(types.inputs), list(types.results))
+        aliases = {result: argument for argument, result in reused.items()}
         for number, value in enumerate(values):
             self._touch(value)
             if value not in self.flow_of or not shape_of(value.type):
