@@ -19,7 +19,7 @@ quick: ## Run something of every part of the tests, in less than two minutes
 	@$(PYTHON) -c 'import filecheck, hypothesis, lit, pytest, xdist' 2> /dev/null || bash tools/setup.sh test
 	$(PYTHON) tools/quick.py
 
-test: generate-check lint check-host unit filecheck example site documentation ## Run every check with this Python
+test: generate-check lint unit filecheck example documentation ## Run every check with this Python
 
 generate-check: ## Check that the generated files follow from td/, the records of operations and the flags of the tools
 	$(PYTHON) tools/gen_dialect.py --check
@@ -31,11 +31,11 @@ lint: ## Check style and types
 	$(PYTHON) -m ruff format --check
 	$(PYTHON) -m pyright --pythonpath $(PYTHON)
 
-check-host: ## Check that the MLIR host does what the project relies on
+check-host: ## Check that the MLIR host does what the project relies on, as `unit` does
 	$(PYTHON) tools/check_host.py
 
 unit: ## Run the tests in Python, and those against C++ Shardy
-	$(PYTHON) -m pytest -n 2
+	$(PYTHON) -m pytest -n 2 --dist worksteal --durations=20 --durations-min=5
 
 coverage: ## Run the tests in Python and report the lines that they run in build/coverage/html
 	$(PYTHON) -m pytest -n 2 --cov --cov-report=html:build/coverage/html --cov-fail-under=90
@@ -53,7 +53,7 @@ docs: generate ## Write docs/reference/, and the pictures of the guide
 documentation: ## Run all commands and code of README and guides, with the package as installed
 	$(PYTHON) tools/check_documentation.py
 
-site: ## Build the documentation into build/site; warnings are errors
+site: ## Build the documentation into build/site; warnings are errors, as in `unit`
 	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict
 
 pythons: ## Build the package, and test it as installed with each Python of this machine

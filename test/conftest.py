@@ -2,6 +2,20 @@
 """Settings of all tests."""
 
 import os
+from pathlib import Path
 
-# Each pass of each test is checked: does it preserve the analyses that it is declared to preserve?
-os.environ["PYSHARDY_VERIFY_ANALYSES"] = "1"
+import pytest
+
+HERE = Path(__file__).parent
+VERIFIED = ("unit", "oracle")
+"""The tests in which each pass is checked: does it preserve the analyses that it is declared to
+preserve? That takes a quarter of the time of a pipeline. The other tests run the same pipelines,
+and are checked in the weekly run of more cases."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tell the pipelines of a test, also those in other processes, whether to check analyses."""
+    part = item.path.relative_to(HERE).parts[0]
+    is_verified = part in VERIFIED or "PYSHARDY_CASES" in os.environ
+    os.environ["PYSHARDY_VERIFY_ANALYSES"] = "1" if is_verified else ""

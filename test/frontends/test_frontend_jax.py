@@ -11,6 +11,7 @@ import jax.export
 import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
+from case_counts import cases
 from jax import numpy as jnp
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 from jax_programs import RandomFunction
@@ -181,7 +182,7 @@ def test_exported_functions(form, tmp_path):
 # --- Out ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(cases(6)))
 def test_random_functions(seed):
     function = RandomFunction(seed)
     module = sdy.jax.trace(

@@ -6,6 +6,7 @@ import random
 import jax_devices  # noqa: F401 (before JAX)
 import numpy as np
 import pytest
+from case_counts import cases
 
 import pyshardy as sdy
 from pyshardy.program import run_unpartitioned
@@ -75,7 +76,7 @@ def traced(run, specs, rows=ROWS):
     return module
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(cases(12)))
 def test_loops(seed):
     rng = random.Random(1000 + seed)
     specs = rng.choice(OF_WEIGHTS), P(), rng.choice(OF_BATCHES)

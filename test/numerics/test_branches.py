@@ -8,6 +8,7 @@ import jax
 import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
+from case_counts import cases
 from jax import lax
 from jax import numpy as jnp
 
@@ -116,7 +117,7 @@ class RandomBranches:
         return self.chain(6, state)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(cases(8)))
 def test_random_branches(seed):
     function = RandomBranches(seed)
     values = np.random.default_rng(seed).standard_normal((2, *function.shape)).astype(np.float32)

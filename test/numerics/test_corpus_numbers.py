@@ -19,17 +19,27 @@ from pyshardy.backends.arrays.comparison import compare
 from pyshardy.program import partition
 
 LONG_TO_INTERPRET = {
+    "bert_layer_with_dropout",
+    "convnet_batch",
+    "convnet_features",
+    "convnet_spatial",
+    "convnet_train",
+    "moe_top_k",
+    "moe_top_k_train",
+    "transformer_constraints",
     "transformer_forward",
     "transformer_forward_3d",
     "transformer_generate_loop",
     "transformer_scan",
     "transformer_scan_remat",
     "transformer_scan_train",
+    "transformer_sequence_parallel",
     "transformer_train_adam_fsdp",
     "transformer_train_sgd",
+    "unet_step",
 }
-"""The reference interpreter takes half a minute to four minutes for each: they multiply up to 80
-million pairs of numbers, one in a microsecond. All others together take a minute and a half."""
+"""The reference interpreter takes from a second to four minutes for each: they multiply up to 80
+million pairs of numbers, one in a microsecond. All others together take ten seconds."""
 
 INTERPRETED = os.environ.get("PYSHARDY_INTERPRET_CORPUS", "").split(",")
 """Which of those it runs nevertheless: names with commas between, or `all`."""

@@ -29,7 +29,7 @@ def run(processes, script):
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=500,
     )
 
 

@@ -129,7 +129,7 @@ def warnings_of_both(
     shardy: Shardy, context: Context, text: str, pipeline: str
 ) -> tuple[list[str], list[str]]:
     """Return the warnings of C++ Shardy in a new process, and ours."""
-    shardy.close()
+    shardy.renew()
     with collect() as diagnostics:
         run_pipeline(parse(text, context, "t.mlir"), pipeline)
     return (

@@ -8,6 +8,7 @@ collectives and reshards are about all of them together.
 import random
 
 import pytest
+from case_counts import cases
 from random_collectives import MESH, collective_of, lists, random_sharding
 
 from mlir_sdy.assembly import asm, parse
@@ -456,7 +457,7 @@ def random_chain(rng):
     )
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(cases(4)))
 def test_random_chains(seed, context, shardy):
     rng = random.Random(seed)
     for _ in range(30):

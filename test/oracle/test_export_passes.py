@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+from case_counts import cases
 from export_cases import CASES, MESHES
 from export_programs import ExportWriter
 from programs import random_module_with_calls
@@ -79,7 +80,7 @@ def prepared(shardy: Shardy, context: Context, seed: int, pipeline: str) -> str:
 
 @pytest.mark.parametrize("pipeline", ALONE)
 def test_each_pass_on_random_programs(shardy, context, pipeline):
-    for seed in range(25):
+    for seed in range(cases(10)):
         text = prepared(shardy, context, seed, AFTER_PROPAGATION)
         compare(shardy, context, text, pipeline)
 
@@ -87,7 +88,7 @@ def test_each_pass_on_random_programs(shardy, context, pipeline):
 @pytest.mark.parametrize("num_passes", range(1, len(BACK_TO_CALLS) + 1))
 @pytest.mark.shardy_since(0, 12)
 def test_back_to_calls_pass_by_pass(shardy, context, num_passes):
-    for seed in range(100, 125):
+    for seed in range(100, 100 + cases(10)):
         text = prepared(shardy, context, seed, FLATTENED)
         compare(shardy, context, text, ",".join(BACK_TO_CALLS[:num_passes]))
 

@@ -74,12 +74,12 @@ def test_examples(shardy, context, path, pipeline):
 @pytest.mark.parametrize("pipeline", PIPELINES)
 @pytest.mark.shardy_since(0, 12)
 def test_random_programs(shardy, context, pipeline):
-    for seed in range(25):
+    for seed in range(cases(8)):
         compare(shardy, context, random_import_module(seed), pipeline)
         compare(shardy, context, random_import_module_with_calls(1_000 + seed), pipeline)
 
 
-@pytest.mark.parametrize("block", range(cases(2)))
+@pytest.mark.parametrize("block", range(cases(1)))
 @pytest.mark.shardy_since(0, 12)
 def test_before_propagation(shardy, context, block):
     for seed in range(50 * block, 50 * (block + 1)):
@@ -90,7 +90,7 @@ def test_before_propagation(shardy, context, block):
 def test_steps_of_applied_constraints(shardy, context):
     options = "{debug-propagation-edge-sharding=true}"
     pipeline = f"sdy-add-data-flow-edges,sdy-apply-sharding-constraints{options}"
-    for seed in range(40):
+    for seed in range(cases(15)):
         text = random_import_module(3_000 + seed, writer_class=FlatImportWriter)
         compare(shardy, context, text, pipeline)
 

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from case_counts import cases
 from programs import ProgramWriter, random_module, random_module_with_calls
 
 from mlir_sdy.assembly import asm, parse
@@ -203,7 +204,7 @@ MESHES = tuple(
 @pytest.mark.parametrize("generate", [random_module, random_module_with_calls])
 def test_random_programs(context, generate):
     num_padded = 0
-    for seed in range(150):
+    for seed in range(cases(50)):
         module = parse(generate(seed, meshes=MESHES, writer_class=Uneven), context)
         propagate(module)
         given = copy_of(module)
@@ -215,4 +216,4 @@ def test_random_programs(context, generate):
             for port in program.inputs
         ]
         check(given, inputs)
-    assert num_padded >= 15
+    assert num_padded >= cases(50) // 10

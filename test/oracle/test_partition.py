@@ -19,6 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from case_counts import cases
 from partition_programs import (
     OTHER_SIZES,
     POWERS_OF_TWO,
@@ -230,7 +231,7 @@ class Writer(ProgramWriter):
 @pytest.mark.shardy_since(0, 12)
 def test_propagated_random_programs(shardy, context, generate, full):
     pipeline = EXPLICIT_RESHARDS if full else "func.func(sdy-insert-explicit-reshards)"
-    for seed in range(60):
+    for seed in range(cases(20)):
         module = parse(generate(seed, meshes=MESHES[:1], writer_class=Writer), context)
         propagate(module)
         run_pipeline(module, "sdy-sharding-constraint-to-reshard,sdy-close-shardings")

@@ -6,6 +6,7 @@ import random
 import re
 
 import pytest
+from case_counts import cases
 from random_changes import mutated
 from random_modules import random_module
 from shardy import ShardyAborted, ShardyRefused
@@ -109,7 +110,7 @@ def test_the_first_of_two(arrangement, context, shardy):
 def test_modules_changed_twice(context, shardy):
     """Texts that can't be read included; at the end of one the places differ now and then."""
     refused, different = 0, []
-    for seed in range(300):
+    for seed in range(cases(100)):
         rng = random.Random(seed)
         text = mutated(rng, mutated(rng, random_module(seed))[1])[1]
         line, message = place_here(text, context)

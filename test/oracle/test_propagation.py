@@ -47,21 +47,21 @@ def test_examples(shardy, context, path):
 
 
 @pytest.mark.shardy_since(0, 12)
-@pytest.mark.parametrize("block", range(cases(6)))
+@pytest.mark.parametrize("block", range(cases(3)))
 def test_random_programs(shardy, context, block):
     for seed in range(block * CASES_PER_TEST, (block + 1) * CASES_PER_TEST):
         compare(shardy, context, random_module(seed))
 
 
 def test_small_random_programs(shardy, context):
-    for seed in range(150):
+    for seed in range(cases(50)):
         compare(shardy, context, random_module(10_000 + seed, max_operations=3))
 
 
 @pytest.mark.shardy_since(0, 12)
 def test_conservative(shardy, context):
     options = "{conservative-propagation=true}"
-    for seed in range(80):
+    for seed in range(cases(30)):
         text = random_module(20_000 + seed)
         compare(shardy, context, text, options, conservative_propagation=True)
 
@@ -69,7 +69,7 @@ def test_conservative(shardy, context):
 @pytest.mark.shardy_since(0, 12)
 def test_keep_sharding_rules(shardy, context):
     options = "{keep-sharding-rules=true}"
-    for seed in range(40):
+    for seed in range(cases(15)):
         text = random_module(30_000 + seed)
         compare(shardy, context, text, options, keep_sharding_rules=True)
 

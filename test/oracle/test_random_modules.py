@@ -16,7 +16,7 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.ods.tables import OPERATIONS
 
-BATCHES = cases(4)
+BATCHES = cases(1)
 MODULES_IN_BATCH = 60
 
 

@@ -2,12 +2,11 @@
 """Random programs through propagation, against C++ Shardy: the same text afterwards.
 
 Seeds and sizes are drawn by hypothesis, new ones in each run; a failure ends with the smallest
-program that it could find. PYSHARDY_RANDOM_PROGRAMS says how many programs to try in all.
+program that it could find. `PYSHARDY_CASES=20` tries 2,000 programs in all.
 """
 
-import os
-
 import pytest
+from case_counts import cases
 from flow_programs import random_flow_module
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
@@ -21,7 +20,7 @@ from mlir_sdy.diagnostics import collect
 from mlir_sdy.dialect import Context
 from pyshardy.pipeline import run_pipeline
 
-NUM_PROGRAMS = int(os.environ.get("PYSHARDY_RANDOM_PROGRAMS", "200"))
+NUM_PROGRAMS = cases(100)
 
 PASSES = (
     "sdy-basic-propagate",

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from case_counts import cases
 from programs import ProgramWriter
 from rule_cases import (
     FAMILIES,
@@ -89,8 +90,8 @@ CONSERVATIVE = pytest.mark.parametrize("conservative", [False, True])
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__.strip("_"))
 def test_random_operations_of_a_family(shardy, context, family, conservative):
     rng = random.Random(family.__name__)
-    cases = [family(rng) for _ in range(40)]
-    assert compare(shardy, context, module_of(cases), conservative=conservative) >= 36
+    drawn = [family(rng) for _ in range(40)]
+    assert compare(shardy, context, module_of(drawn), conservative=conservative) >= 36
 
 
 @CONSERVATIVE
@@ -107,8 +108,8 @@ def test_top_k_of_xla(shardy, context, results, conservative):
 
 @CONSERVATIVE
 def test_chosen_operations(shardy, context, conservative):
-    cases = [*combinations(), *scatters_of_two()]
-    compare(shardy, context, module_of(cases), conservative=conservative)
+    chosen = [*combinations(), *scatters_of_two()]
+    compare(shardy, context, module_of(chosen), conservative=conservative)
 
 
 @CONSERVATIVE
@@ -137,7 +138,7 @@ def test_the_pass_writes_the_same(shardy, context):
             assert str(attached_rule(own)) == str(attached_rule(theirs)), str(own)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(cases(8)))
 def test_random_programs(shardy, context, seed):
     writer = ProgramWriter(random.Random(seed), None)
     compare(shardy, context, writer.function("main", 60))

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Dimensions smaller than their number of shards: the right results, or a reason to refuse.
 
-`PYSHARDY_SMALL_PROGRAMS=2000 pytest test/oracle/test_small_programs.py` runs more programs.
+`PYSHARDY_CASES=20 pytest test/oracle/test_small_programs.py` runs 2,000 programs.
 """
 
 import itertools
-import os
 from collections import Counter
 
 import numpy as np
 import pytest
+from case_counts import cases
 from shardy import ShardyRefused
 from small_programs import SEEDS_IN_BATCH, small_program
 
@@ -19,8 +19,8 @@ from pyshardy.api import propagate
 from pyshardy.pipeline import PipelineError
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
-COUNT = int(os.environ.get("PYSHARDY_SMALL_PROGRAMS", "300"))
-"""The number of programs: a hundred take about five seconds."""
+COUNT = cases(100)
+"""The number of programs, which take about five seconds."""
 
 MAX_REFUSED = 0.1
 
@@ -71,7 +71,7 @@ def test_random_programs(context, seeds):
     check_programs(context, seeds, several_meshes=False)
 
 
-@pytest.mark.parametrize("seeds", batches(COUNT // 3), ids=str)
+@pytest.mark.parametrize("seeds", batches(COUNT), ids=str)
 def test_several_meshes(context, seeds):
     check_programs(context, seeds, several_meshes=True)
 

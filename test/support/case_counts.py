@@ -9,6 +9,6 @@ import os
 def cases(count: int) -> int:
     """Return a number of random cases, multiplied by the environment variable `PYSHARDY_CASES`.
 
-    The weekly run multiplies all numbers by ten. The first cases are the same.
+    The weekly run multiplies all numbers by twenty. The first cases are the same.
     """
     return count * int(os.environ.get("PYSHARDY_CASES", "1"))

@@ -18,7 +18,7 @@ class ShardyRefused(ValueError):
 
 
 class Shardy:
-    """A child process that is started when first needed, and again after it died.
+    """A child process that is started when first needed, and goes on after an abort.
 
     Args:
         release: the release of jaxlib that holds it, major and minor number.
@@ -63,13 +63,21 @@ class Shardy:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            self.close()
+            status = self._process.wait()
+            self._process = None
+            raise RuntimeError(f"the process of C++ Shardy ended with status {status}")
+        result = json.loads(line)
+        if "aborted" in result:
             asked = request.get("pipeline") or request.get("steps")
             raise ShardyAborted(f"C++ Shardy aborted; pipeline: {asked!r}")
-        result = json.loads(line)
         if "error" in result:
             raise ShardyRefused(result["error"])
         return result
+
+    def renew(self) -> None:
+        """Forget what was told once in a process."""
+        if self._process is not None:
+            self._answer({"renew": True})
 
     def close(self) -> None:
         """End the child process."""

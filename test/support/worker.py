@@ -1,10 +1,15 @@
 """Runs C++ Shardy from the jaxlib wheel on requests from standard input.
 
 It aborts on some bad inputs, so the tests talk to it in a child process (see `shardy.py`). Each
-request and each answer is one line of JSON.
+request and each answer is one line of JSON. A forked process answers; when it aborts, the next one
+is there in milliseconds, where loading jaxlib takes a second or more.
 """
 
+import contextlib
+import ctypes
 import json
+import os
+import signal
 import sys
 from collections.abc import Iterator
 
@@ -12,6 +17,11 @@ from jax._src.interpreters import mlir as jax_mlir
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy  # noqa: F401 (registers the dialect)
 from jaxlib.mlir.passmanager import PassManager
+
+RENEW = 3
+"""The exit status of a process that is asked to make room for another one."""
+
+PR_SET_PDEATHSIG = 1
 
 
 def answer(request: dict) -> dict:
@@ -53,9 +63,31 @@ def texts_after(steps: list[str], module: ir.Module) -> Iterator[str | None]:
         before = after
 
 
-def main() -> None:
+def serve() -> None:
+    """Answer requests until there are no more, or until one asks for another process."""
     for line in sys.stdin:
-        print(json.dumps(answer(json.loads(line))), flush=True)
+        request = json.loads(line)
+        if "renew" in request:
+            os._exit(RENEW)
+        print(json.dumps(answer(request)), flush=True)
+
+
+def main() -> None:
+    """Fork a process that answers, and another one whenever it ends before its input does."""
+    parent = os.getpid()
+    while True:
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(AttributeError):  # exists on Linux only
+                ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() == parent:
+                serve()
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if status == 0:
+            return
+        how = "renewed" if os.waitstatus_to_exitcode(status) == RENEW else "aborted"
+        print(json.dumps({how: True}), flush=True)
 
 
 main()

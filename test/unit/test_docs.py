@@ -55,7 +55,7 @@ def site(tmp_path_factory):
         pytest.skip("mkdocs is not installed")
     folder = tmp_path_factory.mktemp("site")
     build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder]
-    subprocess.run(build, cwd=ROOT, check=True, timeout=120)  # what it says is shown on failure
+    subprocess.run(build, cwd=ROOT, check=True, timeout=500)  # what it says is shown on failure
     return folder
 
 

@@ -19,8 +19,8 @@ import pytest
 import pyshardy as sdy
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
-CASES = int(os.environ.get("PYSHARDY_FUZZ_CASES", "2000"))
-BATCHES = 8
+CASES = int(os.environ.get("PYSHARDY_FUZZ_CASES", "600"))
+BATCHES = 4
 
 PROGRAM = """\
 sdy.mesh @mesh = <["x"=2]>

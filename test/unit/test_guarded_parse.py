@@ -65,7 +65,7 @@ except sdy.ParseError:
     print("done")
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=400, check=True
     )
     assert done.stdout == "done\n"
 

@@ -36,14 +36,14 @@ def test_the_solution_is_the_same(problem, monkeypatch):
     assert there.bound == here.bound
 
 
-@pytest.mark.parametrize("failure", ["os.abort()", "time.sleep(100)"])
+@pytest.mark.parametrize("failure", ["os.abort()", "time.sleep(1000)"])
 def test_a_failure_loses_no_choice(problem, monkeypatch, failure):
     monkeypatch.setattr(linear_program, "LARGE", 0)
     monkeypatch.setattr(highs_process, "PATIENCE", 0.3)
     monkeypatch.setattr(highs_process, "COMMAND", ("-c", f"import os, time; {failure}"))
     begun = time.perf_counter()
     found = solve(problem, by="highs", gap=0)
-    assert time.perf_counter() - begun < 30
+    assert time.perf_counter() - begun < 500
     assert evaluate(problem, found.choice).fits(problem.limit)
     assert "HiGHS crashed or hung (linear relaxation)" in found.notes
 

@@ -55,7 +55,7 @@ def is_alive(process_id: int) -> bool:
 
 
 def ends(process_id: int) -> bool:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while is_alive(process_id) and time.monotonic() < deadline:
         time.sleep(0.02)
     return not is_alive(process_id)
@@ -140,7 +140,7 @@ status = os.wait()[1]
 assert first.ask(0) == (True, 0)
 assert os.waitstatus_to_exitcode(status) == 7
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=20)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=200)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8", "bool", "complex64", "bfloat16", "int4"])

@@ -3,7 +3,6 @@
 
 import itertools
 import random
-import time
 
 import pytest
 
@@ -81,12 +80,11 @@ def test_axes_of_moves(moves, axes):
 
 
 def test_many_devices_are_no_trouble():
+    """Without a search of all sets of axes, which would not end."""
     many = Mesh(tuple(MeshAxis(f"a{index}", 2) for index in range(12)), ())
     axes = [AxisRef(f"a{index}") for index in (1, 4, 5, 9)]
     groups = replica_groups(many, axes)
-    start = time.perf_counter()
     assert axes_of_groups(groups, many) == tuple(axes)
-    assert time.perf_counter() - start < 1
 
 
 # --- Bytes --------------------------------------------------------------------------------------

@@ -82,7 +82,7 @@ def command(tool, *arguments):
 
 def run(tool, *arguments, **options):
     return subprocess.run(
-        command(tool, *arguments), capture_output=True, check=False, timeout=120, **options
+        command(tool, *arguments), capture_output=True, check=False, timeout=400, **options
     )
 
 
@@ -218,12 +218,12 @@ def test_reader_that_has_gone(files):
     ) as process:
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(timeout=60) == 1
+        assert process.wait(timeout=200) == 1
 
 
 # --- Signals --------------------------------------------------------------------------------------
 
-WAIT = "open(os.environ['READY'], 'w').write(str(os.getpid())); time.sleep(100)"
+WAIT = "open(os.environ['READY'], 'w').write(str(os.getpid())); time.sleep(1000)"
 
 
 @pytest.fixture
@@ -245,14 +245,14 @@ def waiting_tool(files, tmp_path, monkeypatch, **options):
         command("opt", program, rules, "-sdy-basic-propagate"),
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 200
     while not (ready.exists() and ready.read_text()) and time.monotonic() < deadline:
         time.sleep(0.02)
     return process, int(ready.read_text())
 
 
 def assert_ends(pid):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         try:
             status = Path(f"/proc/{pid}/stat").read_text()
@@ -278,7 +278,7 @@ def test_signals_end_both_processes(files, tmp_path, monkeypatch, number, status
     process, worker = waiting_tool(files, tmp_path, monkeypatch)
     assert worker != process.pid
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=200)
     assert process.returncode == status
     assert (out, err) == (b"", b"")
     assert_ends(worker)
@@ -299,7 +299,7 @@ def test_interrupt_from_a_terminal(files, tmp_path, monkeypatch):
     )
     os.close(terminal)
     os.write(controller, b"\x03")
-    assert process.wait(timeout=20) == 130
+    assert process.wait(timeout=200) == 130
     assert_ends(worker)
     shown = b""
     try:
@@ -314,7 +314,7 @@ def test_interrupt_from_a_terminal(files, tmp_path, monkeypatch):
 def test_kill_of_the_worker_is_reported(files, tmp_path, monkeypatch):
     process, worker = waiting_tool(files, tmp_path, monkeypatch)
     os.kill(worker, signal.SIGKILL)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=200)
     assert process.returncode == 1
     assert b"SIGKILL (killed, possibly by the system for lack of memory)" in err
 

@@ -242,7 +242,7 @@ def test_help_and_lists(sdy_opt):
 
 def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=400)
 
 
 @pytest.mark.parametrize("flag", ["--help", "--version", "--list-passes"])
@@ -266,6 +266,6 @@ def test_a_reader_that_leaves(program: str):
     with os.fdopen(writer, "wb") as stdout:
         command = [sys.executable, "-m", "pyshardy.cli.opt", program]
         result = subprocess.run(
-            command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+            command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, timeout=400
         )
     assert (result.returncode, result.stderr) == (1, "")
