@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 HERE = Path(__file__).parent
 VERIFIED = ("unit", "oracle")
@@ -12,10 +13,17 @@ VERIFIED = ("unit", "oracle")
 preserve? That takes a quarter of the time of a pipeline. The other tests run the same pipelines,
 and are checked in the weekly run of more cases."""
 
+MORE_CASES = "PYSHARDY_CASES" in os.environ
+
+# Hypothesis draws the same examples in each run, and new ones in the weekly run. A case may take as
+# long as it does on a busy machine.
+settings.register_profile("pyshardy", derandomize=not MORE_CASES, database=None, deadline=None)
+settings.load_profile("pyshardy")
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tell the pipelines of a test, also those in other processes, whether to check analyses."""
     part = item.path.relative_to(HERE).parts[0]
-    is_verified = part in VERIFIED or "PYSHARDY_CASES" in os.environ
+    is_verified = part in VERIFIED or MORE_CASES
     os.environ["PYSHARDY_VERIFY_ANALYSES"] = "1" if is_verified else ""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random programs through propagation, against C++ Shardy: the same text afterwards.
 
-Seeds and sizes are drawn by hypothesis, new ones in each run; a failure ends with the smallest
-program that it could find. `PYSHARDY_CASES=20` tries 2,000 programs in all.
+Seeds and sizes are drawn by hypothesis; a failure ends with the smallest program that it could
+find. `PYSHARDY_CASES=20` tries 2,000 programs in all, other ones in each run.
 """
 
 import pytest
