@@ -34,6 +34,7 @@ TESTS = (
     "test/frontends/test_frontend_files.py",
     "test/frontends/test_frontend_jax.py",
     "test/frontends/test_frontend_torch.py",
+    "test/frontends/test_jax_meshes.py",
     "test/frontends/test_llama_advice.py",
     "test/numerics/test_sharded_arrays.py",
     "test/numerics/test_xla.py",

@@ -7,6 +7,7 @@ import jax
 import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
+from jax import lax
 from jax import numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec
 
@@ -115,3 +116,55 @@ def test_unusual_names_of_axes(name):
     module = sdy.jax.trace(jnp.sin, X, mesh=mesh, in_shardings=P(name))
     sdy.propagate(module)
     np.testing.assert_allclose(sdy.partition(module).as_jax()(X), np.sin(X), rtol=1e-6)
+
+
+def by_columns(x):
+    return lax.with_sharding_constraint(jnp.sin(x), P(None, "a"))
+
+
+@pytest.mark.parametrize("shardings", [None, P("b"), sdy.sharding(P("b", None))])
+@pytest.mark.parametrize("argument", [X, jnp.asarray(X), jax.ShapeDtypeStruct(X.shape, X.dtype)])
+@pytest.mark.parametrize("kind", ["ours", "abstract", "devices"])
+def test_partition_specs_inside_the_function(kind, argument, shardings):
+    """They refer to the mesh of the request."""
+    automatic = (jax.sharding.AxisType.Auto,) * 2
+    mesh = {
+        "ours": lambda: MESH,
+        "abstract": lambda: jax.sharding.AbstractMesh((2, 4), ("a", "b"), axis_types=automatic),
+        "devices": lambda: jax.make_mesh((2, 4), ("a", "b"), axis_types=automatic),
+    }[kind]()
+    for function in (by_columns, jax.jit(by_columns)):
+        module = sdy.jax.trace(function, argument, mesh=mesh, in_shardings=shardings)
+        sdy.propagate(module)
+        program = sdy.partition(module)
+        assert program.outputs[0].local_spec.shape[1] == 8
+        np.testing.assert_allclose(program.run([X])[0], np.sin(X), rtol=1e-6)
+
+
+def test_a_shard_map_without_a_mesh():
+    def total(x):
+        return jax.shard_map(lambda rows: lax.psum(rows, "a"), in_specs=P("a"), out_specs=P())(x)
+
+    module = sdy.jax.trace(total, X, mesh=MESH)
+    sdy.propagate(module)
+    (found,) = sdy.partition(module).run([X])
+    np.testing.assert_array_equal(found, X[:4] + X[4:])
+    with pytest.raises(ValueError, match="context mesh cannot be empty"):
+        sdy.jax.trace(total, X)
+
+
+def test_partition_specs_beside_a_shard_map_over_a_mesh_of_its_own():
+    """The function has no need of a mesh in force, so that there is none."""
+    own = jax.make_mesh((2, 4), ("i", "j"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
+    function = jax.shard_map(jnp.sin, mesh=own, in_specs=P("i"), out_specs=P("i"))
+    module = sdy.jax.trace(function, X, mesh=MESH, in_shardings=sdy.sharding(P("a", None)))
+    assert set(names_of_meshes(module)) >= {"mesh"}
+
+
+@pytest.mark.parametrize("mesh", [None, "explicit"])
+def test_partition_specs_without_a_mesh_that_fits(mesh):
+    """JAX says how to give one: axes of other kinds change what the function may do."""
+    if mesh == "explicit":
+        mesh = jax.make_mesh((2, 4), ("a", "b"), axis_types=(jax.sharding.AxisType.Explicit,) * 2)
+    with pytest.raises(RuntimeError, match=r"define a context mesh via `jax\.set_mesh"):
+        sdy.jax.trace(by_columns, X, mesh=mesh)

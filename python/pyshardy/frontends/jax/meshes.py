@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,6 +78,22 @@ def named_sharding(mesh: Any, spec: PartitionSpec) -> NamedSharding:
         if axes.count(axis) > 1:
             raise UsageError(error(f"{spec} has the axis {axis!r} twice"))
     return NamedSharding(mesh, spec)
+
+
+def has_automatic_axes(mesh: Any) -> bool:
+    """Whether the compiler chooses shardings along all axes of a JAX mesh."""
+    from jax.sharding import AxisType  # noqa: PLC0415
+
+    return all(kind == AxisType.Auto for kind in mesh.axis_types)
+
+
+def in_force(mesh: Any) -> AbstractContextManager[object]:
+    """Return a context in which a JAX mesh is that of each `PartitionSpec` of a function."""
+    import jax  # noqa: PLC0415
+
+    if isinstance(mesh, jax.sharding.AbstractMesh):
+        return jax.sharding.use_abstract_mesh(mesh)
+    return jax.set_mesh(mesh)
 
 
 def mesh_in_force() -> Any:

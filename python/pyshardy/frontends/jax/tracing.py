@@ -23,6 +23,8 @@ from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.mesh_type import MeshOfJax
 from pyshardy.frontends.jax.meshes import (
     abstract_mesh,
+    has_automatic_axes,
+    in_force,
     mesh_in_force,
     mesh_of_model,
     named_sharding,
@@ -37,6 +39,7 @@ _NO_PREFIX = "shardings specification must be a tree prefix"
 _OTHER_TREE = "at key path\n    pjit out_shardings"
 _WRONG_RANK = "is incompatible with its sharding annotation"
 _UNEVEN = "should evenly divide the shape"
+_NEEDS_MESH = ("requires a non-empty mesh in context", "The context mesh cannot be empty")
 
 
 def trace(
@@ -69,7 +72,9 @@ def trace(
             sharding. `sdy.AUTO`, or "auto" for all, is open as well, for `sdy.auto_shard`.
         out_shardings: the same for the result.
         mesh: the mesh of each `PartitionSpec` and `TensorSharding`; by default, the mesh of
-            `jax.set_mesh`. It may be without devices: a `Mesh` or a `jax.sharding.AbstractMesh`.
+            `jax.set_mesh`. It is also the mesh of constraints and of each `shard_map` inside the
+            function that have none. It may be without devices: a `Mesh` or a
+            `jax.sharding.AbstractMesh`.
         static_argnums: the positions of arguments that aren't arrays.
         static_argnames: the names of further ones, which may be in `kwargs`.
         donate_argnums: the positions of arguments whose memory results may reuse, besides those
@@ -106,7 +111,8 @@ def trace(
     }
     arguments = _types_of(arguments, placed, static)
     given = (donate_argnums,) if isinstance(donate_argnums, int) else donate_argnums
-    donated = tuple(sorted({*_donated(function, arguments, keyword_types, static), *given}))
+    donations = _donated(function, arguments, keyword_types, static, reader.mesh_of_function)
+    donated = tuple(sorted({*donations, *given}))
     if keywords and in_shardings is not None:  # These are static; JAX takes none with shardings.
         function = functools.wraps(function)(functools.partial(function, **keywords))
         names, keyword_types = names - keywords.keys(), {}
@@ -119,8 +125,17 @@ def trace(
         donate_argnums=donated,
         keep_unused=True,
     )
+
+    def lower(mesh: Any = None) -> Any:
+        if not isinstance(mesh, jax.sharding.AbstractMesh):
+            traced = compiled.trace(*arguments, **keyword_types)
+            return traced.lower(lowering_platforms=platforms)
+        types = _types_of(arguments, (np.ndarray, jax.Array), static)
+        traced = compiled.trace(*types, **keyword_types)
+        return traced.lower(lowering_platforms=(_PLATFORM_WITHOUT_DEVICES,))
+
     try:
-        lowered = compiled.trace(*arguments, **keyword_types).lower(lowering_platforms=platforms)
+        lowered = _with_mesh_if_needed(lower, reader.mesh_of_function)
     except ValueError as refusal:
         message = _mismatch(str(refusal))
         if message is None:
@@ -139,6 +154,24 @@ def trace(
         set_result_shardings(entry, _behind_tokens(ours_out, signature.results))
         verify(module)
     return module
+
+
+def _with_mesh_if_needed(trace_function: Callable[..., Any], mesh: Any) -> Any:
+    """Trace a function, and if it refers to a mesh in force, again with a mesh of JAX in force.
+
+    Not at once, since JAX refuses a `shard_map` over another mesh then.
+
+    Args:
+        trace_function: traces it; gets the mesh if that is in force.
+        mesh: the mesh; None if JAX must be told.
+    """
+    try:
+        return trace_function()
+    except (RuntimeError, ValueError) as refusal:
+        if mesh is None or not any(each in str(refusal) for each in _NEEDS_MESH):
+            raise
+    with in_force(mesh):
+        return trace_function(mesh)
 
 
 def _mismatch(refusal: str) -> str | None:
@@ -181,6 +214,12 @@ class _Shardings:
         else:
             self._mesh, self._mesh_of_jax = mesh_of_model(mesh), mesh
         self.is_without_devices = False
+
+    @property
+    def mesh_of_function(self) -> Any:
+        """The mesh of each `PartitionSpec` inside the function; None if JAX must be told it."""
+        mesh = self._mesh_of_jax
+        return mesh if mesh is not None and has_automatic_axes(mesh) else None
 
     def for_jax(self, tree: Any) -> Any:
         """Return the tree with JAX's shardings, and None for each `TensorSharding`."""
@@ -232,7 +271,11 @@ class _Shardings:
 
 
 def _donated(
-    function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], static: Sequence[int]
+    function: Any,
+    arguments: Sequence[Any],
+    keywords: Mapping[str, Any],
+    static: Sequence[int],
+    mesh: Any,
 ) -> tuple[int, ...]:
     """Return the positions of the donated arguments of a function made by `jax.jit`.
 
@@ -244,7 +287,11 @@ def _donated(
         return ()
     # The devices of arrays don't matter here, and may conflict with the function.
     types = _types_of(tuple(arguments), (np.ndarray, jax.Array), static)
-    given, _ = function.trace(*types, **keywords).args_info
+
+    def traced(_: Any = None) -> Any:
+        return function.trace(*types, **keywords)
+
+    given, _ = _with_mesh_if_needed(traced, mesh).args_info
     positions = [position for position in range(len(arguments)) if position not in static]
     return tuple(
         position
