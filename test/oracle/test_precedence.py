@@ -120,5 +120,5 @@ def test_modules_changed_twice(context, shardy):
         refused += 1
         if line != theirs and '@""' not in text and "UTF-8" not in message:
             different.append((seed, line, theirs, message))
-    assert refused > 250
-    assert len(different) <= refused // 100, different
+    assert refused > cases(100) * 4 // 5
+    assert len(different) <= max(1, refused // 100), different

@@ -12,7 +12,7 @@ from mlir_sdy.diagnostics import VerificationError
 from mlir_sdy.dialect import Context
 from pyshardy.pipeline import run_pipeline
 
-CASES_PER_TEST = cases(6)
+CASES_PER_TEST = cases(12)
 PASSES = (
     "sdy-basic-propagate",
     "sdy-aggressive-propagate",
