@@ -8,6 +8,7 @@ import itertools
 
 import numpy as np
 import pytest
+from case_counts import cases
 from corpus_programs import PROGRAMS
 from difference import PRELUDE
 from shardy_partition import program_of
@@ -197,7 +198,8 @@ def test_corpus_without_its_all_reduces(context):
     )
     before = pipeline_of(*steps)
     num_removed = 0
-    for path in PROGRAMS:
+    programs = PROGRAMS[:: max(1, 3 // cases(1))]
+    for path in programs:
         module = parse(path.read_text(), context)
         propagate(module)
         run_pipeline(module, before)
@@ -211,4 +213,4 @@ def test_corpus_without_its_all_reduces(context):
                 num_removed += 1
         run_pipeline(module, LOCAL)
         assert asm(module) == asm(expected), path.stem
-    assert num_removed > 100
+    assert num_removed > 0.7 * len(programs)
