@@ -10,7 +10,7 @@ WORKER = Path(__file__).with_name("worker.py")
 
 
 class ShardyAborted(RuntimeError):
-    """The process of C++ Shardy died on the request."""
+    """The process of C++ Shardy died on the request, or did not end in a minute."""
 
 
 class ShardyRefused(ValueError):
@@ -67,9 +67,9 @@ class Shardy:
             self._process = None
             raise RuntimeError(f"the process of C++ Shardy ended with status {status}")
         result = json.loads(line)
-        if "aborted" in result:
+        if result.get("ended", "renewed") != "renewed":
             asked = request.get("pipeline") or request.get("steps")
-            raise ShardyAborted(f"C++ Shardy aborted; pipeline: {asked!r}")
+            raise ShardyAborted(f"C++ Shardy {result['ended']}; pipeline: {asked!r}")
         if "error" in result:
             raise ShardyRefused(result["error"])
         return result

@@ -1,6 +1,6 @@
 """Runs C++ Shardy from the jaxlib wheel on requests from standard input.
 
-It aborts on some bad inputs, so the tests talk to it in a child process (see `shardy.py`). Each
+It aborts on some inputs, and doesn't end on others, so the tests talk to it in a child process (see `shardy.py`). Each
 request and each answer is one line of JSON. A forked process answers; when it aborts, the next one
 is there in milliseconds, where loading jaxlib takes a second or more.
 """
@@ -20,6 +20,9 @@ from jaxlib.mlir.passmanager import PassManager
 
 RENEW = 3
 """The exit status of a process that is asked to make room for another one."""
+
+SECONDS = 60
+"""The time of the processor that a request may take; those that end take less than two seconds."""
 
 PR_SET_PDEATHSIG = 1
 
@@ -69,6 +72,8 @@ def serve() -> None:
         request = json.loads(line)
         if "renew" in request:
             os._exit(RENEW)
+        # Its signal ends the process, also inside of C++.
+        signal.setitimer(signal.ITIMER_VIRTUAL, request.pop("seconds", SECONDS))
         print(json.dumps(answer(request)), flush=True)
 
 
@@ -86,8 +91,9 @@ def main() -> None:
         _, status = os.waitpid(child, 0)
         if status == 0:
             return
-        how = "renewed" if os.waitstatus_to_exitcode(status) == RENEW else "aborted"
-        print(json.dumps({how: True}), flush=True)
+        how = os.waitstatus_to_exitcode(status)
+        reasons = {RENEW: "renewed", -signal.SIGVTALRM: "did not end"}
+        print(json.dumps({"ended": reasons.get(how, "aborted")}), flush=True)
 
 
 main()
