@@ -1,8 +1,8 @@
 """Runs C++ Shardy from the jaxlib wheel on requests from standard input.
 
-It aborts on some inputs, and doesn't end on others, so the tests talk to it in a child process (see `shardy.py`). Each
-request and each answer is one line of JSON. A forked process answers; when it aborts, the next one
-is there in milliseconds, where loading jaxlib takes a second or more.
+It aborts on some inputs and doesn't end on others, so the tests talk to it in a child process (see
+`shardy.py`). Each request and each answer is one line of JSON. A forked process answers; when it
+ends, the next one is there in milliseconds, where loading jaxlib takes a second or more.
 """
 
 import contextlib
