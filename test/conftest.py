@@ -16,8 +16,9 @@ cases."""
 
 MORE_CASES = "PYSHARDY_CASES" in os.environ
 
-# Hypothesis draws the same examples in each run, and new ones in the weekly run. A case may take as
-# long as it does on a busy machine.
+# Hypothesis draws the same examples in each run, as far as the same modules are loaded, whose
+# constants it tries; and new ones in the weekly run. A case may take as long as it does on a busy
+# machine.
 settings.register_profile("pyshardy", derandomize=not MORE_CASES, database=None, deadline=None)
 settings.load_profile("pyshardy")
 
