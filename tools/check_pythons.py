@@ -239,7 +239,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--jobs", type=int, default=3, help="Pythons at a time (default: 3)")
+    parser.add_argument("--jobs", type=int, default=2, help="Pythons at a time (default: 2)")
     parser.add_argument("--keep", action="store_true", help="leave the environments there")
     arguments = parser.parse_args()
     found = find_pythons()

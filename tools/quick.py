@@ -75,24 +75,14 @@ UNIT_TESTS = (
 )
 """Tests in test/unit of every layer of the project, without slow searches for counterexamples."""
 
-AUTO_TESTS = (
-    "auto/test_highs_process.py",
-    "auto/test_objectives.py",
-    "auto/test_plan.py",
-    "auto/test_problem.py",
-    "auto/test_programs.py",
-    "auto/test_solvers.py",
-    "auto/test_tactic.py",
-)
-"""Tests in test/unit that need the solver of the extra `auto`."""
-
 TOOL_TESTS = ("collectives", "sdy_opt")
 """Tests in test/lit."""
 
 
 def _unit_tests(processes: int, *, coverage: bool) -> list[str]:
-    has_solver = importlib.util.find_spec("highspy") is not None
-    paths = [f"test/unit/{name}" for name in (*UNIT_TESTS, *(AUTO_TESTS if has_solver else ()))]
+    paths = [f"test/unit/{name}" for name in UNIT_TESTS]
+    if importlib.util.find_spec("highspy") is not None:  # of the extra auto
+        paths.append("test/unit/auto")
     # Skipped tests are listed with their reasons.
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *paths]
     if coverage:
