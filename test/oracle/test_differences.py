@@ -57,7 +57,8 @@ def check(answer: Answer, run) -> None:
         case Aborts(otherwise):
             try:
                 text = run()
-            except ShardyAborted:
+            except ShardyAborted as end:
+                assert "aborted" in str(end)  # noqa: PT017 (rather than that it didn't end)
                 return
             assert otherwise is not None, f"it gives a text:\n{text}"
             check(otherwise, lambda: text)
