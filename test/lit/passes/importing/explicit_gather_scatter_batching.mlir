@@ -103,23 +103,20 @@ func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
 
 // -----
 
-// Broadcast, reshaped, clamped, selected.
-// CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>, %arg2: tensor<4x2x1xi1>) -> tensor<4x2x5xf32> {
+// Broadcast, reshaped, clamped.
+// CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
 // CHECK-NEXT: %[[GATHER:.*]] = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
 // CHECK-NEXT: return %[[GATHER]] : tensor<4x2x5xf32>
 // CHECK-NEXT: }
-func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi1>)
-    -> tensor<4x2x5xf32> {
+func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
   %i = stablehlo.iota dim = 0 : tensor<4xi32>
   %b = stablehlo.broadcast_in_dim %i, dims = [0] : (tensor<4xi32>) -> tensor<4x2xi32>
   %r = stablehlo.reshape %b : (tensor<4x2xi32>) -> tensor<4x2x1xi32>
   %lo = stablehlo.constant dense<0> : tensor<i32>
   %hi = stablehlo.constant dense<3> : tensor<i32>
-  %c = stablehlo.clamp %lo, %r, %hi : (tensor<i32>, tensor<4x2x1xi32>, tensor<i32>)
+  %s = stablehlo.clamp %lo, %r, %hi : (tensor<i32>, tensor<4x2x1xi32>, tensor<i32>)
       -> tensor<4x2x1xi32>
-  %s = stablehlo.select %p, %c, %j : tensor<4x2x1xi1>, tensor<4x2x1xi32>
   %0 = stablehlo.concatenate %s, %j, dim = 2 : (tensor<4x2x1xi32>, tensor<4x2x1xi32>) -> tensor<4x2x2xi32>
-  %dead = stablehlo.abs %a : tensor<4x6x5xf32>
   %1 = "stablehlo.gather"(%a, %0) {
     dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0, 1],
         start_index_map = [0, 1], index_vector_dim = 2>,
@@ -130,17 +127,42 @@ func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi
 
 // -----
 
-// Selected second.
-// CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>, %arg2: tensor<4x2x1xi1>) -> tensor<4x2x5xf32> {
+// A select for negative indices, of which there are none.
+// CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
 // CHECK-NEXT: %[[GATHER:.*]] = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
 // CHECK-NEXT: return %[[GATHER]] : tensor<4x2x5xf32>
 // CHECK-NEXT: }
-func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi1>)
-    -> tensor<4x2x5xf32> {
+func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
   %i = stablehlo.iota dim = 0 : tensor<4x2x1xi32>
-  %s = stablehlo.select %p, %j, %i : tensor<4x2x1xi1>, tensor<4x2x1xi32>
+  %z = stablehlo.constant dense<0> : tensor<4x2x1xi32>
+  %n = stablehlo.constant dense<4> : tensor<4x2x1xi32>
+  %w = stablehlo.add %i, %n : tensor<4x2x1xi32>
+  %p = stablehlo.compare LT, %i, %z : (tensor<4x2x1xi32>, tensor<4x2x1xi32>) -> tensor<4x2x1xi1>
+  %s = stablehlo.select %p, %w, %i : tensor<4x2x1xi1>, tensor<4x2x1xi32>
   %0 = stablehlo.concatenate %s, %j, dim = 2 : (tensor<4x2x1xi32>, tensor<4x2x1xi32>) -> tensor<4x2x2xi32>
-  %dead = stablehlo.abs %a : tensor<4x6x5xf32>
+  %1 = "stablehlo.gather"(%a, %0) {
+    dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0, 1],
+        start_index_map = [0, 1], index_vector_dim = 2>,
+    slice_sizes = array<i64: 1, 1, 5>
+  } : (tensor<4x6x5xf32>, tensor<4x2x2xi32>) -> tensor<4x2x5xf32>
+  return %1 : tensor<4x2x5xf32>
+}
+
+// -----
+
+// A select of the first value.
+// CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
+// CHECK-NEXT: %[[GATHER:.*]] = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
+// CHECK-NEXT: return %[[GATHER]] : tensor<4x2x5xf32>
+// CHECK-NEXT: }
+func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
+  %i = stablehlo.iota dim = 0 : tensor<4x2x1xi32>
+  %z = stablehlo.constant dense<0> : tensor<4x2x1xi32>
+  %n = stablehlo.constant dense<4> : tensor<4x2x1xi32>
+  %w = stablehlo.add %i, %n : tensor<4x2x1xi32>
+  %p = stablehlo.compare GE, %i, %z : (tensor<4x2x1xi32>, tensor<4x2x1xi32>) -> tensor<4x2x1xi1>
+  %s = stablehlo.select %p, %i, %w : tensor<4x2x1xi1>, tensor<4x2x1xi32>
+  %0 = stablehlo.concatenate %s, %j, dim = 2 : (tensor<4x2x1xi32>, tensor<4x2x1xi32>) -> tensor<4x2x2xi32>
   %1 = "stablehlo.gather"(%a, %0) {
     dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0, 1],
         start_index_map = [0, 1], index_vector_dim = 2>,
