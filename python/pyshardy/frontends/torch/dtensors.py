@@ -73,7 +73,7 @@ class Layouts:
         import torch  # noqa: PLC0415
         from torch.utils import _pytree as pytree  # noqa: PLC0415
 
-        named = dict(_weights_of(module)) if isinstance(module, torch.nn.Module) else {}
+        named = dict(weights_of(module)) if isinstance(module, torch.nn.Module) else {}
         weights = {name: value for name, value in named.items() if is_dtensor(value)}
         leaves = enumerate(pytree.tree_leaves(inputs))
         of_inputs = {index: value for index, value in leaves if is_dtensor(value)}
@@ -121,7 +121,7 @@ def as_global(module: Any, inputs: Any) -> Iterator[Any]:
     from torch.nn.utils import stateless  # noqa: PLC0415
     from torch.utils import _pytree as pytree  # noqa: PLC0415
 
-    weights = dict(_weights_of(module))
+    weights = dict(weights_of(module))
     if not any(map(is_dtensor, (*weights.values(), *pytree.tree_leaves(inputs)))):
         yield inputs
         return
@@ -155,7 +155,8 @@ def mesh_of_device_mesh(device_mesh: DeviceMesh) -> Mesh:
     return Mesh.of(sizes, ranks if is_reordered else ())
 
 
-def _weights_of(module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
+def weights_of(module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
+    """Return the parameters and buffers of a module by all their paths."""
     return itertools.chain(
         module.named_parameters(remove_duplicate=False),
         module.named_buffers(remove_duplicate=False),
@@ -207,7 +208,7 @@ def _without_distributed_hooks(module: torch.nn.Module) -> Iterator[None]:
     saved = [(each, name, getattr(each, name)) for each in module.modules() for name in _HOOKS]
     try:
         for each, name, hooks in saved:
-            kept = {key: hook for key, hook in hooks.items() if not _is_distributed(hook)}
+            kept = {key: hook for key, hook in hooks.items() if not is_distributed(hook)}
             setattr(each, name, type(hooks)(kept))
         yield
     finally:
@@ -215,7 +216,8 @@ def _without_distributed_hooks(module: torch.nn.Module) -> Iterator[None]:
             setattr(each, name, hooks)
 
 
-def _is_distributed(hook: Any) -> bool:
+def is_distributed(hook: Any) -> bool:
+    """Whether `torch.distributed` defines a hook."""
     while isinstance(hook, functools.partial):
         hook = hook.func
     module = getattr(inspect.unwrap(hook), "__module__", None) or ""

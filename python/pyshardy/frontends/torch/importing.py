@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from mlir_sdy.diagnostics import PassError, error
@@ -39,6 +40,7 @@ from pyshardy.passes.importing import (
 from pyshardy.pipeline.collection import collect_young_objects
 
 if TYPE_CHECKING:
+    import torch
     from torch.fx import Graph, GraphModule, Node
 
 _DIALECTS = {"builtin", "func", "stablehlo", "chlo"}
@@ -68,6 +70,9 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
     except DecompositionError as failure:
         raise PassError(failures.of_operation(failure.node, str(failure))) from None
     graphs = {"main": graph, **decomposer.graphs}
+    constants = _module_with(decomposer.constants)
+    for each in graphs.values():
+        each.owning_module = constants
 
     def prepare() -> None:
         nonlocal context
@@ -113,6 +118,16 @@ class _ContextForTorch:
     def renew(cls) -> None:
         """Replace the context by a new one, so that nothing of a program is kept."""
         cls._made = context_for_torch()
+
+
+def _module_with(constants: Mapping[str, torch.Tensor]) -> GraphModule:
+    """Return a module that has tensors as attributes, where the importer looks for them."""
+    from torch.fx import Graph, GraphModule  # noqa: PLC0415
+
+    module = GraphModule({}, Graph())
+    for name, constant in constants.items():
+        setattr(module, name, constant)
+    return module
 
 
 def _is_call(node: Node) -> bool:

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+
+Replacements = Mapping[Any, tuple[Callable[..., bool], Callable[..., Any]]]
+"""For functions of PyTorch whether a call is replaced, and by which function."""
 
 
 @contextlib.contextmanager

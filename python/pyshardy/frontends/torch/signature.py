@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,7 @@ class Signature:
 
     Attributes:
         arguments: the names of its arguments: parameters and buffers by their paths, constants in
-            the code, and inputs as in `forward`.
+            the code, and inputs as in `forward`, all of them different; see `signature_of`.
         state: the arguments that aren't inputs.
         inputs: for each leaf of the tree of inputs the name of its argument.
         results: the names of its results: `output`, `output 1`, and updated buffers by their paths;
@@ -58,8 +58,25 @@ class Signature:
     outputs: tuple[Result | Constant, ...]
 
 
-def signature_of(program: ExportedProgram) -> Signature:
-    """Return the signature of a program without the values that `graph_of_tensors` removes."""
+def signature_of(
+    program: ExportedProgram,
+    path_of: Callable[[str], str] = str,
+    targets: Container[str] = (),
+) -> Signature:
+    """Return the signature of a program without the values that `graph_of_tensors` removes.
+
+    1. Parameters, buffers and constants have their paths as names.
+    2. An input has the name of the parameter of `forward`. If an argument has it already, the input
+       gets `input.` in front, and a target of a loss `target.`.
+    3. An output with the name of a changed buffer gets `output.` in front.
+
+    A module with a buffer `mask` and an input `mask` has the arguments `mask` and `input.mask`.
+
+    Args:
+        program: the program.
+        path_of: returns the path to use for that of a tensor in the program.
+        targets: the names of the inputs that are targets.
+    """
     from torch.export.graph_signature import (  # noqa: PLC0415
         ConstantArgument,
         InputKind,
@@ -69,21 +86,27 @@ def signature_of(program: ExportedProgram) -> Signature:
     arguments: list[str] = []
     state: dict[str, torch.Tensor] = {}
     inputs: list[str | Constant] = []
-    for spec in program.graph_signature.input_specs:
+    tensors: Mapping[str, Any] = {**program.constants, **program.state_dict}
+    specs = program.graph_signature.input_specs
+    taken = {path_of(spec.target) for spec in specs if spec.target is not None}
+    for spec in specs:
         if isinstance(spec.arg, ConstantArgument):
             inputs.append(Constant(spec.arg.value))
-            continue
-        if spec.kind is InputKind.USER_INPUT or spec.target is None:
-            inputs.append(spec.arg.name)
-            arguments.append(spec.arg.name)
-            continue
-        arguments.append(spec.target)
-        tensors: Mapping[str, Any] = {**program.constants, **program.state_dict}
-        state[spec.target] = tensors[spec.target]
+        elif spec.kind is InputKind.USER_INPUT or spec.target is None:
+            prefix = "target." if spec.arg.name in targets else "input."
+            name = free_name(spec.arg.name, taken, prefix)
+            taken.add(name)
+            inputs.append(name)
+            arguments.append(name)
+        else:
+            path = path_of(spec.target)
+            arguments.append(path)
+            state[path] = tensors[spec.target]
     gradients = (OutputKind.GRADIENT_TO_PARAMETER, OutputKind.GRADIENT_TO_USER_INPUT)
     values = {node.name: node.meta.get("val") for node in program.graph.nodes}
     results: list[str] = []
     outputs: list[Result | Constant] = []
+    changed = {spec.target for spec in program.graph_signature.output_specs}
     for spec in program.graph_signature.output_specs:
         if isinstance(spec.arg, ConstantArgument):
             outputs.append(Constant(spec.arg.value))
@@ -95,10 +118,18 @@ def signature_of(program: ExportedProgram) -> Signature:
         elif spec.kind is OutputKind.USER_OUTPUT:
             count = sum(isinstance(output, Result) for output in outputs)
             outputs.append(Result(len(results), _dtype(values[spec.arg.name])))
-            results.append(f"output {count}" if count else "output")
+            name = f"output {count}" if count else "output"
+            results.append(free_name(name, changed, "output."))
         else:
-            results.append(spec.target or spec.arg.name)
+            results.append(path_of(spec.target or spec.arg.name))
     return Signature(tuple(arguments), state, tuple(inputs), tuple(results), tuple(outputs))
+
+
+def free_name(name: str, taken: Container[Any], prefix: str) -> str:
+    """Return a name with as many prefixes in front as it takes to differ from names in use."""
+    while name in taken:
+        name = prefix + name
+    return name
 
 
 def _dtype(value: Any) -> torch.dtype | None:

@@ -12,14 +12,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch import failures, grouped_products
 from pyshardy.frontends.torch.connectionist import ctc_loss
-from pyshardy.frontends.torch.replacing import replaced_attribute
+from pyshardy.frontends.torch.replacing import Replacements, replaced_attribute
 
 if TYPE_CHECKING:
     import torch
@@ -199,8 +199,7 @@ def _always(*_: Any, **__: Any) -> bool:
     return True
 
 
-def _replaced() -> Mapping[Any, tuple[Callable[..., bool], Callable[..., Any]]]:
-    """Return for functions of PyTorch whether a call is replaced, and by which function."""
+def _replaced() -> Replacements:
     import torch  # noqa: PLC0415
 
     nanquantile = functools.partial(quantile, ignores_nan=True)
@@ -230,7 +229,7 @@ _CONVERSIONS = ("__bool__", "__complex__", "__float__", "__index__", "__int__")
 
 
 @contextlib.contextmanager
-def static_functions(module: torch.nn.Module) -> Iterator[CodeType]:
+def static_functions(module: torch.nn.Module, further: Replacements) -> Iterator[CodeType]:
     """Replace functions that a module calls inside the `with` block.
 
     The checks of distributions are left out.
@@ -238,6 +237,7 @@ def static_functions(module: torch.nn.Module) -> Iterator[CodeType]:
     Args:
         module: the module. Only its calls are intercepted, because PyTorch reads thousands of
             attributes of tensors to trace it, which are calls as well.
+        further: further functions to replace.
 
     Yields:
         The code that calls the `forward` of the module.
@@ -249,7 +249,7 @@ def static_functions(module: torch.nn.Module) -> Iterator[CodeType]:
     from torch.distributions import Distribution  # noqa: PLC0415
     from torch.overrides import TorchFunctionMode  # noqa: PLC0415
 
-    replaced = _replaced()
+    replaced = {**_replaced(), **further}
     was_checked = Distribution._validate_args
 
     class Mode(TorchFunctionMode):

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,15 @@ from mlir_sdy.values import rank_of, set_argument_shardings, set_result_attribut
 from mlir_sdy.verify import verify
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.frontends.torch import failures
+from pyshardy.frontends.torch.autograd_calls import (
+    NeedsDerivativesError,
+    attach_calls,
+    kept_calls,
+    without_derivatives,
+)
 from pyshardy.frontends.torch.conversion import start_conversion
-from pyshardy.frontends.torch.dtensors import Layouts, as_global
+from pyshardy.frontends.torch.differentiation import with_derivatives
+from pyshardy.frontends.torch.dtensors import Layouts, as_global, weights_of
 from pyshardy.frontends.torch.fake_weights import weights_on_cpu
 from pyshardy.frontends.torch.fragments import light_graphs
 from pyshardy.frontends.torch.frames import (
@@ -32,7 +40,7 @@ from pyshardy.frontends.torch.frames import (
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.mutations import without_mutations
 from pyshardy.frontends.torch.patterns import Axes, match
-from pyshardy.frontends.torch.signature import signature_of
+from pyshardy.frontends.torch.signature import Signature, signature_of
 from pyshardy.frontends.torch.static_shapes import static_functions
 from pyshardy.frontends.torch.traced import TracedModule
 from pyshardy.packages import require
@@ -41,6 +49,7 @@ from pyshardy.pipeline.collection import collection_paused
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
+    from torch.fx import GraphModule
 
 
 @collection_paused()
@@ -58,7 +67,8 @@ def trace(
                                  shardings={"*.weight": ("model", None), "tokens": ("data", None)})
 
     The arguments are the parameters and buffers, named by their paths, the constants in the code,
-    and the inputs, named as in `forward`. Operations are located in the user's source. A module in
+    and the inputs, named as in `forward`; an input with the name of another argument gets `input.`
+    in front: `input.mask` beside a buffer `mask`. Operations are located in the user's source. A module in
     training mode is traced in training mode; call `module.eval()` first to avoid this.
 
     Args:
@@ -81,10 +91,9 @@ def trace(
     require("torch", "sdy.torch.trace", extra="torch")
     start_conversion()
     layouts = Layouts.of(module, (args, dict(kwargs or {})), mesh)
-    program = exported(module, args, dict(kwargs or {}))
-    program, graph = without_mutations(program)
+    program, signature, graph = _functional(module, args, dict(kwargs or {}))
     imported = import_graph(graph, context)
-    signature = layouts.with_dtensors(signature_of(program))
+    signature = layouts.with_dtensors(signature)
     names = signature.arguments
     entry = ir.SymbolTable(imported.operation)["main"].operation
     name_values(entry, names, signature.results)
@@ -101,10 +110,35 @@ def trace(
     return TracedModule(imported, signature, tree.in_spec, tree.out_spec)
 
 
-def exported(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ExportedProgram:
+def _functional(
+    module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[ExportedProgram, Signature, GraphModule]:
+    """Return a module as a program, its signature, and its graph without operations in place."""
+    try:
+        program, graph = without_mutations(exported(module, args, kwargs))
+        return program, signature_of(program), graph
+    except NeedsDerivativesError:
+        program = exported(module, args, kwargs, is_differentiated=True)
+    weights = dict(weights_of(module))
+    with failures_of_user(module):
+        signature, graph = with_derivatives(program, weights)
+    return program, signature, graph
+
+
+def exported(
+    module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_differentiated: bool = False
+) -> ExportedProgram:
     """Return a module as PyTorch exports it for inputs, or an exported program as it is.
 
+    Args:
+        module: the module, or the exported program.
+        args: the positional inputs.
+        kwargs: the keyword inputs.
+        is_differentiated: whether calls that act on autograd stay calls in the graph, for
+            `differentiation`.
+
     Raises:
+        NeedsDerivativesError: the module computes derivatives, and calls don't stay calls.
         UsageError: PyTorch can't export it.
         PassError: a tensor is sparse, or the module computes gradients.
     """
@@ -115,28 +149,44 @@ def exported(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Expo
             raise UsageError(error("an exported program already contains its inputs"))
         program = module
     else:
-        program = _export(module, args, kwargs)
+        program = _export(module, args, kwargs, is_differentiated=is_differentiated)
     for find in (failures.of_sparse_tensors, failures.of_gradients):
         if (refusal := find(program.graph_module)) is not None:
             raise PassError(refusal)
     return program
 
 
-def _export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ExportedProgram:
+def _export(
+    module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_differentiated: bool
+) -> ExportedProgram:
     import torch  # noqa: PLC0415
 
     if not isinstance(module, torch.nn.Module):
         raise UsageError(error(f"expected a torch.nn.Module, got: {type(module).__name__}"))
+    calls = kept_calls() if is_differentiated else without_derivatives()
+    with (
+        failures_of_user(module),
+        stage("exporting the module by PyTorch"),
+        as_global(module, (args, kwargs)) as given,
+        weights_on_cpu(module, _with_distinct_tensors(given)) as inputs,
+        calls as replaced,
+        static_functions(module, replaced) as caller,
+        light_stacks(caller),
+        light_graphs(),
+    ):
+        program = torch.export.export(module, *inputs, strict=False)
+        if is_differentiated:
+            attach_calls(program.graph_module)
+        return program
+
+
+@contextlib.contextmanager
+def failures_of_user(module: torch.nn.Module) -> Iterator[None]:
+    """Turn exceptions of PyTorch in the `with` block into errors at the line of the module."""
     try:
-        with (
-            stage("exporting the module by PyTorch"),
-            as_global(module, (args, kwargs)) as given,
-            weights_on_cpu(module, _with_distinct_tensors(given)) as inputs,
-            static_functions(module) as caller,
-            light_stacks(caller),
-            light_graphs(),
-        ):
-            return torch.export.export(module, *inputs, strict=False)
+        yield
+    except NeedsDerivativesError:
+        raise
     except Exception as refusal:  # PyTorch has dozens of classes for it
         folders = *folders_of_torch(), OWN_FOLDER, str(Path(traceback.__file__).parent)
         result = place_of_result(module.forward, folders)

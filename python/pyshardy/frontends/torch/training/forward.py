@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.frontends.torch.autograd_calls import check_hooks
 from pyshardy.frontends.torch.signature import Signature, graph_of_tensors, signature_of
 from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
 from pyshardy.frontends.torch.tracing import exported
@@ -34,13 +36,15 @@ class Forward:
         signature: its arguments: parameters and buffers by their paths in the model, those of the
             loss behind `loss.`, constants, inputs, and targets.
         parameters: the parameters by the names of their arguments.
-        targets: the names of the targets.
+        differentiated: the names of the arguments that require a gradient.
+        targets: the names of the targets in the tree of inputs.
         in_tree: the tree of the inputs and targets; see `flat_inputs`.
     """
 
     module: GraphModule
     signature: Signature
     parameters: Mapping[str, torch.nn.Parameter]
+    differentiated: Sequence[str]
     targets: tuple[str, ...]
     in_tree: Any
 
@@ -66,30 +70,29 @@ def forward_of(
     """
     from torch.export.graph_signature import InputKind  # noqa: PLC0415
 
+    check_hooks(model)
     names = _names_of_targets(model, loss, len(targets))
     module = _with_loss(model, loss, names)
-    program = exported(module, args, {**kwargs, **dict(zip(names, targets, strict=True))})
+    given = {**kwargs, **dict(zip(names, targets, strict=True))}
+    program = exported(module, args, given, is_differentiated=True)
     _check_loss(program)
     _merge_tied(program)
-    signature = signature_of(program)
-    parameters = {
-        spec.target: module.get_parameter(spec.target)
+    loss_prefix = "loss_function" if hasattr(model, "loss") else "loss"
+    path_of = functools.partial(_renamed, loss_prefix=loss_prefix)
+    signature = signature_of(program, path_of, names)
+    by_name = {
+        path_of(spec.target): module.get_parameter(spec.target)
         for spec in program.graph_signature.input_specs
         if spec.kind is InputKind.PARAMETER and spec.target is not None
     }
-    # The paths begin at the module around the model.
-    loss_prefix = "loss_function" if hasattr(model, "loss") else "loss"
-    new = {name: _renamed(name, loss_prefix) for name in signature.state}
-    renamed = Signature(
-        tuple(new.get(name, name) for name in signature.arguments),
-        {new[name]: tensor for name, tensor in signature.state.items()},
-        signature.inputs,
-        signature.results,
-        signature.outputs,
-    )
-    by_name = {new[name]: parameter for name, parameter in parameters.items()}
-    module = numbers_as_tensors(graph_of_tensors(program))
-    return Forward(module, renamed, by_name, names, program.call_spec.in_spec)
+    graph = numbers_as_tensors(graph_of_tensors(program))
+    inputs = [node.meta["val"] for node in graph.graph.nodes if node.op == "placeholder"]
+    differentiated = [
+        name
+        for name, value in zip(signature.arguments, inputs, strict=True)
+        if value.requires_grad
+    ]
+    return Forward(graph, signature, by_name, differentiated, names, program.call_spec.in_spec)
 
 
 def _merge_tied(program: ExportedProgram) -> None:
@@ -109,6 +112,7 @@ def _merge_tied(program: ExportedProgram) -> None:
 
 
 def _renamed(path: str, loss_prefix: str) -> str:
+    """Return the path in the model for one in the module around it."""
     first, _, rest = path.partition(".")
     return {"model": rest, "loss": f"{loss_prefix}.{rest}"}.get(first, path) if rest else path
 

@@ -5,19 +5,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.frontends.torch.signature import free_name
 from pyshardy.frontends.torch.training.optimizers import RATE, STEP, state_of
 
 if TYPE_CHECKING:
     import torch
     from torch.optim import Optimizer
 
-LOSS, SEED, PREFIX = "loss", "seed", "optimizer."
-"""The names of the loss and of the seed, and the beginning of those of the optimizer's state."""
+
+@dataclass(frozen=True)
+class StepNames:
+    """The names of what a training step has beside the arguments of the model.
+
+    If an argument of the model has such a name, `training.` is in front: `training.seed`.
+
+    Attributes:
+        loss: the name of the loss.
+        seed: the name of the seed of random operations.
+        optimizer: the beginning of the names of the optimizer's state.
+    """
+
+    loss: str
+    seed: str
+    optimizer: str
+
+    @classmethod
+    def beside(cls, arguments: Collection[str]) -> StepNames:
+        """Return names that differ from those of the arguments of a model."""
+        first = {f"{name.partition('.')[0]}." for name in arguments}
+        prefix = "training."
+        return cls(
+            free_name("loss", arguments, prefix),
+            free_name("seed", arguments, prefix),
+            free_name("optimizer.", first, prefix),
+        )
 
 
 @dataclass(frozen=True)
@@ -32,6 +58,7 @@ class OptimizerState:
 
     Attributes:
         optimizer: the optimizer.
+        prefix: the beginning of all names, `optimizer.`, unless the model has such names.
         parameters: the trained parameters by name.
         names: for each of them the names of its state by PyTorch's key.
         rates: the names of the learning rates of the groups.
@@ -39,6 +66,7 @@ class OptimizerState:
     """
 
     optimizer: Optimizer
+    prefix: str
     parameters: Mapping[str, torch.nn.Parameter]
     names: Mapping[str, Mapping[str, str]]
     rates: tuple[str, ...]
@@ -76,9 +104,14 @@ class OptimizerState:
 
 
 def optimizer_state(
-    optimizer: Optimizer, parameters: Mapping[str, torch.nn.Parameter]
+    optimizer: Optimizer, parameters: Mapping[str, torch.nn.Parameter], prefix: str
 ) -> OptimizerState:
     """Return the state of an optimizer for the parameters of a model that it trains.
+
+    Args:
+        optimizer: the optimizer.
+        parameters: the parameters of the model by name.
+        prefix: the beginning of the names of the state.
 
     Raises:
         UsageError: the optimizer has parameters that the model doesn't have, or none that it has.
@@ -106,15 +139,15 @@ def optimizer_state(
     shares_step = len({*steps}) == 1
     names = {
         name: {
-            key: PREFIX + (key if key == STEP and shares_step else f"{name}.{key}")
+            key: prefix + (key if key == STEP and shares_step else f"{name}.{key}")
             for key in _state(optimizer, each)
         }
         for name, each in trained.items()
     }
-    rate = PREFIX + RATE
+    rate = prefix + RATE
     count = len(groups)
     rates = (rate,) if count == 1 else tuple(f"{rate}.{index}" for index in range(count))
-    return OptimizerState(optimizer, trained, names, rates, shares_step)
+    return OptimizerState(optimizer, prefix, trained, names, rates, shares_step)
 
 
 def _state(optimizer: Optimizer, parameter: Any) -> dict[str, torch.Tensor]:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The graph of a training step: forward, backward and optimizer.
 
-`torch.export` gives the graph of the loss, with names and source locations. It is run on stand-ins,
-with PyTorch's autograd behind it, and all operations are recorded: so decompositions come after
-differentiation, and operations keep their own gradients. Operations of the backward pass get the
-locations of the forward operation that they belong to.
+`torch.export` gives the graph of the loss, with names and source locations, which `differentiation`
+runs with autograd behind it. Operations of the backward pass get the locations of the forward
+operation that they belong to.
 
 PyTorch's own functions for joint graphs require a gradient for each parameter and leave out the
 optimizer.
@@ -16,21 +15,22 @@ optimizer.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.frontends.torch.replacing import replaced_attribute
+from pyshardy.frontends.torch.differentiation import interpreter, origin_of, record, stand_ins
+from pyshardy.frontends.torch.fragments import fake_mode_of
 from pyshardy.frontends.torch.training.forward import Forward
 from pyshardy.frontends.torch.training.optimizers import make_step
 from pyshardy.frontends.torch.training.randomness import SeededRandomness
 from pyshardy.frontends.torch.training.scopes import Places, caller
-from pyshardy.frontends.torch.training.state import LOSS, SEED, OptimizerState
+from pyshardy.frontends.torch.training.state import OptimizerState, StepNames
 
 if TYPE_CHECKING:
     import torch
-    from torch.fx import Graph, GraphModule, Interpreter, Node
+    from torch.fx import Graph, GraphModule, Node
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class StepGraph:
 def step_graph(
     forward: Forward,
     state: OptimizerState,
+    names: StepNames,
     before_step: Callable[[list[torch.Tensor]], object] | None = None,
 ) -> StepGraph:
     """Return the graph of a training step.
@@ -60,6 +61,7 @@ def step_graph(
     Args:
         forward: the model with its loss.
         state: the optimizer with its state.
+        names: the names of the loss and the seed.
         before_step: a function of the parameters, called between the backward pass and the
             optimizer.
 
@@ -67,40 +69,27 @@ def step_graph(
         UsageError: the loss depends on no parameter, or the step of the optimizer can't be traced.
     """
     import torch  # noqa: PLC0415
-    from torch._dispatch.python import enable_python_dispatcher  # noqa: PLC0415
     from torch._subclasses.functional_tensor import dispatch_functionalize  # noqa: PLC0415
-    from torch.fx import traceback  # noqa: PLC0415
-    from torch.fx.experimental.proxy_tensor import make_fx  # noqa: PLC0415
-    from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: PLC0415
 
     places = Places(caller())
     graph = forward.module.graph
     places.name_forward(graph)
     inputs = [node.meta["val"] for node in graph.nodes if node.op == "placeholder"]
-    mode = next(value.fake_mode for value in inputs if hasattr(value, "fake_mode"))
     tensors = state.tensors()
-    with mode:
-        stand_ins = [torch.empty(each.shape, dtype=each.dtype) for each in tensors.values()]
+    with fake_mode_of(forward.module):
+        of_state = [torch.empty(each.shape, dtype=each.dtype) for each in tensors.values()]
         seed = torch.zeros((), dtype=torch.int64)
     randomness = SeededRandomness()
-    step = _Step(forward, state, tuple(tensors), before_step, places)
+    step = _Step(forward, state, tuple(tensors), names.loss, before_step, places)
     functional = dispatch_functionalize(step.run)
 
     def seeded(seed: torch.Tensor, *arguments: torch.Tensor) -> Any:
         randomness.seed = seed
         return functional(*arguments)
 
-    with (
-        mode,
-        traceback.preserve_node_meta(),
-        enable_python_dispatcher(),
-        sdpa_kernel(SDPBackend.MATH),  # the others compute the gradients in one operation
-        replaced_attribute(torch.compiler, "_is_compiling_flag", True),  # no numbers from tensors
-    ):
-        traced = make_fx(seeded, decomposition_table=randomness.definitions())
-        module = traced(seed, *stand_ins, *inputs)
-    names = [SEED, *tensors, *forward.signature.arguments]
-    return _pruned(module, names, step)
+    module = record(seeded, [seed, *of_state, *inputs], randomness.definitions())
+    arguments = [names.seed, *tensors, *forward.signature.arguments]
+    return _pruned(module, arguments, step)
 
 
 @dataclass
@@ -109,6 +98,7 @@ class _Step:
 
     Attributes:
         tensors: the names of the first arguments of `run`, those for the optimizer.
+        loss: the name of the loss among the results.
         results: the names of the results of `run`, which the first call sets.
         without_gradient: the parameters that have no gradient, which the first call sets.
     """
@@ -116,6 +106,7 @@ class _Step:
     forward: Forward
     state: OptimizerState
     tensors: Sequence[str]
+    loss: str
     before_step: Callable[[list[torch.Tensor]], object] | None
     places: Places
     results: list[str] = field(default_factory=list)
@@ -128,9 +119,16 @@ class _Step:
         count = len(self.tensors)
         states = dict(zip(self.tensors, arguments[:count], strict=True))
         values = dict(zip(self.forward.signature.arguments, arguments[count:], strict=True))
-        leaves = {name: values[name].detach().requires_grad_() for name in self.state.names}
-        loss, gradients = _gradients(self.forward, {**values, **leaves}, leaves, self.places)
-        stand_ins: dict[Any, torch.Tensor] = {}
+        for name in self.forward.differentiated:
+            values[name] = values[name].detach().requires_grad_()
+        leaves = {name: values[name] for name in self.state.names}
+        for name, leaf in leaves.items():
+            for hook in (self.forward.parameters[name]._backward_hooks or {}).values():
+                leaf.register_hook(hook)
+        of_module = {**self.forward.signature.state, **self.forward.parameters}
+        with stand_ins({tensor: values[name] for name, tensor in of_module.items()}):
+            loss, gradients = _gradients(self.forward, values, leaves, self.places)
+        trained: dict[Any, torch.Tensor] = {}
         of_parameters: dict[Any, dict[str, torch.Tensor]] = {}
         for (name, leaf), gradient in zip(leaves.items(), gradients, strict=True):
             if gradient is None:
@@ -138,14 +136,15 @@ class _Step:
                 continue
             leaf.grad = gradient
             parameter = self.forward.parameters[name]
-            stand_ins[parameter] = leaf
+            trained[parameter] = leaf
             of_parameters[parameter] = {
                 key: states[each].clone() for key, each in self.state.names[name].items()
             }
         rates = [states[name] for name in self.state.rates]
         with traceback.set_current_meta(self.places.optimizer):
-            make_step(self.state.optimizer, stand_ins, of_parameters, rates, self.before_step)
-        results = {LOSS: loss.detach(), **{name: leaf.detach() for name, leaf in leaves.items()}}
+            make_step(self.state.optimizer, trained, of_parameters, rates, self.before_step)
+        results = {self.loss: loss.detach()}
+        results |= {name: leaf.detach() for name, leaf in leaves.items()}
         for name in self.forward.signature.state:
             results.setdefault(name, values[name])
         for name in self.state.names:
@@ -168,12 +167,11 @@ def _gradients(
     from torch.fx import traceback  # noqa: PLC0415
 
     origins: dict[Any, Node] = {}
-    interpreter = _interpreter(forward.module, origins)
-    outputs = interpreter.run(*(values[name] for name in forward.signature.arguments))
+    arguments = [values[name] for name in forward.signature.arguments]
+    outputs = interpreter(forward.module, origins).run(*arguments)
     loss = outputs[-1]
     if loss.grad_fn is None:
-        message = "the loss depends on no parameter that the optimizer trains"
-        raise UsageError(error(message))
+        raise UsageError(error(_INDEPENDENT))
     with contextlib.ExitStack() as current:
         last: list[Any] = [current.enter_context(contextlib.ExitStack())]
 
@@ -188,70 +186,12 @@ def _gradients(
         for function, origin in origins.items():
             function.register_prehook(before(origin))
         gradients = torch.autograd.grad(loss, [*leaves.values()], allow_unused=True)
+    if all(gradient is None for gradient in gradients):
+        raise UsageError(error(_INDEPENDENT))
     return loss, gradients
 
 
-_UNCHECKED = {
-    "inverse.default": ("linalg_inv_ex", 1),
-    "linalg_cholesky.default": ("linalg_cholesky_ex", 1),
-    "linalg_inv.default": ("linalg_inv_ex", 1),
-    "linalg_lu_factor.default": ("linalg_lu_factor_ex", 2),
-    "linalg_solve.default": ("linalg_solve_ex", 1),
-}
-"""For operations that check whether they succeeded, which a program cannot do, those that don't.
-
-They have further results, whether they succeeded; the number is that of the others.
-"""
-
-
-def _interpreter(module: GraphModule, origins: dict[Any, Node]) -> Interpreter:
-    """Return an interpreter that notes the node that each function of autograd belongs to."""
-    import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
-    class Noting(torch.fx.Interpreter):
-        def run_node(self, n: Node) -> Any:
-            found = super().run_node(n)
-            for leaf in pytree.tree_leaves(found):
-                if isinstance(leaf, torch.Tensor):
-                    for function in _functions_of(leaf, origins):
-                        origins[function] = n
-            return found
-
-        def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
-            name = getattr(target, "__name__", "")
-            if name == "wrap_with_set_grad_enabled":
-                with torch.set_grad_enabled(args[0]):
-                    return Noting(args[1]).run(*args[2:])
-            if name == "wrap_with_autocast":
-                device_type, dtype, enabled, cache_enabled, inner, *inputs = args
-                with torch.autocast(device_type, dtype, enabled, cache_enabled):
-                    return Noting(inner).run(*inputs)
-            if name == "view.default":  # strides may differ from those of the exported graph
-                return torch.ops.aten.reshape.default(*args, **kwargs)
-            if name in _UNCHECKED:
-                unchecked, results = _UNCHECKED[name]
-                if unchecked == "linalg_solve_ex":
-                    # Gradients of PyTorch 2.7 take the factors of a row-major matrix as those of
-                    # its transpose, as LAPACK sees it.
-                    matrix, *others = args
-                    args = matrix.mT.contiguous().mT, *others
-                made = getattr(torch.ops.aten, unchecked)(*args, **kwargs)
-                return made[:results] if results > 1 else made[0]
-            return super().call_function(target, args, kwargs)
-
-    return Noting(module)
-
-
-def _functions_of(tensor: torch.Tensor, known: Mapping[Any, Any]) -> Iterator[Any]:
-    """Yield the functions of autograd that a tensor comes from, unless they are known."""
-    remaining = [tensor.grad_fn]
-    while remaining:
-        function = remaining.pop()
-        if function is None or function in known:
-            continue
-        yield function
-        remaining += [each for each, _ in function.next_functions]
+_INDEPENDENT = "the loss depends on no parameter that the optimizer trains"
 
 
 def _pruned(module: GraphModule, names: Sequence[str], step: _Step) -> StepGraph:
@@ -263,7 +203,7 @@ def _pruned(module: GraphModule, names: Sequence[str], step: _Step) -> StepGraph
     kept = {
         name: node
         for name, node in zip(step.results, output.args[0], strict=True)
-        if _origin(node) is not by_name.get(name)
+        if origin_of(node) is not by_name.get(name)
     }
     output.args = ([*kept.values()],)
     graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))
@@ -282,10 +222,3 @@ def _pruned(module: GraphModule, names: Sequence[str], step: _Step) -> StepGraph
         first.prepend(by_name[name])
     module.recompile()
     return StepGraph(module, tuple(order), tuple(kept), tuple(step.without_gradient))
-
-
-def _origin(node: Any) -> Any:
-    """Return the node whose value a node passes on."""
-    while getattr(node.target, "__name__", "") in ("detach.default", "alias.default"):
-        node = node.args[0]
-    return node

@@ -17,7 +17,7 @@ from mlir_sdy.host import ir
 from pyshardy.frontends.torch.arrays import array_of, tensor_of
 from pyshardy.frontends.torch.signature import Constant
 from pyshardy.frontends.torch.training.forward import Forward
-from pyshardy.frontends.torch.training.state import LOSS, SEED, OptimizerState
+from pyshardy.frontends.torch.training.state import OptimizerState, StepNames
 from pyshardy.local_program.tensor_spec import Array
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class TracedTraining:
     results: tuple[str, ...]
     _forward: Forward = field(repr=False)
     _optimizer: OptimizerState = field(repr=False)
+    _names: StepNames = field(repr=False)
 
     @property
     def optimizer(self) -> torch.optim.Optimizer:
@@ -114,8 +115,8 @@ class TracedTraining:
                 arrays[name] = array_of(leaf, name)
             elif leaf != name.value:
                 raise UsageError(error(f"{message}: expected {name.value!r}, got {leaf!r}"))
-        if SEED in self.arguments:
-            arrays[SEED] = np.array(seed, np.int64)
+        if self._names.seed in self.arguments:
+            arrays[self._names.seed] = np.array(seed, np.int64)
         return arrays
 
     def loss(self, results: Sequence[Any]) -> float:
@@ -124,7 +125,7 @@ class TracedTraining:
         Args:
             results: the results of the program, from `run` or `run_sharded`.
         """
-        return float(np.asarray(results[self.results.index(LOSS)], np.float64))
+        return float(np.asarray(results[self.results.index(self._names.loss)], np.float64))
 
     def new_state(self, results: Sequence[Value]) -> dict[str, Value]:
         """Return the results that are the new values of arguments, by the names of arguments.
@@ -132,7 +133,7 @@ class TracedTraining:
         Arguments that the step doesn't change have their current values.
         """
         found = dict(zip(self.results, results, strict=True))
-        del found[LOSS]
+        del found[self._names.loss]
         kept = {
             name: array_of(tensor, name) for name, tensor in self.state.items() if name not in found
         }
@@ -151,7 +152,7 @@ class TracedTraining:
         new = {
             name: tensor_of(np.asarray(array), current[name].dtype)
             for name, array in arrays.items()
-            if name != LOSS
+            if name != self._names.loss
         }
         with torch.no_grad():
             for name, tensor in self._forward.signature.state.items():

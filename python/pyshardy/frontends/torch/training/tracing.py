@@ -22,11 +22,11 @@ from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.frontends.torch.dtensors import Layouts
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.patterns import Axes
-from pyshardy.frontends.torch.tracing import name_values
+from pyshardy.frontends.torch.tracing import failures_of_user, name_values
 from pyshardy.frontends.torch.training.forward import Loss, forward_of
 from pyshardy.frontends.torch.training.layout import shardings_of
 from pyshardy.frontends.torch.training.optimizers import optimizer_of
-from pyshardy.frontends.torch.training.state import optimizer_state
+from pyshardy.frontends.torch.training.state import StepNames, optimizer_state
 from pyshardy.frontends.torch.training.step import step_graph
 from pyshardy.frontends.torch.training.traced import TracedTraining, batch_of
 from pyshardy.packages import require
@@ -71,6 +71,10 @@ def trace_training(
     | `tokens`, `labels`          | argument: inputs as in `forward`, targets as in the loss |
     | `loss`                      | result: the loss                                         |
 
+    Parameters and buffers keep their paths. An input or target that has the name of one gets
+    `input.` or `target.` in front. If the model has arguments named `seed` or `loss`, or behind
+    `optimizer.`, these names get `training.` in front.
+
     Other hyperparameters are constants of the program.
 
     Args:
@@ -107,11 +111,13 @@ def trace_training(
     chosen = optimizer_of(optimizer, trainable)
     args, kwargs, given = batch_of(inputs, targets)
     forward = forward_of(model, loss, args, kwargs, given)
-    state = optimizer_state(chosen, forward.parameters)
-    step = step_graph(forward, state, before_step)
+    names = StepNames.beside(forward.signature.arguments)
+    state = optimizer_state(chosen, forward.parameters, names.optimizer)
+    with failures_of_user(model):
+        step = step_graph(forward, state, names, before_step)
     if step.without_gradient:
-        names = "', '".join(step.without_gradient)
-        message = f"the loss doesn't depend on these parameters, which stay unchanged: '{names}'"
+        unchanged = "', '".join(step.without_gradient)
+        message = f"the loss doesn't depend on these parameters, which stay unchanged: '{unchanged}'"
         emit(warning(message))
     imported = import_graph(step.module, context)
     entry = ir.SymbolTable(imported.operation)["main"].operation
@@ -124,7 +130,7 @@ def trace_training(
     patterns = dict(shardings or {})
     for name, sharding in layouts.shardings(forward.signature).items():
         patterns.setdefault(name, sharding)
-    found = shardings_of(patterns, shapes, state.names)
+    found = shardings_of(patterns, shapes, state)
     declare_meshes(imported, found.values(), layouts.mesh or mesh)
     positions = {name: index for index, name in enumerate(step.arguments)}
     results = {name: index for index, name in enumerate(step.results)}
@@ -138,7 +144,7 @@ def trace_training(
         kept = {results[name]: found[name] for name in changed if name in found}
         set_result_shardings(entry, kept)
         verify(imported)
-    return TracedTraining(imported, step.arguments, step.results, forward, state)
+    return TracedTraining(imported, step.arguments, step.results, forward, state, names)
 
 
 def _check_types(model: Any, loss: Any) -> None:

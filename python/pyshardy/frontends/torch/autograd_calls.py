@@ -1,0 +1,443 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Calls that act on autograd, which stay calls in the graph of a module that is differentiated.
+
+`torch.export` traces above autograd: its graph has the forward of a `torch.autograd.Function` and
+not the backward, and no hooks. Inside `kept_calls`, such a call becomes one operation
+`pyshardy::autograd_call`, and `differentiation` makes the call when it differentiates the graph:
+
+| call                                        | in the graph                                   |
+|---------------------------------------------|------------------------------------------------|
+| `Function.apply`                            | one operation, which has its own backward      |
+| `Tensor.register_hook`, `requires_grad_`    | an operation without results                   |
+| hooks for the backward of a module          | identities around the operations of the module |
+| `torch.autograd.grad`                       | one operation, which returns the gradients     |
+| `torch.autograd.graph.saved_tensors_hooks`  | operations without results around the block    |
+
+Calls that reach into autograd in other ways are refused.
+"""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false, reportPrivateUsage=false
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.frontends.torch.dtensors import is_distributed
+from pyshardy.frontends.torch.replacing import Replacements, replaced_attribute
+
+if TYPE_CHECKING:
+    import torch
+    from torch.fx import GraphModule, Node
+
+
+_INLINED = (
+    "torch._",
+    "torch.distributed.",
+    "torch.nn.modules.",
+    "torch.utils.checkpoint",
+)
+"""Modules of PyTorch whose functions for autograd have the derivatives of their forward."""
+
+
+class NeedsDerivativesError(Exception):
+    """A module that isn't exported for differentiation computes derivatives."""
+
+
+class AutogradCall:
+    """A call of a function of trees with tensors.
+
+    Attributes:
+        tensors: the tensors in its arguments.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        example: Callable[..., Any] | None = None,
+    ) -> None:
+        from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+        self._function = function
+        self._example = function if example is None else example
+        leaves, self._tree = pytree.tree_flatten(arguments)
+        self._leaves, self.tensors = _without_tensors(leaves)
+        self._results: tuple[list[Any], Any] = [], None
+
+    def run(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """Make the call and return the tensors in its result."""
+        return self._tensors_of(self._function, tensors)
+
+    def example(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """Return tensors of the types of those in the result.
+
+        Raises:
+            UsageError: the function changes a tensor in place.
+        """
+        versions = [tensor._version for tensor in tensors]
+        made = self._tensors_of(self._example, tensors)
+        if versions != [tensor._version for tensor in tensors]:
+            name = getattr(self._function, "__qualname__", "a function for autograd")
+            message = f"'{name}' changes its argument in place, which a trace can't follow"
+            raise UsageError(error(f"{message}; return a new tensor instead"))
+        return [tensor.detach().clone() for tensor in made]  # an operation returns no views
+
+    def result(self, tensors: Sequence[torch.Tensor]) -> Any:
+        """Return the result with given tensors in it."""
+        leaves, tree = self._results
+        return _filled(leaves, tensors, tree)
+
+    def _tensors_of(
+        self, function: Callable[..., Any], tensors: Sequence[torch.Tensor]
+    ) -> list[torch.Tensor]:
+        from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+        result = function(*_filled(self._leaves, tensors, self._tree))
+        leaves, tree = pytree.tree_flatten(result)
+        others, made = _without_tensors(leaves)
+        self._results = others, tree
+        return made
+
+
+_PLACE = object()
+"""Stands for a tensor."""
+
+
+def _without_tensors(leaves: Sequence[Any]) -> tuple[list[Any], list[torch.Tensor]]:
+    import torch  # noqa: PLC0415
+
+    others = [_PLACE if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    return others, [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+
+
+def _filled(leaves: Sequence[Any], tensors: Sequence[torch.Tensor], tree: Any) -> Any:
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    remaining = iter(tensors)
+    filled = [next(remaining) if leaf is _PLACE else leaf for leaf in leaves]
+    return pytree.tree_unflatten(filled, tree)
+
+
+_CALLS: dict[int, AutogradCall] = {}
+"""The calls of graphs that are being traced, by the number that their operation has.
+
+An operation of PyTorch takes no function of Python.
+"""
+
+_NUMBERS = itertools.count()
+_KEY = "autograd_call"
+
+
+def attach_calls(module: GraphModule) -> None:
+    """Attach the calls to their operations in a graph, inside of `kept_calls`."""
+    import torch  # noqa: PLC0415
+
+    graphs = [each.graph for each in module.modules() if isinstance(each, torch.fx.GraphModule)]
+    for node in (node for graph in graphs for node in graph.nodes):
+        if node.op == "call_function" and node.target is _operation():
+            node.meta[_KEY] = _CALLS[node.args[0]]
+
+
+def call_of(node: Node) -> AutogradCall | None:
+    """Return the call that an operation stands for, or None."""
+    return node.meta.get(_KEY)
+
+
+@functools.cache
+def _operation() -> Any:
+    """Register the operation, whose results require a gradient if a tensor does."""
+    import torch  # noqa: PLC0415
+    from torch.fx.node import has_side_effect  # noqa: PLC0415
+
+    name = "pyshardy::autograd_call"
+    torch.library.define(name, "(int call, Tensor[] tensors) -> Tensor[]")
+
+    def example(call: int, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+        return _CALLS[call].example(tensors)
+
+    def remember(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.tensors = inputs[1]
+
+    def backward(ctx: Any, *_: Any) -> Any:
+        return None, [torch.empty_like(tensor) for tensor in ctx.tensors]  # of the right types
+
+    torch.library.register_fake(name, example)
+    torch.library.register_autograd(name, backward, setup_context=remember)
+    operation = torch.ops.pyshardy.autograd_call.default
+    has_side_effect(operation)
+    return operation
+
+
+def _kept(
+    function: Callable[..., Any],
+    *arguments: Any,
+    example: Callable[..., Any] | None = None,
+) -> Any:
+    """Add the operation for a call to the graph, and return the result of the call.
+
+    Args:
+        function: the function to call when the graph is differentiated.
+        arguments: trees with tensors.
+        example: a function of the same arguments whose result has the same type; by default the
+            function itself.
+    """
+    number, call = next(_NUMBERS), AutogradCall(function, arguments, example)
+    _CALLS[number] = call
+    return call.result(_operation()(number, call.tensors))
+
+
+@contextlib.contextmanager
+def kept_calls() -> Iterator[Replacements]:
+    """Keep calls on autograd as operations in the graph that is traced in the `with` block.
+
+    Use `attach_calls` on the graph at the end of the block.
+
+    Yields:
+        The functions of PyTorch to replace, which a `TorchFunctionMode` must do.
+    """
+    import torch  # noqa: PLC0415
+    from torch.autograd import function as functions  # noqa: PLC0415
+    from torch.utils.hooks import BackwardHook  # noqa: PLC0415
+
+    before = {*_CALLS}
+    block = torch.autograd.graph.saved_tensors_hooks
+    names = "setup_input_hook", "setup_output_hook"
+    try:
+        with contextlib.ExitStack() as stack:
+            for owner, name, replacement in (
+                (functions._SingleLevelFunction, "apply", classmethod(_apply)),
+                *((BackwardHook, name, _module_hook(getattr(BackwardHook, name))) for name in names),
+                (block, "__enter__", _saving(block, "__enter__")),
+                (block, "__exit__", _saving(block, "__exit__")),
+                (torch.autograd.graph, "_get_grad_fn_or_grad_acc", _refuse_hooks_on_functions),
+            ):
+                stack.enter_context(replaced_attribute(owner, name, replacement))
+            yield _replacements()
+    finally:
+        for number in _CALLS.keys() - before:
+            del _CALLS[number]
+
+
+def check_hooks(module: torch.nn.Module) -> None:
+    """Check that the hooks of the parameters of a module can be traced.
+
+    Raises:
+        UsageError: a parameter has a hook on the accumulated gradient.
+    """
+    for name, parameter in module.named_parameters():
+        hooks = getattr(parameter, "_post_accumulate_grad_hooks", None) or {}
+        if any(not is_distributed(hook) for hook in hooks.values()):
+            raise UsageError(error(f"the parameter '{name}': {_ACCUMULATION}"))
+
+
+@contextlib.contextmanager
+def without_derivatives() -> Iterator[Replacements]:
+    """Raise `NeedsDerivativesError` if a derivative is computed inside the `with` block.
+
+    Yields:
+        The functions of PyTorch to replace, as `kept_calls` does.
+    """
+    import torch  # noqa: PLC0415
+
+    def refuse(*_: Any, **__: Any) -> NoReturn:
+        raise NeedsDerivativesError
+
+    yield {torch.autograd.grad: (_always, refuse), **_refused()}
+
+
+def _replacements() -> Replacements:
+    import torch  # noqa: PLC0415
+
+    tensor: Any = torch.Tensor
+    return {
+        torch.autograd.grad: (_always, _grad),
+        tensor.register_hook: (_always, _register_hook),
+        tensor.requires_grad_: (_always, _requires_grad),
+        tensor.requires_grad.__set__: (_always, _requires_grad),
+        tensor.grad_fn.__get__: (_always, _grad_fn),
+        tensor.register_post_accumulate_grad_hook: (_always, _refuse_accumulation),
+        **_refused(),
+    }
+
+
+def _refused() -> Replacements:
+    import torch  # noqa: PLC0415
+
+    return {
+        torch.Tensor.backward: (_always, _refuse_backward),
+        torch.autograd.backward: (_always, _refuse_backward),
+    }
+
+
+def _always(*_: Any, **__: Any) -> bool:
+    return True
+
+
+def _apply(cls: Any, *args: Any) -> Any:
+    """Apply a function for autograd, in the place of `torch.autograd.Function.apply`."""
+    from torch._C import _FunctionBase  # noqa: PLC0415
+    from torch.utils.checkpoint import CheckpointFunction  # noqa: PLC0415
+
+    if cls is CheckpointFunction:  # of 'use_reentrant', which computes its forward without autograd
+        function, _, *values = args
+        return function(*values)
+
+    apply = _FunctionBase.__dict__["apply"].__get__(None, cls)
+    if cls.__module__.startswith(_INLINED):
+        return apply(*args)
+    return _kept(functools.update_wrapper(functools.partial(apply), cls, updated=()), *args)
+
+
+def _register_hook(tensor: torch.Tensor, hook: Callable[..., Any]) -> _HookHandle:
+    handles: list[Any] = []
+    if not tensor.requires_grad:
+        message = "a hook is registered on a tensor that doesn't require a gradient"
+        raise UsageError(error(f"{message}; check its 'requires_grad' before"))
+
+    def register(given: torch.Tensor) -> None:
+        handles.append(given.register_hook(hook))
+
+    _kept(register, tensor, example=_nothing)
+    return _HookHandle(handles)
+
+
+class _HookHandle:
+    """The handle of a hook, which removes it when the graph is differentiated."""
+
+    def __init__(self, handles: Sequence[Any]) -> None:
+        self._handles = handles
+
+    def remove(self) -> None:
+        """Remove the hook."""
+
+        def remove() -> None:
+            for handle in self._handles:
+                handle.remove()
+
+        _kept(remove, example=_nothing)
+
+    def __enter__(self) -> _HookHandle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+def _nothing(*_: Any) -> None:
+    return None
+
+
+def _requires_grad(tensor: torch.Tensor, requires_grad: bool = True) -> torch.Tensor:
+    def require(given: torch.Tensor) -> None:
+        given.requires_grad_(requires_grad)
+
+    require(tensor)
+    _kept(require, tensor, example=_nothing)
+    return tensor
+
+
+def _module_hook(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method of `BackwardHook` that adds identities around the operations."""
+
+    def setup(self: Any, values: Any) -> Any:
+        return _kept(functools.partial(original, self), values, example=lambda given: given)
+
+    return setup
+
+
+def _saving(owner: Any, name: str) -> Callable[..., Any]:
+    """Return a method that enters or leaves a block with hooks for saved tensors."""
+    original = getattr(owner, name)
+
+    def method(self: Any, *args: Any) -> Any:
+        if type(self) is not owner:  # checkpoints and offloading keep the numbers
+            return original(self, *args)
+
+        def call() -> None:
+            original(self, *args)
+
+        return _kept(call, example=_nothing)
+
+    return method
+
+
+def _grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> Any:
+    """Return gradients, in the place of `torch.autograd.grad`."""
+    import torch  # noqa: PLC0415
+    from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    def gradients(outputs: Any, inputs: Any, grad_outputs: Any) -> Any:
+        return torch.autograd.grad(
+            outputs,
+            inputs,
+            grad_outputs,
+            retain_graph=True,
+            create_graph=create_graph,
+            allow_unused=allow_unused,
+            is_grads_batched=is_grads_batched,
+            materialize_grads=materialize_grads,
+        )
+
+    with disable_proxy_modes_tracing(), torch._C.DisableTorchFunction():
+        examples = gradients(outputs, inputs, grad_outputs)
+    made = _kept(gradients, outputs, inputs, grad_outputs, example=lambda *_: examples)
+    if create_graph:
+        return made
+    return pytree.tree_map_only(torch.Tensor, lambda gradient: gradient.detach(), made)
+
+
+class _GradFn:
+    """A function of autograd that takes no hooks."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("register_hook", "register_prehook"):
+            _refuse_hooks_on_functions()
+        return getattr(self._function, name)
+
+
+def _grad_fn(tensor: Any, *_: Any) -> Any:
+    import torch  # noqa: PLC0415
+
+    with torch._C.DisableTorchFunction():
+        function = tensor.grad_fn
+    return None if function is None else _GradFn(function)
+
+
+def _refuse_hooks_on_functions(*_: Any) -> NoReturn:
+    message = "hooks on functions of autograd ('grad_fn') and on several gradients at once"
+    raise UsageError(error(f"{message} can't be traced; use Tensor.register_hook"))
+
+
+def _refuse_accumulation(*_: Any) -> NoReturn:
+    raise UsageError(error(_ACCUMULATION))
+
+
+_ACCUMULATION = (
+    "hooks on accumulated gradients ('register_post_accumulate_grad_hook') can't be traced; use "
+    "'before_step', or Tensor.register_hook"
+)
+
+
+def _refuse_backward(*_: Any, **__: Any) -> NoReturn:
+    message = "'backward' inside of a module adds to the attributes 'grad', which can't be traced"
+    raise UsageError(error(f"{message}; use torch.autograd.grad, which returns the gradients"))

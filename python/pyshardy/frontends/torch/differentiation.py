@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Differentiation of exported graphs by PyTorch's autograd.
+
+A graph is run on stand-ins with autograd behind it while all operations are recorded. So operations
+are decomposed after differentiation, and keep the derivatives that PyTorch has for them.
+"""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportPrivateUsage=false, reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pyshardy.frontends.torch.autograd_calls import call_of
+from pyshardy.frontends.torch.replacing import replaced_attribute
+from pyshardy.frontends.torch.signature import Result, Signature, graph_of_tensors, signature_of
+from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+    from torch.fx import GraphModule, Interpreter, Node
+
+_UNCHECKED = {
+    "inverse.default": ("linalg_inv_ex", 1),
+    "linalg_cholesky.default": ("linalg_cholesky_ex", 1),
+    "linalg_inv.default": ("linalg_inv_ex", 1),
+    "linalg_lu_factor.default": ("linalg_lu_factor_ex", 2),
+    "linalg_solve.default": ("linalg_solve_ex", 1),
+}
+"""For operations that check whether they succeeded, which a program cannot do, those that don't.
+
+They have further results, whether they succeeded; the number is that of the others.
+"""
+
+
+def interpreter(module: GraphModule, origins: dict[Any, Node]) -> Interpreter:
+    """Return an interpreter that notes the node that each function of autograd belongs to."""
+    import torch  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    class Noting(torch.fx.Interpreter):
+        def run_node(self, n: Node) -> Any:
+            call = call_of(n)
+            if call is None:
+                found = super().run_node(n)
+            else:
+                with self._set_current_node(n):
+                    found = call.run(self.fetch_args_kwargs_from_env(n)[0][1])
+            for leaf in pytree.tree_leaves(found):
+                if isinstance(leaf, torch.Tensor):
+                    for function in _functions_of(leaf, origins):
+                        origins[function] = n
+            return found
+
+        def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+            name = getattr(target, "__name__", "")
+            if name == "wrap_with_set_grad_enabled":
+                with torch.set_grad_enabled(args[0]):
+                    return Noting(args[1]).run(*args[2:])
+            if name == "wrap_with_autocast":
+                device_type, dtype, enabled, cache_enabled, inner, *inputs = args
+                with torch.autocast(device_type, dtype, enabled, cache_enabled):
+                    return Noting(inner).run(*inputs)
+            if name == "view.default":  # strides may differ from those of the exported graph
+                return torch.ops.aten.reshape.default(*args, **kwargs)
+            if name in _UNCHECKED:
+                unchecked, results = _UNCHECKED[name]
+                if unchecked == "linalg_solve_ex":
+                    # Gradients of PyTorch 2.7 take the factors of a row-major matrix as those of
+                    # its transpose, as LAPACK sees it.
+                    matrix, *others = args
+                    args = matrix.mT.contiguous().mT, *others
+                made = getattr(torch.ops.aten, unchecked)(*args, **kwargs)
+                return made[:results] if results > 1 else made[0]
+            return super().call_function(target, args, kwargs)
+
+    return Noting(module)
+
+
+def _functions_of(tensor: torch.Tensor, known: Mapping[Any, Any]) -> Iterator[Any]:
+    """Yield the functions of autograd that a tensor comes from, unless they are known."""
+    remaining = [tensor.grad_fn]
+    while remaining:
+        function = remaining.pop()
+        if function is None or function in known:
+            continue
+        yield function
+        remaining += [each for each, _ in function.next_functions]
+
+
+@contextlib.contextmanager
+def stand_ins(values: Mapping[torch.Tensor, torch.Tensor]) -> Iterator[None]:
+    """Use other tensors in the place of those of a module inside the `with` block.
+
+    Functions and hooks for autograd reach the tensors of a module by themselves.
+
+    Args:
+        values: the tensors to use, by those of the module.
+    """
+    import torch  # noqa: PLC0415
+    from torch.overrides import TorchFunctionMode  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    by_identity = {id(tensor): value for tensor, value in values.items()}
+
+    def replaced(leaf: torch.Tensor) -> torch.Tensor:
+        return by_identity.get(id(leaf), leaf)
+
+    class Mode(TorchFunctionMode):
+        """Replaces the arguments of functions."""
+
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            arguments = pytree.tree_map_only(torch.Tensor, replaced, (args, kwargs or {}))
+            return func(*arguments[0], **arguments[1])
+
+    mode = Mode()
+    run_engine = torch.autograd._engine_run_backward
+
+    def with_mode(*args: Any, **kwargs: Any) -> Any:
+        """Run the engine, which calls functions and hooks, in the mode; `grad` has left it."""
+        with mode:
+            return run_engine(*args, **kwargs)
+
+    with replaced_attribute(torch.autograd, "_engine_run_backward", with_mode), mode:
+        yield
+
+
+def record(
+    function: Callable[..., Any],
+    inputs: Sequence[torch.Tensor],
+    decompositions: Mapping[Any, Callable[..., Any]] | None = None,
+) -> GraphModule:
+    """Return the graph of a function that runs an interpreter.
+
+    Args:
+        function: the function, which returns a list of tensors; `dispatch_functionalize` makes
+            one that leaves no operations in place.
+        inputs: tensors without values, of one fake mode.
+        decompositions: functions to trace in the place of operations.
+    """
+    import torch  # noqa: PLC0415
+    from torch._dispatch.python import enable_python_dispatcher  # noqa: PLC0415
+    from torch.fx import traceback  # noqa: PLC0415
+    from torch.fx.experimental.proxy_tensor import make_fx  # noqa: PLC0415
+    from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: PLC0415
+
+    mode: Any = next(value.fake_mode for value in inputs if hasattr(value, "fake_mode"))
+    with (
+        mode,
+        traceback.preserve_node_meta(),
+        enable_python_dispatcher(),
+        sdpa_kernel(SDPBackend.MATH),  # the others compute the gradients in one operation
+        _without_onednn(),  # which has recurrent layers in one operation
+        replaced_attribute(torch.compiler, "_is_compiling_flag", True),  # no numbers from tensors
+    ):
+        table = {**decompositions} if decompositions else None
+        return make_fx(function, decomposition_table=table)(*inputs)
+
+
+@contextlib.contextmanager
+def _without_onednn() -> Iterator[None]:
+    """Compute without oneDNN; `torch.backends.mkldnn.flags` warns about its other flags."""
+    import torch  # noqa: PLC0415
+
+    was_enabled = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(was_enabled)
+
+
+def origin_of(node: Any) -> Any:
+    """Return the node whose value a node passes on."""
+    while getattr(node.target, "__name__", "") in ("detach.default", "alias.default"):
+        node = node.args[0]
+    return node
+
+
+def with_derivatives(
+    program: ExportedProgram, weights: Mapping[str, torch.Tensor]
+) -> tuple[Signature, GraphModule]:
+    """Return the graph of a program in which the derivatives that it asks for are computed.
+
+    Args:
+        program: a program that was exported inside of `kept_calls`.
+        weights: the parameters and buffers of its module by their paths.
+
+    Returns:
+        The arguments and results, and the graph, which changes no tensor in place: changed
+        arguments are results.
+    """
+    from torch._subclasses.functional_tensor import dispatch_functionalize  # noqa: PLC0415
+
+    module = numbers_as_tensors(graph_of_tensors(program))
+    signature = signature_of(program)
+    inputs = [node.meta["val"] for node in module.graph.nodes if node.op == "placeholder"]
+
+    def run(*arguments: torch.Tensor) -> list[torch.Tensor]:
+        values = [
+            argument.detach().requires_grad_() if given.requires_grad else argument
+            for argument, given in zip(arguments, inputs, strict=True)
+        ]
+        by_name = dict(zip(signature.arguments, values, strict=True))
+        used = {weights[name]: value for name, value in by_name.items() if name in weights}
+        with stand_ins(used):
+            outputs = interpreter(module, {}).run(*values)
+        return [value.detach() for value in (*values, *outputs)]
+
+    traced = record(dispatch_functionalize(run), inputs)
+    graph = traced.graph
+    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+    (output,) = (node for node in graph.nodes if node.op == "output")
+    count = len(placeholders)
+    changed = [
+        index
+        for index, (before, after) in enumerate(zip(placeholders, output.args[0], strict=False))
+        if origin_of(after) is not before
+    ]
+    values = output.args[0]
+    output.args = ([*(values[index] for index in changed), *values[count:]],)
+    graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))
+    traced.recompile()
+    results = *(signature.arguments[index] for index in changed), *signature.results
+    outputs = tuple(
+        replace(each, index=each.index + len(changed)) if isinstance(each, Result) else each
+        for each in signature.outputs
+    )
+    return replace(signature, results=results, outputs=outputs), traced
