@@ -24,7 +24,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -161,7 +161,7 @@ def _operation() -> Any:
     def example(call: int, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
         return _CALLS[call].example(tensors)
 
-    def remember(ctx: Any, inputs: Any, output: Any) -> None:
+    def remember(ctx: Any, inputs: Any, output: Any) -> None:  # noqa: ARG001
         ctx.tensors = inputs[1]
 
     def backward(ctx: Any, *_: Any) -> Any:
@@ -207,12 +207,12 @@ def kept_calls() -> Iterator[Replacements]:
 
     before = {*_CALLS}
     block = torch.autograd.graph.saved_tensors_hooks
-    names = "setup_input_hook", "setup_output_hook"
+    setup = BackwardHook.setup_input_hook, BackwardHook.setup_output_hook
     try:
         with contextlib.ExitStack() as stack:
             for owner, name, replacement in (
                 (functions._SingleLevelFunction, "apply", classmethod(_apply)),
-                *((BackwardHook, name, _module_hook(getattr(BackwardHook, name))) for name in names),
+                *((BackwardHook, each.__name__, _module_hook(each)) for each in setup),
                 (block, "__enter__", _saving(block, "__enter__")),
                 (block, "__exit__", _saving(block, "__exit__")),
                 (torch.autograd.graph, "_get_grad_fn_or_grad_acc", _refuse_hooks_on_functions),
@@ -248,7 +248,7 @@ def without_derivatives() -> Iterator[Replacements]:
     def refuse(*_: Any, **__: Any) -> NoReturn:
         raise NeedsDerivativesError
 
-    yield {torch.autograd.grad: (_always, refuse), **_refused()}
+    yield {torch.autograd.grad: (_is_no_transform, refuse), **_refused()}
 
 
 def _replacements() -> Replacements:
@@ -256,12 +256,12 @@ def _replacements() -> Replacements:
 
     tensor: Any = torch.Tensor
     return {
-        torch.autograd.grad: (_always, _grad),
-        tensor.register_hook: (_always, _register_hook),
-        tensor.requires_grad_: (_always, _requires_grad),
-        tensor.requires_grad.__set__: (_always, _requires_grad),
-        tensor.grad_fn.__get__: (_always, _grad_fn),
-        tensor.register_post_accumulate_grad_hook: (_always, _refuse_accumulation),
+        torch.autograd.grad: (_is_no_transform, _grad),
+        tensor.register_hook: (_is_no_transform, _register_hook),
+        tensor.requires_grad_: (_is_no_transform, _requires_grad),
+        tensor.requires_grad.__set__: (_is_no_transform, _requires_grad),
+        tensor.grad_fn.__get__: (_is_no_transform, _grad_fn),
+        tensor.register_post_accumulate_grad_hook: (_is_no_transform, _refuse_accumulation),
         **_refused(),
     }
 
@@ -270,13 +270,16 @@ def _refused() -> Replacements:
     import torch  # noqa: PLC0415
 
     return {
-        torch.Tensor.backward: (_always, _refuse_backward),
-        torch.autograd.backward: (_always, _refuse_backward),
+        torch.Tensor.backward: (_is_no_transform, _refuse_backward),
+        torch.autograd.backward: (_is_no_transform, _refuse_backward),
     }
 
 
-def _always(*_: Any, **__: Any) -> bool:
-    return True
+def _is_no_transform(*_: Any, **__: Any) -> bool:
+    """Whether no transform of `torch.func` makes the call; `failures.of_gradients` refuses it."""
+    import torch  # noqa: PLC0415
+
+    return not torch._C._are_functorch_transforms_active()
 
 
 def _apply(cls: Any, *args: Any) -> Any:
@@ -346,9 +349,13 @@ def _module_hook(original: Callable[..., Any]) -> Callable[..., Any]:
     """Return the method of `BackwardHook` that adds identities around the operations."""
 
     def setup(self: Any, values: Any) -> Any:
-        return _kept(functools.partial(original, self), values, example=lambda given: given)
+        return _kept(functools.partial(original, self), values, example=_same)
 
     return setup
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _saving(owner: Any, name: str) -> Callable[..., Any]:
@@ -371,9 +378,9 @@ def _grad(
     outputs: Any,
     inputs: Any,
     grad_outputs: Any = None,
-    retain_graph: bool | None = None,
+    retain_graph: bool | None = None,  # noqa: ARG001
     create_graph: bool = False,
-    only_inputs: bool = True,
+    only_inputs: bool = True,  # noqa: ARG001
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,

@@ -121,7 +121,7 @@ def stand_ins(values: Mapping[torch.Tensor, torch.Tensor]) -> Iterator[None]:
             return func(*arguments[0], **arguments[1])
 
     mode = Mode()
-    run_engine = torch.autograd._engine_run_backward
+    run_engine: Any = torch.autograd.graph._engine_run_backward
 
     def with_mode(*args: Any, **kwargs: Any) -> Any:
         """Run the engine, which calls functions and hooks, in the mode; `grad` has left it."""
@@ -151,7 +151,8 @@ def record(
     from torch.fx.experimental.proxy_tensor import make_fx  # noqa: PLC0415
     from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: PLC0415
 
-    mode: Any = next(value.fake_mode for value in inputs if hasattr(value, "fake_mode"))
+    modes = (getattr(value, "fake_mode", None) for value in inputs)
+    mode: Any = next(mode for mode in modes if mode is not None)
     with (
         mode,
         traceback.preserve_node_meta(),

@@ -68,8 +68,8 @@ def trace(
 
     The arguments are the parameters and buffers, named by their paths, the constants in the code,
     and the inputs, named as in `forward`; an input with the name of another argument gets `input.`
-    in front: `input.mask` beside a buffer `mask`. Operations are located in the user's source. A module in
-    training mode is traced in training mode; call `module.eval()` first to avoid this.
+    in front: `input.mask` beside a buffer `mask`. Operations are located in the user's source. A
+    module in training mode is traced in training mode; call `module.eval()` first to avoid this.
 
     Args:
         module: the module, or the result of `torch.export.export`.

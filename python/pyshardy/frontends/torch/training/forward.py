@@ -88,9 +88,7 @@ def forward_of(
     graph = numbers_as_tensors(graph_of_tensors(program))
     inputs = [node.meta["val"] for node in graph.graph.nodes if node.op == "placeholder"]
     differentiated = [
-        name
-        for name, value in zip(signature.arguments, inputs, strict=True)
-        if value.requires_grad
+        name for name, value in zip(signature.arguments, inputs, strict=True) if value.requires_grad
     ]
     return Forward(graph, signature, by_name, differentiated, names, program.call_spec.in_spec)
 

@@ -38,8 +38,8 @@ def shardings_of(
     ranks = {name: len(shape) for name, shape in shapes.items()}
     found: dict[str, TensorSharding] = {}
     for is_state in (False, True):
-        parts = (_part(each, state.prefix, is_state=is_state) for each in (patterns, ranks))
-        found |= match(*parts)
+        of_patterns = _part(patterns, state.prefix, is_state=is_state)
+        found |= match(of_patterns, _part(ranks, state.prefix, is_state=is_state))
     for parameter, names in state.names.items():
         for name in names.values():
             follows = parameter in found and name in shapes and name not in found

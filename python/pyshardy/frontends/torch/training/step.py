@@ -185,7 +185,8 @@ def _gradients(
         before(origins[loss.grad_fn])(None)
         for function, origin in origins.items():
             function.register_prehook(before(origin))
-        gradients = torch.autograd.grad(loss, [*leaves.values()], allow_unused=True)
+        inputs = [*leaves.values()]
+        gradients: Any = torch.autograd.grad(loss, inputs, allow_unused=True)
     if all(gradient is None for gradient in gradients):
         raise UsageError(error(_INDEPENDENT))
     return loss, gradients

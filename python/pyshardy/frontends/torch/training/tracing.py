@@ -117,7 +117,9 @@ def trace_training(
         step = step_graph(forward, state, names, before_step)
     if step.without_gradient:
         unchanged = "', '".join(step.without_gradient)
-        message = f"the loss doesn't depend on these parameters, which stay unchanged: '{unchanged}'"
+        message = (
+            f"the loss doesn't depend on these parameters, which stay unchanged: '{unchanged}'"
+        )
         emit(warning(message))
     imported = import_graph(step.module, context)
     entry = ir.SymbolTable(imported.operation)["main"].operation
