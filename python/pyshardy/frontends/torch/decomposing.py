@@ -198,7 +198,7 @@ class Decomposer:
         if _is_empty(node):
             zeros = functools.partial(_zeros, graph, origin)
             return pytree.tree_map(zeros, node.meta["val"])
-        if self.is_kept(target, (args, kwargs)):
+        if self.is_kept(target, (args, kwargs)) and not _is_lifted(node):
             args = pytree.tree_map(self._name, args)
         else:
             try:
@@ -254,11 +254,10 @@ class Decomposer:
         """Return the function that computes an operation by others, or None."""
         if node.op != "call_function" or is_identity(node) or _is_empty(node):
             return None
+        if _is_lifted(node):
+            return functools.partial(_lifted, node.target)
         if self.is_kept(node.target, (node.args, node.kwargs)):
             return None
-        arguments = [value for each in node.all_input_nodes for value in values_of(each)]
-        if arguments and _needs_lifting(node.target, (*arguments, *values_of(node))):
-            return functools.partial(_lifted, node.target)
         return self.decomposition_of(node.target)
 
     def _nested_decomposition(self, operation: Any, arguments: Arguments | None) -> Any:
@@ -288,6 +287,12 @@ def _placeholders(graph: Graph, nodes: Sequence[Node]) -> list[Node]:
 def _has_types(node: Node) -> bool:
     """Whether the types of all inputs of an operation are known."""
     return all("val" in each.meta for each in node.all_input_nodes)
+
+
+def _is_lifted(node: Node) -> bool:
+    """Whether an operation needs lifting."""
+    arguments = [value for each in node.all_input_nodes for value in values_of(each)]
+    return bool(arguments) and _needs_lifting(node.target, (*arguments, *values_of(node)))
 
 
 def _needs_lifting(operation: Any, values: Sequence[Any]) -> bool:

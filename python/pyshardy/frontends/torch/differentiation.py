@@ -68,6 +68,8 @@ def interpreter(module: GraphModule, origins: dict[Any, Node]) -> Interpreter:
                     return Noting(inner).run(*inputs)
             if name == "view.default":  # strides may differ from those of the exported graph
                 return torch.ops.aten.reshape.default(*args, **kwargs)
+            if name == "index_fill.int_Tensor":  # whose gradient has a shape that depends on values
+                return _filled(*args)
             if name in _UNCHECKED:
                 unchecked, results = _UNCHECKED[name]
                 if unchecked == "linalg_solve_ex":
@@ -80,6 +82,21 @@ def interpreter(module: GraphModule, origins: dict[Any, Node]) -> Interpreter:
             return super().call_function(target, args, kwargs)
 
     return Noting(module)
+
+
+def _filled(
+    tensor: torch.Tensor, dim: int, index: torch.Tensor, value: torch.Tensor
+) -> torch.Tensor:
+    """Return a tensor with a value at some indices of a dimension."""
+    import torch  # noqa: PLC0415
+
+    size = tensor.shape[dim] if tensor.dim() else 1
+    index = torch.where(index < 0, index + size, index)
+    is_filled = (torch.arange(size).unsqueeze(1) == index.reshape(1, -1)).any(1)
+    shape = [1] * tensor.dim()
+    if shape:
+        shape[dim] = size
+    return torch.where(is_filled.reshape(shape), value, tensor)
 
 
 def _functions_of(tensor: torch.Tensor, known: Mapping[Any, Any]) -> Iterator[Any]:

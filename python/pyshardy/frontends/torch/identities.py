@@ -50,15 +50,28 @@ _DROPOUTS = frozenset({"alpha_dropout", "dropout", "feature_alpha_dropout", "fea
 def is_identity(node: Node) -> bool:
     """Whether an operation returns its first argument.
 
-    Examples: a dropout for inference, `x.to(torch.float32)` of 32-bit numbers, `x[:]`.
+    Examples: a dropout for inference, `x.to(torch.float32)` of 32-bit numbers, `x[:]`,
+    `x.permute(0, 1)`.
     """
     namespace, _, name = name_of(node.target).partition(".")
     if namespace != "aten":
         return False
     name = name.partition(".")[0]
+    if name in ("t", "transpose") and _rank_of(node) == 0:
+        return True
+    if name == "permute":
+        return [*node.args[1]] == [*range(len(node.args[1]))]
     if name in _DROPOUTS:
         return len(node.args) == 3 and node.args[2] is False
     return name in _IDENTITY_FOR_EQUAL_TYPES and _keeps_type(node)
+
+
+def _rank_of(node: Node) -> int | None:
+    """Return the number of dimensions of a result, if it is one tensor."""
+    import torch  # noqa: PLC0415
+
+    result = node.meta.get("val")
+    return result.dim() if isinstance(result, torch.Tensor) else None
 
 
 def _keeps_type(node: Node) -> bool:

@@ -13,6 +13,22 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+@decomposition("aten._to_copy")
+def to_copy(self: Tensor, *, dtype: Any = None, **_: Any) -> Tensor:
+    """Convert numbers, the parts of complex numbers apart."""
+    import torch  # noqa: PLC0415
+
+    if dtype is None or dtype == self.dtype:
+        return self.clone()
+    if not dtype.is_complex:
+        value = self.real if self.is_complex() else self
+        return torch.ops.prims.convert_element_type.default(value, dtype)
+    part = dtype.to_real()
+    real, imaginary = (self.real, self.imag) if self.is_complex() else (self, None)
+    real = real.to(part)
+    return torch.complex(real, torch.zeros_like(real) if imaginary is None else imaginary.to(part))
+
+
 @decomposition("aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor")
 def remainder(self: Any, other: Any) -> Tensor:
     """Return remainders with the signs of the divisors."""

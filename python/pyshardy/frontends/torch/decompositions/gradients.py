@@ -38,7 +38,8 @@ def replication_pad_backward(grad_output: Tensor, self: Tensor, padding: Sequenc
 def cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, cdist: Tensor) -> Tensor:
     """Return the gradient of the first vectors, of which those at distance 0 get none."""
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
-    return (_of_norm(difference, cdist.unsqueeze(-1), p) * grad.unsqueeze(-1)).sum(-2)
+    of_pairs = (_of_norm(difference, cdist.unsqueeze(-1), p) * grad.unsqueeze(-1)).sum(-2)
+    return of_pairs.sum_to_size(x1.shape)  # the batches of both are broadcast
 
 
 @decomposition("aten._pdist_backward")
@@ -72,6 +73,22 @@ def _of_norm(difference: Tensor, norm: Tensor, p: float) -> Tensor:
     is_zero = norm == 0
     ratio = torch.where(is_zero, 0.0, size / torch.where(is_zero, 1.0, norm))
     return sign * torch.where(ratio == 0, 0.0, ratio ** (p - 1))
+
+
+@decomposition("aten._weight_norm_interface_backward")
+def weight_norm_backward(
+    grad_w: Tensor, saved_v: Tensor, saved_g: Tensor, saved_norms: Tensor, dim: int
+) -> tuple[Tensor, Tensor]:
+    """Return the gradients of directions and norms of the slices of a weight."""
+    import torch  # noqa: PLC0415
+
+    others = [each for each in range(saved_v.dim()) if each != dim % saved_v.dim()]
+    along = torch.sum(grad_w * saved_v, others, keepdim=True)
+    norms = saved_norms.reshape(along.shape)
+    of_directions = saved_g.reshape(along.shape) / norms
+    return of_directions * (grad_w - saved_v * along / norms**2), (along / norms).reshape(
+        saved_g.shape
+    )
 
 
 _MEAN, _LARGEST = 1, 2

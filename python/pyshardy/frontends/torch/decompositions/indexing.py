@@ -105,7 +105,14 @@ def index_put(
         return _put_by_mask(self, first.bool(), values, accumulate)
     if any(index is not None and index.dtype == torch.bool for index in indices):
         raise NotImplementedError("a mask beside other indices")
-    return torch.ops.aten.index_put(self, indices, values, accumulate)
+    dims = [dim for dim, index in enumerate(indices) if index is not None]
+    if [*dims] == [*range(dims[0], dims[-1] + 1)]:
+        return torch.ops.aten.index_put(self, indices, values, accumulate)
+    # The dimensions of separated indices come first in the values.
+    order = dims + [dim for dim in range(self.dim()) if dim not in dims]
+    given = [index for index in indices if index is not None]
+    changed = torch.ops.aten.index_put(self.permute(order), given, values, accumulate)
+    return changed.permute([order.index(dim) for dim in range(self.dim())])
 
 
 def _put_by_mask(self: Tensor, mask: Tensor, values: Tensor, accumulate: bool) -> Tensor:
@@ -174,6 +181,30 @@ def index_reduce(
     shape = [-1 if each == dim % self.dim() else 1 for each in range(self.dim())]
     indices = index.reshape(shape).expand(source.shape)
     return torch.scatter_reduce(self, dim, indices, source, reduce, include_self=include_self)
+
+
+@decomposition("aten.embedding")
+def embedding(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """Return rows of a table; the other arguments are for the gradient."""
+    import torch  # noqa: PLC0415
+
+    return torch.embedding(weight, indices)
+
+
+@decomposition("aten.take")
+def take(self: Tensor, index: Tensor) -> Tensor:
+    """Return elements by their positions in the flat tensor."""
+    import torch  # noqa: PLC0415
+
+    flat, positions = self.reshape(-1), index.reshape(-1)
+    positions = torch.where(positions < 0, positions + flat.shape[0], positions)
+    return torch.index_select(flat, 0, positions).reshape(index.shape)
 
 
 @decomposition("aten.embedding_renorm")

@@ -103,20 +103,43 @@ for _operation, _name in _UNARY.items():
 
 @lowering("aten.polygamma")
 def polygamma(build: LoweringBuilder, order: int, value: ir.Value) -> ir.Value:
-    """Return derivatives of the digamma function."""
+    """Return derivatives of the digamma function.
+
+    CHLO has those for positive arguments. Below a half, where c is the cotangent of pi x and p a
+    polynomial with p[0] = c and p[n + 1] = -(1 + c^2) p[n]':
+
+        polygamma(n, x) = (-1)^n polygamma(n, 1 - x) - pi^(n + 1) p[n](c)
+    """
     result = build.result_types[0]
     value = build.convert(value, element_type_of(result))
-    if order != 1:
+    if order == 0:
         return _polygamma(build, order, value)
-    # CHLO has positive arguments only; PyTorch reflects others for the first derivative.
     one, half = build.filled(result, 1), build.filled(result, 0.5)
     is_small = build.compare("LT", value, half)
     reflected = build.select(is_small, build.binary("subtract", one, value), value)
     made = _polygamma(build, order, reflected)
-    angle = build.binary("multiply", value, build.filled(result, math.pi))
-    ratio = build.binary("divide", build.filled(result, math.pi), build.unary("sine", angle))
-    mirror = build.binary("subtract", build.binary("multiply", ratio, ratio), made)
-    return build.select(is_small, mirror, made)
+    # The distance from the nearest integer has the same cotangent, and no rounding of pi x.
+    distance = build.binary("subtract", value, build.unary("round_nearest_even", value))
+    angle = build.binary("multiply", distance, build.filled(result, math.pi))
+    cotangent = build.binary("divide", build.unary("cosine", angle), build.unary("sine", angle))
+    derivative = build.filled(result, 0)
+    for factor in reversed(_derivative_of_cotangent(order)):
+        scaled = build.filled(result, factor * math.pi ** (order + 1))
+        derivative = build.binary("add", build.binary("multiply", derivative, cotangent), scaled)
+    signed = made if order % 2 == 0 else build.unary("negate", made)
+    mirror = build.binary("subtract", signed, derivative)
+    pole = build.filled(result, math.inf * (-1) ** (order + 1))
+    is_pole = build.compare("EQ", distance, build.filled(result, 0))
+    return build.select(is_small, build.select(is_pole, pole, mirror), made)
+
+
+def _derivative_of_cotangent(order: int) -> list[int]:
+    """Return a derivative of the cotangent as a polynomial in it, the constant first."""
+    factors = [0, 1]
+    for _ in range(order):
+        lower = [power * factor for power, factor in enumerate(factors)][1:]
+        factors = [-a - b for a, b in zip([*lower, 0, 0], [0, 0, *lower], strict=True)]
+    return factors
 
 
 def _polygamma(build: LoweringBuilder, order: int, value: ir.Value) -> ir.Value:

@@ -14,6 +14,7 @@ The scopes have the form of JAX, so that reports separate the passes (see `expla
 
 from __future__ import annotations
 
+import contextlib
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,8 +75,9 @@ def _set(node: Node, trace: str, path: str) -> None:
 
 def caller() -> str:
     """Return the frame of the user's call of this package."""
+    folders = OWN_FOLDER, contextlib.__file__  # the latter of decorators
     for frame in reversed(traceback.extract_stack()):
-        if not frame.filename.startswith(OWN_FOLDER):
+        if not frame.filename.startswith(folders):
             return "".join(traceback.format_list([frame]))
     return ""
 
