@@ -29,6 +29,7 @@ from pyshardy.frontends.torch.conversion import start_conversion
 from pyshardy.frontends.torch.differentiation import with_derivatives
 from pyshardy.frontends.torch.dtensors import Layouts, as_global, weights_of
 from pyshardy.frontends.torch.fake_weights import weights_on_cpu
+from pyshardy.frontends.torch.flex_attention import dense_flex_attention
 from pyshardy.frontends.torch.fragments import light_graphs
 from pyshardy.frontends.torch.frames import (
     OWN_FOLDER,
@@ -171,6 +172,7 @@ def _export(
         weights_on_cpu(module, _with_distinct_tensors(given)) as inputs,
         calls as replaced,
         static_functions(module, replaced) as caller,
+        dense_flex_attention(),
         light_stacks(caller),
         light_graphs(),
     ):

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 
 @decomposition("aten._to_copy")
-def to_copy(self: Tensor, *, dtype: Any = None, **_: Any) -> Tensor:
+def to_copy(self: Any, *, dtype: Any = None, **_: Any) -> Tensor:
     """Convert numbers, the parts of complex numbers apart."""
     import torch  # noqa: PLC0415
 
+    if not isinstance(self, torch.Tensor):  # a number of Python, inside of torch.vmap
+        return torch.full((), self, dtype=dtype)
     if dtype is None or dtype == self.dtype:
         return self.clone()
     if not dtype.is_complex:
