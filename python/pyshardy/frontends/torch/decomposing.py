@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pyshardy.frontends.torch import local_maps
 from pyshardy.frontends.torch.fragment_tracing import (
     Call,
     Fragment,
@@ -199,6 +200,10 @@ class Decomposer:
             zeros = functools.partial(_zeros, graph, origin)
             return pytree.tree_map(zeros, node.meta["val"])
         if self.is_kept(target, (args, kwargs)) and not _is_lifted(node):
+            if name == local_maps.NAME:
+                with self._fake_mode:
+                    body = local_maps.map_of(args[0]).graph([*map(_value, args[1])])
+                args = (Subgraph(body), *args)
             args = pytree.tree_map(self._name, args)
         else:
             try:
@@ -273,6 +278,10 @@ class Decomposer:
                 return Fragment.of(trace_fragment(call))
             except Exception as failure:
                 raise DecompositionError(node, failure) from failure
+
+
+def _value(node: Node) -> Any:
+    return node.meta["val"]
 
 
 def _placeholders(graph: Graph, nodes: Sequence[Node]) -> list[Node]:

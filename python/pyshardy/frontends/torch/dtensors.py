@@ -81,7 +81,7 @@ class Layouts:
             **{f"'{name}'": value.device_mesh for name, value in weights.items()},
             **{f"input {index}": value.device_mesh for index, value in of_inputs.items()},
         }
-        return cls(_mesh_of(found, mesh), weights, of_inputs)
+        return cls(containing_mesh(found, mesh), weights, of_inputs)
 
     def with_dtensors(self, signature: Signature) -> Signature:
         """Return a signature whose state has the DTensors again, which `as_global` replaced."""
@@ -145,12 +145,15 @@ def mesh_of_device_mesh(device_mesh: DeviceMesh) -> Mesh:
     Raises:
         UsageError: its dimensions have no names.
     """
+    from torch.utils._python_dispatch import _disable_current_modes  # noqa: PLC0415
+
     names = device_mesh.mesh_dim_names
     if names is None:
         message = f"{device_mesh} has no names of dimensions; create it with mesh_dim_names=(...)"
         raise UsageError(error(message))
-    sizes = dict(zip(names, device_mesh.mesh.shape, strict=True))
-    ranks: list[int] = device_mesh.mesh.flatten().tolist()
+    with _disable_current_modes():  # a trace would record operations on the ranks
+        sizes = dict(zip(names, device_mesh.mesh.shape, strict=True))
+        ranks: list[int] = device_mesh.mesh.flatten().tolist()
     is_reordered = ranks != sorted(ranks) and sorted(ranks) == list(range(len(ranks)))
     return Mesh.of(sizes, ranks if is_reordered else ())
 
@@ -163,8 +166,12 @@ def weights_of(module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
     )
 
 
-def _mesh_of(found: Mapping[str, DeviceMesh], given: Mesh | None) -> Mesh | None:
-    """Return the mesh that contains all axes: the given one, or the largest one of the tensors."""
+def containing_mesh(found: Mapping[str, DeviceMesh], given: Mesh | None) -> Mesh | None:
+    """Return the mesh that contains all axes: the given one, or the largest one of those found.
+
+    Raises:
+        UsageError: the given mesh doesn't contain one of those found.
+    """
     if not found or given is not None:
         chosen = given
     else:
@@ -176,10 +183,10 @@ def _mesh_of(found: Mapping[str, DeviceMesh], given: Mesh | None) -> Mesh | None
         mesh = mesh_of_device_mesh(device_mesh)
         for axis in mesh.axes:
             if chosen is None or not chosen.has_axis(axis.name):
-                message = f'{name} is a DTensor on the mesh dimension "{axis.name}"'
+                message = f'{name} is on the mesh dimension "{axis.name}"'
                 raise UsageError(error(f"{message}, which the mesh {chosen} lacks; pass 'mesh'"))
             if chosen.axis_size(axis.name) != axis.size:
-                message = f'{name} is a DTensor on the mesh dimension "{axis.name}" of size'
+                message = f'{name} is on the mesh dimension "{axis.name}" of size'
                 raise UsageError(error(f"{message} {axis.size}, but the mesh is {chosen}"))
     return chosen
 

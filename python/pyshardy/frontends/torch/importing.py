@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import torch
     from torch.fx import Graph, GraphModule, Node
 
-_DIALECTS = {"builtin", "func", "stablehlo", "chlo"}
+_DIALECTS = {"builtin", "func", "stablehlo", "chlo", "sdy"}
 
 
 def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.Module:

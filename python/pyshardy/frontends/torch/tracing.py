@@ -39,6 +39,7 @@ from pyshardy.frontends.torch.frames import (
     place_of_result,
 )
 from pyshardy.frontends.torch.importing import import_graph
+from pyshardy.frontends.torch.local_maps import kept_local_maps
 from pyshardy.frontends.torch.mutations import without_mutations
 from pyshardy.frontends.torch.patterns import Axes, match
 from pyshardy.frontends.torch.signature import Signature, signature_of
@@ -92,8 +93,9 @@ def trace(
     require("torch", "sdy.torch.trace", extra="torch")
     start_conversion()
     layouts = Layouts.of(module, (args, dict(kwargs or {})), mesh)
-    program, signature, graph = _functional(module, args, dict(kwargs or {}))
-    imported = import_graph(graph, context)
+    with kept_local_maps(layouts):
+        program, signature, graph = _functional(module, args, dict(kwargs or {}))
+        imported = import_graph(graph, context)
     signature = layouts.with_dtensors(signature)
     names = signature.arguments
     entry = ir.SymbolTable(imported.operation)["main"].operation

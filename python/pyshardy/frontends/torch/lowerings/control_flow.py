@@ -21,12 +21,12 @@ def branch(
 ) -> Sequence[ir.Value]:
     """Compute one of two graphs."""
     if isinstance(predicate, bool):
-        return _call(build, then if predicate else otherwise, operands)
+        return call(build, then if predicate else otherwise, operands)
     predicate = build.reshape(predicate, ())
     made = build.create("stablehlo.if", (predicate,), build.result_types, regions=2)
     for region, name in zip(made.regions, (then, otherwise), strict=True):
         with ir.InsertionPoint(region.blocks.append()):
-            build.return_values(_call(build, name, operands))
+            build.return_values(call(build, name, operands))
     return list(made.results)
 
 
@@ -41,10 +41,10 @@ def loop(
     """Compute a graph while another one returns true."""
 
     def is_repeated(values: Sequence[ir.Value]) -> ir.Value:
-        return build.reshape(_call(build, condition, [*values, *constants])[0], ())
+        return build.reshape(call(build, condition, [*values, *constants])[0], ())
 
     def repeated(values: Sequence[ir.Value]) -> Sequence[ir.Value]:
-        return _call(build, body, [*values, *constants])
+        return call(build, body, [*values, *constants])
 
     return _while(build, carried, is_repeated, repeated)
 
@@ -90,7 +90,7 @@ def _for_each(
     def repeated(values: Sequence[ir.Value]) -> Sequence[ir.Value]:
         index, carried, stacks = values[0], values[1:end], values[end:]
         elements = [_element(build, sequence, index) for sequence in sequences]
-        made = _call(build, body, [*carried, *elements, *constants])
+        made = call(build, body, [*carried, *elements, *constants])
         updated = [
             _with_element(build, stack, element, index)
             for stack, element in zip(stacks, made[len(initial) :], strict=True)
@@ -135,7 +135,7 @@ def _with_element(
     return build.dynamic_update_slice(sequence, build.reshape(element, [1, *shape[1:]]), starts)
 
 
-def _call(build: LoweringBuilder, name: str, operands: Sequence[ir.Value]) -> Sequence[ir.Value]:
+def call(build: LoweringBuilder, name: str, operands: Sequence[ir.Value]) -> Sequence[ir.Value]:
     """Call the function for a graph."""
     function = build.functions[name]
     results = function_type_of(function).results

@@ -21,6 +21,7 @@ from pyshardy.backends.donations import ALIAS
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.frontends.torch.dtensors import Layouts
 from pyshardy.frontends.torch.importing import import_graph
+from pyshardy.frontends.torch.local_maps import kept_local_maps
 from pyshardy.frontends.torch.patterns import Axes
 from pyshardy.frontends.torch.tracing import failures_of_user, name_values
 from pyshardy.frontends.torch.training.forward import Loss, forward_of
@@ -110,18 +111,19 @@ def trace_training(
         raise UsageError(error("the model has no parameters with requires_grad=True"))
     chosen = optimizer_of(optimizer, trainable)
     args, kwargs, given = batch_of(inputs, targets)
-    forward = forward_of(model, loss, args, kwargs, given)
-    names = StepNames.beside(forward.signature.arguments)
-    state = optimizer_state(chosen, forward.parameters, names.optimizer)
-    with failures_of_user(model):
-        step = step_graph(forward, state, names, before_step)
+    with kept_local_maps(layouts):
+        forward = forward_of(model, loss, args, kwargs, given)
+        names = StepNames.beside(forward.signature.arguments)
+        state = optimizer_state(chosen, forward.parameters, names.optimizer)
+        with failures_of_user(model):
+            step = step_graph(forward, state, names, before_step)
+        imported = import_graph(step.module, context)
     if step.without_gradient:
         unchanged = "', '".join(step.without_gradient)
         message = (
             f"the loss doesn't depend on these parameters, which stay unchanged: '{unchanged}'"
         )
         emit(warning(message))
-    imported = import_graph(step.module, context)
     entry = ir.SymbolTable(imported.operation)["main"].operation
     name_values(entry, step.arguments, step.results)
     types = [value.type for value in entry.regions[0].blocks[0].arguments]
