@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
     from torch.fx import GraphModule, Interpreter, Node
 
-_UNCHECKED = {
-    "inverse.default": ("linalg_inv_ex", 1),
-    "linalg_cholesky.default": ("linalg_cholesky_ex", 1),
-    "linalg_inv.default": ("linalg_inv_ex", 1),
-    "linalg_lu_factor.default": ("linalg_lu_factor_ex", 2),
-    "linalg_solve.default": ("linalg_solve_ex", 1),
-}
-"""For operations that check whether they succeeded, which a program cannot do, those that don't.
-
-They have further results, whether they succeeded; the number is that of the others.
-"""
-
 
 def interpreter(module: GraphModule, origins: dict[Any, Node]) -> Interpreter:
     """Return an interpreter that notes the node that each function of autograd belongs to."""
@@ -70,15 +58,10 @@ def interpreter(module: GraphModule, origins: dict[Any, Node]) -> Interpreter:
                 return torch.ops.aten.reshape.default(*args, **kwargs)
             if name == "index_fill.int_Tensor":  # whose gradient has a shape that depends on values
                 return _filled(*args)
-            if name in _UNCHECKED:
-                unchecked, results = _UNCHECKED[name]
-                if unchecked == "linalg_solve_ex":
-                    # Gradients of PyTorch 2.7 take the factors of a row-major matrix as those of
-                    # its transpose, as LAPACK sees it.
-                    matrix, *others = args
-                    args = matrix.mT.contiguous().mT, *others
-                made = getattr(torch.ops.aten, unchecked)(*args, **kwargs)
-                return made[:results] if results > 1 else made[0]
+            if name == "linalg_solve.default":
+                # Gradients of PyTorch 2.7 take the factors of a row-major matrix as those of its
+                # transpose, as LAPACK sees it.
+                args = args[0].mT.contiguous().mT, *args[1:]
             return super().call_function(target, args, kwargs)
 
     return Noting(module)
@@ -164,6 +147,7 @@ def record(
     """
     import torch  # noqa: PLC0415
     from torch._dispatch.python import enable_python_dispatcher  # noqa: PLC0415
+    from torch._higher_order_ops import effects  # noqa: PLC0415
     from torch.fx import traceback  # noqa: PLC0415
     from torch.fx.experimental.proxy_tensor import make_fx  # noqa: PLC0415
     from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: PLC0415
@@ -175,11 +159,16 @@ def record(
         traceback.preserve_node_meta(),
         enable_python_dispatcher(),
         sdpa_kernel(SDPBackend.MATH),  # the others compute the gradients in one operation
+        replaced_attribute(effects, "has_effects", _never),  # checks whether an inverse exists
         _without_onednn(),  # which has recurrent layers in one operation
         replaced_attribute(torch.compiler, "_is_compiling_flag", True),  # no numbers from tensors
     ):
         table = {**decompositions} if decompositions else None
         return make_fx(function, decomposition_table=table)(*inputs)
+
+
+def _never(*_: Any) -> bool:
+    return False
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@
 The structure of a `BlockMask` only says which blocks a kernel may leave out.
 """
 
-# pyright: reportMissingTypeStubs=false, reportPrivateUsage=false
+# pyright: reportMissingTypeStubs=false, reportPrivateUsage=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MODULE = "torch.nn.attention.flex_attention"
 @contextlib.contextmanager
 def dense_flex_attention() -> Iterator[None]:
     """Compute `flex_attention` by its definition inside the `with` block."""
-    module = sys.modules.get(_MODULE)  # a user of the function has imported it
+    module: Any = sys.modules.get(_MODULE)  # a user of the function has imported it
     if not hasattr(module, "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG"):  # before PyTorch 2.8
         yield
         return
@@ -37,7 +37,7 @@ def dense_flex_attention() -> Iterator[None]:
             ("flex_attention_hop", dense),
             ("_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG", True),
             ("_validate_device", _accept),  # kernels for CPUs have no backward
-            ("_vmap_for_bhqkv", _as_operations(getattr(module, "_vmap_for_bhqkv"))),
+            ("_vmap_for_bhqkv", _as_operations(module._vmap_for_bhqkv)),
         ):
             stack.enter_context(replaced_attribute(module, name, value))
         yield

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyshardy.frontends.torch.registry import name_of
 
@@ -60,7 +60,8 @@ def is_identity(node: Node) -> bool:
     if name in ("t", "transpose") and _rank_of(node) == 0:
         return True
     if name == "permute":
-        return [*node.args[1]] == [*range(len(node.args[1]))]
+        order: Any = node.args[1]
+        return [*order] == [*range(len(order))]
     if name in _DROPOUTS:
         return len(node.args) == 3 and node.args[2] is False
     return name in _IDENTITY_FOR_EQUAL_TYPES and _keeps_type(node)

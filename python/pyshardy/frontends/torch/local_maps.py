@@ -222,7 +222,13 @@ def _traced(
 
     Args:
         mesh: the mesh of the trace.
-        function: the function of shards; this and the other arguments are those of `local_map`.
+        function: the function of shards.
+        out_placements: those of its results.
+        in_placements: those of its arguments.
+        in_grad_placements: those of the gradients of its arguments.
+        device_mesh: the mesh of the placements; that of the trace by default.
+        args: its arguments.
+        kwargs: its keyword arguments, which have no tensors.
 
     Raises:
         UsageError: placements are missing or can't be expressed.
@@ -253,12 +259,11 @@ def _traced(
         in_shardings.append(sharding)
         placements = in_grad_placements and in_grad_placements[position]
         if placements is not None:
-            of_gradients.append(
-                _sharding(placements, mesh, tensor.dim(), f"the gradient of {name}")
-            )
+            name = f"the gradient of {name}"
+            of_gradients.append(_sharding(placements, mesh, tensor.dim(), name))
         else:
-            covers_mesh = mesh.axes_size(sharding.all_axes()) == mesh.total_size
-            of_gradients.append(sharding if covers_mesh else None)
+            is_whole = mesh.axes_size(sharding.all_axes()) == mesh.total_size
+            of_gradients.append(sharding if is_whole else None)
     form: list[Any] = []
 
     def flat(shards: list[Any]) -> list[Any]:

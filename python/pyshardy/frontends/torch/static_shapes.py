@@ -110,7 +110,7 @@ def lstsq(
     if driver != "gels":
         rank = torch.sum(is_kept, -1)
     if driver in ("gelsd", "gelss"):
-        singular = values
+        singular = values.detach()  # PyTorch has no gradient of these
     solution = solution.squeeze(-1) if is_vector else solution
     made: Any = torch.return_types
     return made.linalg_lstsq((solution, residuals, rank, singular))
