@@ -8,7 +8,10 @@ Each names the operation as the user wrote it, and its line.
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import operator
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -27,6 +30,7 @@ from pyshardy.frontends.torch.advice import (
 from pyshardy.frontends.torch.conversion import convert
 from pyshardy.frontends.torch.frames import Frame, folder_of_torch, frames_outside
 from pyshardy.frontends.torch.registry import name_of, short_name
+from pyshardy.frontends.torch.replacing import replaced_attribute
 
 if TYPE_CHECKING:
     from torch.fx import Graph, GraphModule, Node
@@ -151,8 +155,7 @@ def of_export(failure: Exception, frame: Frame | None, result: SourceLocation | 
     subject = f"'{frame.expression}' of the module" if frame and frame.expression else "the module"
     if frame is not None and isinstance(failure, _OF_PYTHON):
         return error(_failure_of_python(failure, subject), place)
-    lines = [line.strip() for line in str(failure).splitlines() if line.strip()]
-    reason = lines[0] if lines else kind
+    reason = reason_of(failure)
     message = f"'torch.export' cannot trace {subject} ({kind}): {reason}"
     if "numpy" in message.lower():
         message = f"{message.rstrip('.')}; use functions of torch instead of those of NumPy"
@@ -176,7 +179,56 @@ def _failure_of_python(failure: Exception, subject: str) -> str:
 
 def is_data_dependence(failure: BaseException) -> bool:
     """Whether code needs the value of a tensor, which `torch.export` doesn't know."""
-    return type(failure).__name__.startswith(("GuardOnDataDependent", "NeedsValue"))
+    return type(failure).__name__.startswith(_DATA_DEPENDENCES)
+
+
+_DATA_DEPENDENCES = (
+    "DataDependentOutput",
+    "GuardOnDataDependent",
+    "NeedsValue",
+    "PendingUnbackedSymbol",
+)
+
+
+def reason_of(failure: BaseException) -> str:
+    """Return why PyTorch fails, without what it advises its own developers."""
+    if is_data_dependence(failure):
+        return "it needs the values of tensors"
+    if "found a fake tensor" in str(failure):
+        return "a tensor goes through code that PyTorch doesn't trace"
+    first, *_ = [*filter(None, map(str.strip, str(failure).splitlines())), type(failure).__name__]
+    sentences = re.split(r"(?<=[.!?])\s+", first)
+    return " ".join(each for each in sentences if not _FOR_DEVELOPERS.search(each)) or first
+
+
+_FOR_DEVELOPERS = re.compile(r"file an issue|report|TORCH_LOGS|torch\._|https?://|internal", re.I)
+
+
+def _ignored(*_: Any, **__: Any) -> None:
+    """Take the place of a function that prints."""
+
+
+@contextlib.contextmanager
+def without_logs() -> Iterator[None]:
+    """Keep PyTorch from printing graphs and failures inside the `with` block.
+
+    They become errors, unless the user asks PyTorch for logs.
+    """
+    if "TORCH_LOGS" in os.environ:
+        yield
+        return
+    import torch.export._trace  # noqa: PLC0415
+
+    names = [name for name in logging.root.manager.loggerDict if f"{name}.".startswith("torch.")]
+    loggers = [each for each in map(logging.getLogger, names) if not each.disabled]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        with replaced_attribute(torch.export._trace, "print", _ignored):
+            yield
+    finally:
+        for logger in loggers:
+            logger.disabled = False
 
 
 def _dependence_of_code(expression: str | None) -> str:

@@ -65,10 +65,14 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
     if (refusal := failures.of_data_dependence(module)) is not None:
         raise PassError(refusal)
     try:
-        with stage(f"decomposing {len(module.graph.nodes)} operations of PyTorch"):
+        with (
+            stage(f"decomposing {len(module.graph.nodes)} operations of PyTorch"),
+            failures.without_logs(),
+        ):
             graph = decomposer.decompose(module)
     except DecompositionError as failure:
-        raise PassError(failures.of_operation(failure.node, str(failure))) from None
+        reason = failures.reason_of(failure.failure)
+        raise PassError(failures.of_operation(failure.node, reason)) from None
     graphs = {"main": graph, **decomposer.graphs}
     constants = _module_with(decomposer.constants)
     for each in graphs.values():

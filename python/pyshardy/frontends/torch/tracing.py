@@ -188,7 +188,8 @@ def _export(
 def failures_of_user(module: torch.nn.Module) -> Iterator[None]:
     """Turn exceptions of PyTorch in the `with` block into errors at the line of the module."""
     try:
-        yield
+        with failures.without_logs():
+            yield
     except NeedsDerivativesError:
         raise
     except Exception as refusal:  # PyTorch has dozens of classes for it
