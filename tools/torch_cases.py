@@ -54,7 +54,7 @@ CALLS = {
         abs(x) acos(x) acosh(p+1) add(x,y) addcdiv(x,y,p) addcmul(x,y,p) angle(x) angle(c) asin(x)
         asinh(x) atan(x) atan2(x,y) atanh(x) bitwise_and(i,3) bitwise_left_shift(i,2) bitwise_not(i)
         bitwise_or(i,4) bitwise_right_shift(i,1) bitwise_xor(i,5) ceil(x) clamp(x,-1,1)
-        clamp(x,min=y) clone(x) copysign(x,y) cos(x) cosh(x) deg2rad(x) digamma(p) div(x,p)
+        clamp(x,min=y) clone(x) copysign(x,y) cos(x) cosh(x) deg2rad(x) digamma(p) eq(n,n) div(x,p)
         div(x,p,rounding_mode="floor") div(i,3,rounding_mode="trunc") eq(i,2) erf(x) erfc(x)
         erfinv(x*0.2) exp(x) exp2(x) expm1(x) fill(x,2.0) float_power(p,2) floor(x)
         floor_divide(i,3) fmax(n,y) fmin(n,y) fmod(x,p) frac(x) ge(x,y) gt(x,y) heaviside(x,p)

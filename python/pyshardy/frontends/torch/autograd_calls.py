@@ -13,6 +13,9 @@ not the backward, and no hooks. Inside `kept_calls`, such a call becomes one ope
 | `torch.autograd.grad`                       | one operation, which returns the gradients     |
 | `torch.autograd.graph.saved_tensors_hooks`  | operations without results around the block    |
 
+A function or hook may refer to tensors that `forward` has made. These are further operands of the
+operation (`references`), and stand-ins take their place when the call is made.
+
 Calls that reach into autograd in other ways are refused.
 """
 
@@ -24,7 +27,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -54,6 +58,7 @@ class AutogradCall:
 
     Attributes:
         tensors: the tensors in its arguments.
+        references: the tensors that the function refers to.
     """
 
     def __init__(
@@ -61,6 +66,7 @@ class AutogradCall:
         function: Callable[..., Any],
         arguments: tuple[Any, ...],
         example: Callable[..., Any] | None = None,
+        references: Sequence[torch.Tensor] = (),
     ) -> None:
         from torch.utils import _pytree as pytree  # noqa: PLC0415
 
@@ -68,18 +74,30 @@ class AutogradCall:
         self._example = function if example is None else example
         leaves, self._tree = pytree.tree_flatten(arguments)
         self._leaves, self.tensors = _without_tensors(leaves)
+        self.references = references
         self._results: tuple[list[Any], Any] = [], None
 
-    def run(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """Make the call and return the tensors in its result."""
-        return self._tensors_of(self._function, tensors)
+    def run(
+        self, operands: Sequence[torch.Tensor], stand_ins: dict[int, torch.Tensor]
+    ) -> list[torch.Tensor]:
+        """Make the call and return the tensors in its result.
 
-    def example(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        Args:
+            operands: the tensors in its arguments, and those for its references.
+            stand_ins: the tensors to use, by the identities of others; the references are added.
+        """
+        count = len(self.tensors)
+        for reference, operand in zip(self.references, operands[count:], strict=True):
+            stand_ins[id(reference)] = operand
+        return self._tensors_of(self._function, operands[:count])
+
+    def example(self, operands: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """Return tensors of the types of those in the result.
 
         Raises:
             UsageError: the function changes a tensor in place.
         """
+        tensors = operands[: len(self.tensors)]
         versions = [tensor._version for tensor in tensors]
         made = self._tensors_of(self._example, tensors)
         if versions != [tensor._version for tensor in tensors]:
@@ -178,6 +196,7 @@ def _kept(
     function: Callable[..., Any],
     *arguments: Any,
     example: Callable[..., Any] | None = None,
+    referring: Any = (),
 ) -> Any:
     """Add the operation for a call to the graph, and return the result of the call.
 
@@ -186,10 +205,65 @@ def _kept(
         arguments: trees with tensors.
         example: a function of the same arguments whose result has the same type; by default the
             function itself.
+        referring: what may refer to tensors of the trace.
     """
-    number, call = next(_NUMBERS), AutogradCall(function, arguments, example)
+    references = _references(referring)
+    number, call = next(_NUMBERS), AutogradCall(function, arguments, example, references)
     _CALLS[number] = call
-    return call.result(_operation()(number, call.tensors))
+    return call.result(_operation()(number, [*call.tensors, *references]))
+
+
+def _references(root: Any) -> list[torch.Tensor]:
+    """Return the tensors of a trace that functions, objects and containers refer to.
+
+    Parameters and buffers of modules aren't among them; they have stand-ins anyway.
+    """
+    import torch  # noqa: PLC0415
+    from torch._subclasses.fake_tensor import FakeTensor  # noqa: PLC0415
+
+    found: list[torch.Tensor] = []
+    seen: dict[int, Any] = {}  # keeps what attributes return, so that identities stay distinct
+    remaining = [root]
+    while remaining and len(seen) < _MOST_OBJECTS:
+        value = remaining.pop()
+        if id(value) in seen:
+            continue
+        seen[id(value)] = value
+        if isinstance(value, FakeTensor):
+            found.append(value)
+        elif isinstance(value, list | tuple | set):
+            remaining += value
+        elif isinstance(value, Mapping):
+            remaining += value.values()
+        elif isinstance(value, types.FunctionType):
+            remaining += [each.cell_contents for each in value.__closure__ or () if _is_set(each)]
+            remaining += [value.__defaults__, value.__kwdefaults__]
+        elif isinstance(value, functools.partial):
+            remaining += [value.func, value.args, value.keywords]
+        elif isinstance(value, types.MethodType):
+            remaining += [value.__self__, value.__func__]
+        elif isinstance(value, staticmethod | classmethod):
+            remaining.append(value.__func__)
+        elif isinstance(value, torch.nn.Module):
+            own = ("_parameters", "_buffers")
+            remaining += [each for name, each in vars(value).items() if name not in own]
+        elif not (type(value).__module__ or "").startswith(("torch", "builtins")):
+            remaining += getattr(value, "__dict__", {}).values()
+        elif isinstance(value, type) and not value.__module__.startswith("torch"):
+            remaining += vars(value).values()
+    return found
+
+
+_MOST_OBJECTS = 10_000
+
+
+def _is_set(cell: Any) -> bool:
+    """Whether a variable of a closure has a value."""
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
 
 
 @contextlib.contextmanager
@@ -294,7 +368,8 @@ def _apply(cls: Any, *args: Any) -> Any:
     apply = _FunctionBase.__dict__["apply"].__get__(None, cls)
     if cls.__module__.startswith(_INLINED):
         return apply(*args)
-    return _kept(functools.update_wrapper(functools.partial(apply), cls, updated=()), *args)
+    named = functools.update_wrapper(functools.partial(apply), cls, updated=())
+    return _kept(named, *args, referring=cls)
 
 
 def _register_hook(tensor: torch.Tensor, hook: Callable[..., Any]) -> _HookHandle:
@@ -306,7 +381,7 @@ def _register_hook(tensor: torch.Tensor, hook: Callable[..., Any]) -> _HookHandl
     def register(given: torch.Tensor) -> None:
         handles.append(given.register_hook(hook))
 
-    _kept(register, tensor, example=_nothing)
+    _kept(register, tensor, example=_nothing, referring=hook)
     return _HookHandle(handles)
 
 
@@ -349,7 +424,9 @@ def _module_hook(original: Callable[..., Any]) -> Callable[..., Any]:
     """Return the method of `BackwardHook` that adds identities around the operations."""
 
     def setup(self: Any, values: Any) -> Any:
-        return _kept(functools.partial(original, self), values, example=_same)
+        function = functools.partial(original, self)
+        hooks = self.user_hooks, self.user_pre_hooks
+        return _kept(function, values, example=_same, referring=hooks)
 
     return setup
 
@@ -369,7 +446,7 @@ def _saving(owner: Any, name: str) -> Callable[..., Any]:
         def call() -> None:
             original(self, *args)
 
-        return _kept(call, example=_nothing)
+        return _kept(call, example=_nothing, referring=(self.pack_hook, self.unpack_hook))
 
     return method
 

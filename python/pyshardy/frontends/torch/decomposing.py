@@ -167,6 +167,7 @@ class Decomposer:
             found = getattr(found, part)
         if isinstance(found, torch.fx.GraphModule):
             return Subgraph(found)
+        found = getattr(found, "constant", None) or found  # the value of a tensor that a trace made
         name = f"constant_{len(self.constants)}"
         self.constants[name] = found
         made = graph.get_attr(name)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch.autograd_calls import call_of
 from pyshardy.frontends.torch.replacing import replaced_attribute
 from pyshardy.frontends.torch.signature import Result, Signature, graph_of_tensors, signature_of
@@ -26,8 +27,16 @@ if TYPE_CHECKING:
     from torch.fx import GraphModule, Interpreter, Node
 
 
-def interpreter(module: GraphModule, origins: dict[Any, Node]) -> Interpreter:
-    """Return an interpreter that notes the node that each function of autograd belongs to."""
+def interpreter(
+    module: GraphModule, origins: dict[Any, Node], known: dict[int, torch.Tensor]
+) -> Interpreter:
+    """Return an interpreter of a graph with autograd behind it.
+
+    Args:
+        module: the graph.
+        origins: gets the node that each function of autograd belongs to.
+        known: the stand-ins in use, from `stand_ins`.
+    """
     import torch  # noqa: PLC0415
     from torch.utils import _pytree as pytree  # noqa: PLC0415
 
@@ -38,7 +47,7 @@ def interpreter(module: GraphModule, origins: dict[Any, Node]) -> Interpreter:
                 found = super().run_node(n)
             else:
                 with self._set_current_node(n):
-                    found = call.run(self.fetch_args_kwargs_from_env(n)[0][1])
+                    found = call.run(self.fetch_args_kwargs_from_env(n)[0][1], known)
             for leaf in pytree.tree_leaves(found):
                 if isinstance(leaf, torch.Tensor):
                     for function in _functions_of(leaf, origins):
@@ -94,21 +103,33 @@ def _functions_of(tensor: torch.Tensor, known: Mapping[Any, Any]) -> Iterator[An
 
 
 @contextlib.contextmanager
-def stand_ins(values: Mapping[torch.Tensor, torch.Tensor]) -> Iterator[None]:
+def stand_ins(
+    values: Mapping[torch.Tensor, torch.Tensor],
+) -> Iterator[dict[int, torch.Tensor]]:
     """Use other tensors in the place of those of a module inside the `with` block.
 
     Functions and hooks for autograd reach the tensors of a module by themselves.
 
     Args:
         values: the tensors to use, by those of the module.
+
+    Yields:
+        The tensors to use by the identities of others, which may be extended.
+
+    Raises:
+        UsageError: in the block, for a tensor of the exported graph that has no stand-in.
     """
     import torch  # noqa: PLC0415
+    from torch._subclasses.fake_tensor import FakeTensor  # noqa: PLC0415
     from torch.overrides import TorchFunctionMode  # noqa: PLC0415
     from torch.utils import _pytree as pytree  # noqa: PLC0415
 
     by_identity = {id(tensor): value for tensor, value in values.items()}
 
     def replaced(leaf: torch.Tensor) -> torch.Tensor:
+        if id(leaf) not in by_identity and isinstance(leaf, FakeTensor):
+            message = "a function or hook for autograd uses a tensor that isn't known when it is"
+            raise UsageError(error(f"{message} registered; make the tensor before"))
         return by_identity.get(id(leaf), leaf)
 
     class Mode(TorchFunctionMode):
@@ -129,7 +150,7 @@ def stand_ins(values: Mapping[torch.Tensor, torch.Tensor]) -> Iterator[None]:
             return run_engine(*args, **kwargs)
 
     with replaced_attribute(torch.autograd, "_engine_run_backward", with_mode), mode:
-        yield
+        yield by_identity
 
 
 def record(
@@ -217,8 +238,8 @@ def with_derivatives(
         ]
         by_name = dict(zip(signature.arguments, values, strict=True))
         used = {weights[name]: value for name, value in by_name.items() if name in weights}
-        with stand_ins(used):
-            outputs = interpreter(module, {}).run(*values)
+        with stand_ins(used) as known:
+            outputs = interpreter(module, {}, known).run(*values)
         return [value.detach() for value in (*values, *outputs)]
 
     traced = record(dispatch_functionalize(run), inputs)

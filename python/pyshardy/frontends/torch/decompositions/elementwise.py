@@ -42,6 +42,22 @@ def remainder(self: Any, other: Any) -> Tensor:
     return torch.where((rest != 0) & ((rest < 0) != (other < 0)), rest + other, rest)
 
 
+@decomposition("aten._neg_view")
+def negated_view(self: Tensor) -> Tensor:
+    """Return the negated numbers; PyTorch has such views of conjugate numbers."""
+    return -self
+
+
+@decomposition("aten.eq.Tensor")
+def equal(self: Tensor, other: Tensor) -> Tensor:
+    """Return whether numbers are equal; the importer takes NaN as equal to itself."""
+    import torch  # noqa: PLC0415
+
+    if not torch.result_type(self, other).is_floating_point:
+        return torch.ops.aten.eq.Tensor(self, other)
+    return torch.logical_not(torch.ne(self, other))
+
+
 @decomposition("aten.fmax")
 def fmax(self: Tensor, other: Tensor) -> Tensor:
     """Return the larger one of two numbers, or the one that isn't NaN."""

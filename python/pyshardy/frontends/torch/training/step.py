@@ -126,8 +126,8 @@ class _Step:
             for hook in (self.forward.parameters[name]._backward_hooks or {}).values():
                 leaf.register_hook(hook)
         of_module = {**self.forward.signature.state, **self.forward.parameters}
-        with stand_ins({tensor: values[name] for name, tensor in of_module.items()}):
-            loss, gradients = _gradients(self.forward, values, leaves, self.places)
+        with stand_ins({tensor: values[name] for name, tensor in of_module.items()}) as known:
+            loss, gradients = _gradients(self.forward, values, leaves, self.places, known)
         trained: dict[Any, torch.Tensor] = {}
         of_parameters: dict[Any, dict[str, torch.Tensor]] = {}
         for (name, leaf), gradient in zip(leaves.items(), gradients, strict=True):
@@ -161,6 +161,7 @@ def _gradients(
     values: Mapping[str, torch.Tensor],
     leaves: Mapping[str, torch.Tensor],
     places: Places,
+    known: dict[int, torch.Tensor],
 ) -> tuple[torch.Tensor, Sequence[torch.Tensor | None]]:
     """Return the loss and the gradients of leaves, None for those that it doesn't depend on."""
     import torch  # noqa: PLC0415
@@ -168,7 +169,7 @@ def _gradients(
 
     origins: dict[Any, Node] = {}
     arguments = [values[name] for name in forward.signature.arguments]
-    outputs = interpreter(forward.module, origins).run(*arguments)
+    outputs = interpreter(forward.module, origins, known).run(*arguments)
     loss = outputs[-1]
     if loss.grad_fn is None:
         raise UsageError(error(_INDEPENDENT))
