@@ -11,8 +11,12 @@ from collections import Counter
 import pytest
 import torch
 from torch import nn
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 import pyshardy as sdy
+from mlir_sdy.diagnostics import redirect
+from pyshardy.frontends.torch.flex_attention import dense_flex_attention
+from pyshardy.program import run_unpartitioned
 
 MESH = sdy.Mesh.of({"data": 4, "model": 2})
 BATCH, SEQUENCE, WIDTH, HEADS, VOCABULARY = 8, 6, 32, 8, 24
@@ -229,3 +233,73 @@ def test_weights_of_batched_products_are_not_broadcast():
     assert "batching_dims" not in text
     outputs = traced.outputs(partitioned(traced).run(traced.inputs(x)))
     torch.testing.assert_close(outputs, model(x))
+
+
+LENGTH = 128
+DOCUMENTS, TABLE = torch.arange(LENGTH) // 32, torch.randn(4, LENGTH)
+
+
+class Flexible(nn.Module):
+    """Attention whose scores are modified by a function that may use a parameter."""
+
+    def __init__(self, modify=None, mask=None, *, compiles=False, **options):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer, self.slopes = nn.Linear(16, 16), nn.Parameter(torch.randn(4))
+        self.modify, self.options = modify, options
+        self.attention = torch.compile(flex_attention) if compiles else flex_attention
+        self.mask = mask and create_block_mask(mask, None, None, LENGTH, LENGTH, device="cpu")
+
+    def forward(self, query, key, value):
+        def modify(*args):
+            return self.modify(self, *args)
+
+        score_mod = None if self.modify is None else modify
+        query = self.layer(query)
+        options = {"score_mod": score_mod, "block_mask": self.mask, **self.options}
+        return self.attention(query, key, value, **options)
+
+
+def is_causal(_, __, q, k):
+    return q >= k
+
+
+FLEXIBLE = {
+    "causal": {"mask": is_causal, "compiles": True},
+    "documents": {"mask": lambda _, __, q, k: DOCUMENTS[q] == DOCUMENTS[k]},
+    "slopes": {"modify": lambda model, s, _, h, q, k: s + model.slopes[h] * (q - k)},
+    "a table": {"modify": lambda _, s, __, h, ___, k: s + TABLE[h][k]},
+    "soft cap": {"modify": lambda _, s, *__: 5 * torch.tanh(s / 5), "mask": is_causal},
+    "no key": {"mask": lambda _, __, q, k: (q >= k) & (q > 5), "scale": 0.3},
+    "groups": {"mask": is_causal, "enable_gqa": True},
+}
+
+
+@pytest.mark.parametrize("name", FLEXIBLE)
+def test_flexible_attention(name):
+    """Its values and gradients; PyTorch has these on GPUs only, or of the dense form."""
+    heads = 2 if name == "groups" else 4
+    generator = torch.Generator().manual_seed(0)
+    query = torch.randn(2, 4, LENGTH, 16, generator=generator)
+    key, value = torch.randn(2, 2, heads, LENGTH, 16, generator=generator)
+    model = Flexible(**FLEXIBLE[name])
+    eager = Flexible(**{**FLEXIBLE[name], "compiles": False})
+    loss = nn.functional.mse_loss
+    inputs, target = (query, key, value), torch.zeros_like(query)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    remarks = []
+    with redirect(remarks.append):
+        traced = sdy.torch.trace_training(model, loss, inputs, target, optimizer=optimizer)
+    assert "dense meaning" in remarks[0].message
+    results = run_unpartitioned(traced.module, traced.inputs(inputs, target), "xla")
+    with torch.no_grad():
+        expected = loss(eager(*inputs), target).item()
+    assert traced.loss(results) == pytest.approx(expected, rel=1e-4)
+    with dense_flex_attention(), redirect(remarks.append):
+        loss(eager(*inputs), target).backward()
+    new = traced.new_state(results)
+    for path, parameter in eager.named_parameters():
+        if parameter.grad is not None:
+            found = parameter.detach() - torch.as_tensor(new[path])
+            scale = parameter.grad.abs().max().item()
+            torch.testing.assert_close(found, parameter.grad, rtol=1e-3, atol=1e-3 * scale)
