@@ -257,6 +257,24 @@ def _references(root: Any) -> list[torch.Tensor]:
 _MOST_OBJECTS = 10_000
 
 
+def note_exported(result: Any) -> None:
+    """Mark the tensors of a trace, so that they are known when the graph is differentiated."""
+    from torch._subclasses.fake_tensor import FakeTensor  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    for leaf in (result,) if isinstance(result, FakeTensor) else pytree.tree_leaves(result):
+        if isinstance(leaf, FakeTensor):
+            setattr(leaf, _MARK, True)
+
+
+def is_exported(tensor: torch.Tensor) -> bool:
+    """Whether a tensor is one of an export, inside of `kept_calls`."""
+    return _MARK in getattr(tensor, "__dict__", {})
+
+
+_MARK = "_pyshardy_is_exported"
+
+
 def _is_set(cell: Any) -> bool:
     """Whether a variable of a closure has a value."""
     try:

@@ -16,7 +16,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.frontends.torch.autograd_calls import call_of
+from pyshardy.frontends.torch.autograd_calls import call_of, is_exported
+from pyshardy.frontends.torch.registry import short_name
 from pyshardy.frontends.torch.replacing import replaced_attribute
 from pyshardy.frontends.torch.signature import Result, Signature, graph_of_tensors, signature_of
 from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
@@ -48,6 +49,9 @@ def interpreter(
             else:
                 with self._set_current_node(n):
                     found = call.run(self.fetch_args_kwargs_from_env(n)[0][1], known)
+            name = getattr(n.target, "__name__", "")
+            if isinstance(n.target, torch._ops.HigherOrderOperator) and name not in _REGIONS:
+                _check_derivative(n, self.fetch_args_kwargs_from_env(n), found)
             for leaf in pytree.tree_leaves(found):
                 if isinstance(leaf, torch.Tensor):
                     for function in _functions_of(leaf, origins):
@@ -74,6 +78,31 @@ def interpreter(
             return super().call_function(target, args, kwargs)
 
     return Noting(module)
+
+
+_REGIONS = ("wrap_with_autocast", "wrap_with_set_grad_enabled")
+"""Operations on graphs that are run one by one."""
+
+
+def _check_derivative(node: Node, arguments: Any, results: Any) -> None:
+    """Check that autograd has recorded an operation on graphs, such as a loop.
+
+    Raises:
+        UsageError: its results don't depend on its arguments for autograd.
+    """
+    import torch  # noqa: PLC0415
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    needed, made = (
+        [each for each in pytree.tree_leaves(tree) if isinstance(each, torch.Tensor)]
+        for tree in (arguments, results)
+    )
+    is_lost = any(each.requires_grad for each in needed) and not any(
+        each.requires_grad for each in made
+    )
+    if is_lost and torch.is_grad_enabled() and any(map(torch.is_floating_point, made)):
+        name = short_name(node.target)
+        raise UsageError(error(f"'{name}' has no derivative in PyTorch; write it without a loop"))
 
 
 def _filled(
@@ -120,14 +149,13 @@ def stand_ins(
         UsageError: in the block, for a tensor of the exported graph that has no stand-in.
     """
     import torch  # noqa: PLC0415
-    from torch._subclasses.fake_tensor import FakeTensor  # noqa: PLC0415
     from torch.overrides import TorchFunctionMode  # noqa: PLC0415
     from torch.utils import _pytree as pytree  # noqa: PLC0415
 
     by_identity = {id(tensor): value for tensor, value in values.items()}
 
     def replaced(leaf: torch.Tensor) -> torch.Tensor:
-        if id(leaf) not in by_identity and isinstance(leaf, FakeTensor):
+        if id(leaf) not in by_identity and is_exported(leaf):
             message = "a function or hook for autograd uses a tensor that isn't known when it is"
             raise UsageError(error(f"{message} registered; make the tensor before"))
         return by_identity.get(id(leaf), leaf)

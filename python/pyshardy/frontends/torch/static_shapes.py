@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -229,7 +229,9 @@ _CONVERSIONS = ("__bool__", "__complex__", "__float__", "__index__", "__int__")
 
 
 @contextlib.contextmanager
-def static_functions(module: torch.nn.Module, further: Replacements) -> Iterator[CodeType]:
+def static_functions(
+    module: torch.nn.Module, further: Replacements, note: Callable[[Any], None] | None = None
+) -> Iterator[CodeType]:
     """Replace functions that a module calls inside the `with` block.
 
     The checks of distributions are left out.
@@ -238,6 +240,7 @@ def static_functions(module: torch.nn.Module, further: Replacements) -> Iterator
         module: the module. Only its calls are intercepted, because PyTorch reads thousands of
             attributes of tensors to trace it, which are calls as well.
         further: further functions to replace.
+        note: is called with the result of each function.
 
     Yields:
         The code that calls the `forward` of the module.
@@ -264,7 +267,10 @@ def static_functions(module: torch.nn.Module, further: Replacements) -> Iterator
                 if applies(*args, **kwargs):
                     return function(*args, **kwargs)
             if getattr(func, "__name__", "") not in _CONVERSIONS:
-                return func(*args, **kwargs)
+                result = func(*args, **kwargs)
+                if note is not None:
+                    note(result)
+                return result
             try:
                 with torch._C.DisableTorchFunction():  # PyTorch's own modes would log a failure
                     return func(*args, **kwargs)

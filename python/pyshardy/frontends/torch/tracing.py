@@ -23,6 +23,7 @@ from pyshardy.frontends.torch.autograd_calls import (
     NeedsDerivativesError,
     attach_calls,
     kept_calls,
+    note_exported,
     without_derivatives,
 )
 from pyshardy.frontends.torch.conversion import start_conversion
@@ -173,7 +174,7 @@ def _export(
         as_global(module, (args, kwargs)) as given,
         weights_on_cpu(module, _with_distinct_tensors(given)) as inputs,
         calls as replaced,
-        static_functions(module, replaced) as caller,
+        static_functions(module, replaced, note_exported if is_differentiated else None) as caller,
         dense_flex_attention(),
         light_stacks(caller),
         light_graphs(),

@@ -14,6 +14,16 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+@decomposition("aten.scalar_tensor")
+def scalar_tensor(s: Any, *, dtype: Any = None, **_: Any) -> Tensor:
+    """Return a tensor without dimensions."""
+    import torch  # noqa: PLC0415
+
+    if dtype is None:
+        dtype = torch.get_default_dtype()
+    return torch.full((), s, dtype=dtype)
+
+
 @decomposition("aten.normal.Tensor_Tensor", "aten.normal.Tensor_float", "aten.normal.float_Tensor")
 def normal(mean: Any, std: Any = 1.0, *, generator: Any = None) -> Tensor:
     """Draw numbers of a normal distribution."""

@@ -134,8 +134,8 @@ def max_pool_backward(grad_output: Tensor, self: Tensor, kernel_size: Any, *opti
     return torch.scatter_add(zeros, -1, positions, grads).reshape(self.shape)
 
 
-@decomposition("aten.avg_pool2d_backward", "aten.avg_pool3d_backward")
-def avg_pool_backward(
+def _avg_pool_backward(
+    count: int,
     grad_output: Tensor,
     self: Tensor,
     kernel_size: Sequence[int],
@@ -148,7 +148,6 @@ def avg_pool_backward(
     """Add the gradients of all windows of each element, by a product for each dimension."""
     import torch  # noqa: PLC0415
 
-    count = len(kernel_size)
     steps = [_of_dims(each, count) for each in (kernel_size, stride or kernel_size, padding)]
     made = grad_output if divisor_override is None else grad_output / divisor_override
     for dim in range(count):
@@ -290,7 +289,11 @@ _MEAN, _LARGEST = 1, 2
 
 
 def _register_gradients(count: int) -> None:
-    """Register the gradients of adaptive poolings of so many dimensions."""
+    """Register the gradients of poolings of so many dimensions."""
+
+    @decomposition(f"aten.avg_pool{count}d_backward")
+    def of_equal_windows(*args: Any) -> Tensor:  # pyright: ignore[reportUnusedFunction]
+        return _avg_pool_backward(count, *args)
 
     @decomposition(f"aten._adaptive_avg_pool{count}d_backward")
     def of_averages(  # pyright: ignore[reportUnusedFunction]
