@@ -79,7 +79,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case: a refusal, a difference from eager PyTorch, or neither."""
+    """The outcome of a case: a refusal, a difference from eager PyTorch, or neither."""
 
     case: Case
     refusal: str | None = None
