@@ -32,6 +32,7 @@ from pyshardy.local_program.custom_calls import CUSTOM_CALL, described, take_pla
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Groups, Layout
+from pyshardy.local_program.resources import use_dense_constants
 from pyshardy.local_program.segments import (
     CALLS,
     ProgramPart,
@@ -264,13 +265,14 @@ def _lowered(module: ir.Module) -> ir.Module:
     """Return a copy of a module in fewer kinds of operations.
 
     It has no asynchronous operations, composites, CHLO, sizes in operands, deprecated operations of
-    StableHLO, or sharding rules.
+    StableHLO, constants with resources, or sharding rules.
     """
     copy = copy_of(module)
     # Custom calls keep user-defined rules, which engines don't support.
     for operation in operations_with(SHARDING_RULE, copy):
         remove_discardable(operation, SHARDING_RULE)
     make_synchronous(copy)
+    use_dense_constants(copy)
     make_static(copy.operation)
     try:
         passmanager.PassManager.parse(f"builtin.module({_LOWER})", module.context).run(
