@@ -29,6 +29,7 @@ from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, sym
 from pyshardy.irtools.tokens import close_entry, is_token
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import Collective, collectives_of
+from pyshardy.local_program.custom_calls import drop_inspections
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.named_inputs import in_order
 from pyshardy.local_program.process_groups import Layout
@@ -69,6 +70,7 @@ _PIPELINE = "sdy-partition-pipeline"
 _LOG = logging.getLogger(__name__)
 
 _CALLBACKS, _CUSTOM_PARTITIONING = "jax.callbacks", "jax.custom_partitioning"
+_INSPECTIONS = "jax.inspections"
 """The attributes of modules whose Python functions exist in the process that traced them."""
 
 
@@ -318,6 +320,11 @@ def partition(
         )
 
         expand_custom_partitioning(local)
+    if has_discardable(local.operation, _INSPECTIONS):
+        from pyshardy.frontends.jax.inspections import answer_inspections  # noqa: PLC0415 (as above)
+
+        answer_inspections(main_of(local), local)
+    drop_inspections(local)
     if looks_unpropagated(main_of(local)):
         message = (
             "no operation of the program is sharded, although its arguments are; propagate their "
@@ -410,6 +417,7 @@ def compile_unpartitioned(
         A function from the arrays of the arguments to those of the results.
     """
     plain = unsharded(_entered_at_main(module))
+    drop_inspections(plain)
     entry = main_of(plain)
     options = _with_callbacks(options or CompileOptions(), plain)
     arguments, results = signature_of(entry)

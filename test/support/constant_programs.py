@@ -272,7 +272,12 @@ func.func @main(%mask: {mask} {attributes}, %a: {tensor} {marked[0]}, %i: tensor
 _WIDTHS = {
     **{f"{sign}i{8 * size}": size for sign in ("", "u") for size in (1, 2, 4, 8)},
     **{element: 1 for element in ELEMENTS if element.startswith("f8")},
-    "bf16": 2, "f16": 2, "f32": 4, "f64": 8, "complex<f32>": 8, "complex<f64>": 16,
+    "bf16": 2,
+    "f16": 2,
+    "f32": 4,
+    "f64": 8,
+    "complex<f32>": 8,
+    "complex<f64>": 16,
 }
 """The bytes of the element types whose constants may be written as such."""
 

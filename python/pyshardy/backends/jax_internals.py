@@ -186,6 +186,32 @@ def _partition(info: Any, mesh: Any, arguments: Any, result: Any) -> Any:
     return info.partition(*info.static_args, mesh, arguments, result)
 
 
+Inspection = Callable[["jax.sharding.NamedSharding", int], None]
+"""Takes the sharding of a value, on a mesh that may be abstract, and its number of dimensions."""
+
+
+def inspections(kept: Sequence[Any]) -> dict[bytes, Inspection]:
+    """Return the functions that a module tells shardings, by the keys in the module.
+
+    Args:
+        kept: what JAX keeps alive with a lowered function.
+    """
+    if not kept:
+        return {}
+    from jax._src import debugging  # noqa: PLC0415
+    from jax._src.lib import xla_client  # noqa: PLC0415
+
+    return {
+        xla_client.encode_inspect_sharding_callback(each): functools.partial(_tell, each)
+        for each in kept
+        if getattr(each, "__module__", None) == debugging.__name__
+    }
+
+
+def _tell(function: Any, sharding: jax.sharding.NamedSharding, rank: int) -> None:
+    function(sharding._to_xla_hlo_sharding(rank))
+
+
 def initialize_lapack() -> None:
     """Register the LAPACK functions that programs on CPUs may call; a call crashes without it."""
     from jax._src.lax.linalg import initialize_lapack  # noqa: PLC0415

@@ -19,6 +19,7 @@ from mlir_sdy.host import ir
 from pyshardy.backends.jax_internals import compile_arguments
 from pyshardy.frontends.jax.callbacks import put_on_one_device, remember_callbacks
 from pyshardy.frontends.jax.custom_partitioning import remember_custom_partitioning
+from pyshardy.frontends.jax.inspections import remember_inspections
 from pyshardy.frontends.jax.locations import locate_by_calls, locate_in_user_code
 from pyshardy.frontends.jax.random_keys import implementations
 from pyshardy.frontends.jax.structure import Structure, remember
@@ -67,6 +68,7 @@ def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None =
     remember_callbacks(found["host_callbacks"], module)
     put_on_one_device(module)
     remember_custom_partitioning(found["keepalive"], module)
+    remember_inspections(found["keepalive"], module)
     return module
 
 

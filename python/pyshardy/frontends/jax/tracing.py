@@ -23,6 +23,8 @@ from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.mesh_type import MeshOfJax
 from pyshardy.frontends.jax.meshes import (
     abstract_mesh,
+    available_devices,
+    device_mesh,
     has_automatic_axes,
     in_force,
     mesh_in_force,
@@ -39,6 +41,7 @@ _NO_PREFIX = "shardings specification must be a tree prefix"
 _OTHER_TREE = "at key path\n    pjit out_shardings"
 _WRONG_RANK = "is incompatible with its sharding annotation"
 _UNEVEN = "should evenly divide the shape"
+_NEEDS_DEVICES = "primitives that require devices"
 _NEEDS_MESH = ("requires a non-empty mesh in context", "The context mesh cannot be empty")
 
 
@@ -92,6 +95,7 @@ def trace(
     import jax  # noqa: PLC0415
 
     _leave_out_own_frames()
+    original_function, original_arguments = function, arguments
     reader = _Shardings(mesh)
     shardings = reader.for_jax(in_shardings), reader.for_jax(out_shardings)
     platforms = None
@@ -137,6 +141,19 @@ def trace(
     try:
         lowered = _with_mesh_if_needed(lower, reader.mesh_of_function)
     except ValueError as refusal:
+        if _NEEDS_DEVICES in str(refusal):
+            return trace(
+                original_function,
+                *original_arguments,
+                in_shardings=in_shardings,
+                out_shardings=out_shardings,
+                mesh=_with_devices(mesh),
+                static_argnums=static_argnums,
+                static_argnames=static_argnames,
+                donate_argnums=donate_argnums,
+                kwargs=kwargs,
+                context=context,
+            )
         message = _mismatch(str(refusal))
         if message is None:
             raise  # of the function, or JAX tells better than we could
@@ -172,6 +189,21 @@ def _with_mesh_if_needed(trace_function: Callable[..., Any], mesh: Any) -> Any:
             raise
     with in_force(mesh):
         return trace_function(mesh)
+
+
+def _with_devices(mesh: Mesh | MeshOfJax | None) -> MeshOfJax:
+    """Return a mesh on the first devices of JAX, for a function that is lowered for devices only.
+
+    Raises:
+        UsageError: it isn't an `sdy.Mesh`, or there are too few devices.
+    """
+    if not isinstance(mesh, Mesh):
+        message = (
+            "JAX lowers calls of the function for devices only, such as "
+            "jax.debug.inspect_array_sharding: pass a jax.sharding.Mesh of devices as 'mesh'"
+        )
+        raise UsageError(error(message))
+    return device_mesh(mesh, available_devices(mesh.total_size))
 
 
 def _mismatch(refusal: str) -> str | None:
