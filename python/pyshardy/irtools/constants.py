@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import math
+
 from mlir_sdy.host import ir
 from pyshardy.irtools.stablehlo_views import ConstantView
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
 
 
@@ -28,6 +31,27 @@ def use_sdy_constants(root: ir.Module | ir.Operation | ir.OpView) -> bool:
         constant.results[0].replace_all_uses_with(converted.results[0])
         constant.erase()
     return bool(constants)
+
+
+def share_large_constants(function: ir.Operation) -> None:
+    """Merge equal constants of many elements in a function: its text has their elements once."""
+    first: dict[tuple[ir.Attribute, ir.Type], ir.Operation] = {}
+    for constant in operations_named({"stablehlo.constant"}, function):
+        literal, tensor = ConstantView(constant).value, constant.results[0].type
+        is_splat = isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
+        if is_splat or len(constant.attributes) > 1 or math.prod(shape_of(tensor)) < _MANY:
+            continue
+        kept = first.setdefault((literal, tensor), constant)
+        if kept != constant:
+            block = function.regions[0].blocks[0]
+            if kept != block.operations[0].operation:
+                kept.move_before(block.operations[0].operation)
+            constant.results[0].replace_all_uses_with(kept.results[0])
+            constant.erase()
+
+
+_MANY = 1024
+"""The number of elements from which equal constants are merged."""
 
 
 def splat_of(value: ir.Value) -> ir.Attribute | None:

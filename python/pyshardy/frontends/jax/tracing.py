@@ -19,6 +19,7 @@ from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import set_argument_shardings, set_result_shardings
 from mlir_sdy.verify import verify
 from pyshardy.frontends.auto import is_auto
+from pyshardy.frontends.jax.closed_over import warn_of_large_constants
 from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.mesh_type import MeshOfJax
 from pyshardy.frontends.jax.meshes import (
@@ -159,6 +160,7 @@ def trace(
             raise  # of the function, or JAX tells better than we could
         raise UsageError(error(f"the shardings do not match the function: {message}")) from None
     module = from_lowered(lowered, context)
+    warn_of_large_constants(original_function, module)
     (tree_of_arguments, _) = jax.tree.unflatten(lowered.in_tree, [0] * lowered.in_tree.num_leaves)
     tree_of_results = jax.tree.unflatten(lowered.out_tree, [0] * lowered.out_tree.num_leaves)
     ours_in = reader.ours(in_shardings, tree_of_arguments, module)
