@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from mlir_sdy.diagnostics import SourceLocation, UsageError, emit, error, note, warning
+from mlir_sdy.attribute_search import values_of_attribute
+from mlir_sdy.diagnostics import SourceLocation, UsageError, collect, emit, error, note, warning
 from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.traversal import operations_in
+from mlir_sdy.values import SHARDING
 from pyshardy.backends import CompileOptions, SpmdProgram, spmd_program
 from pyshardy.backends.arrays.distribution import PartNumbers, gather, scatter
 from pyshardy.backends.arrays.sharded_arrays import Column, ShardedArray, run_columns
@@ -35,7 +38,7 @@ from pyshardy.local_program.named_inputs import in_order
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.partition.local.preconditions import check_no_inner_modules
-from pyshardy.pipeline import Instrumentation, pipeline_of, run_pipeline, use
+from pyshardy.pipeline import Instrumentation, PipelineError, pipeline_of, run_pipeline, use
 from pyshardy.program_interface import (
     LIFT_MESHES,
     InterfaceRecorder,
@@ -313,6 +316,12 @@ def partition(
     if model != load_hardware(DEFAULT_HARDWARE):
         keywords["hardware"] = hardware if isinstance(hardware, str) else hardware.text
     local = _entered_at_main(module)
+    if _is_unpropagated(local):
+        message = (
+            "no operation of the program is sharded, although its arguments are; propagate their "
+            "shardings first: sdy.propagate(module)"
+        )
+        emit(warning(message, location_of(main_of(local).location)))
     if has_discardable(local.operation, _CUSTOM_PARTITIONING):
         # Its import is slow, and most programs don't need it.
         from pyshardy.frontends.jax.custom_partitioning import (  # noqa: PLC0415
@@ -325,12 +334,6 @@ def partition(
 
         answer_inspections(main_of(local), local)
     drop_inspections(local)
-    if looks_unpropagated(main_of(local)):
-        message = (
-            "no operation of the program is sharded, although its arguments are; propagate their "
-            "shardings first: sdy.propagate(module)"
-        )
-        emit(warning(message, location_of(main_of(local).location)))
     interface = InterfaceRecorder()
     pipeline = pipeline_of(use(_PIPELINE, **keywords))
     observers = (interface, *instrumentation)
@@ -354,6 +357,23 @@ def partition(
     collectives = collectives_of(local, mesh)
     _LOG.info("partitioned for %d devices: %d collectives", mesh.total_size, len(collectives))
     return PartitionedProgram(local, mesh, inputs, outputs, collectives, Origin(module, keywords))
+
+
+def _is_unpropagated(module: ir.Module) -> bool:
+    """Whether nothing in a program is sharded, but propagation would shard or drop something.
+
+    Conflicts can leave nothing sharded in a program that was propagated.
+    """
+    if not looks_unpropagated(main_of(module)):
+        return False
+    copy = copy_of(module)
+    try:
+        with collect():
+            run_pipeline(copy, pipeline_of(use("sdy-propagation-pipeline")))
+    except PipelineError:
+        return False  # The partitioner will report what is wrong.
+    before, after = (len([*operations_in(main_of(each))]) for each in (module, copy))
+    return after < before or bool(values_of_attribute(SHARDING, main_of(copy)))
 
 
 def _with_donations(
