@@ -549,7 +549,7 @@ def _counting_mesh(
     sharding: TensorSharding | None, meshes: Mapping[str, Mesh], default: Mesh
 ) -> Mesh:
     """Return the mesh of a sharding; meshes may order the same devices differently."""
-    if sharding is None or sharding.is_fully_replicated:
+    if sharding is None or sharding.has_no_axes:
         return default
     return mesh_of(sharding, meshes) or default
 
@@ -564,9 +564,6 @@ def _check_local_type(port: Port, mesh: Mesh, place: SourceLocation | None) -> N
         raise UsageError(error(message, place))
     shape = port.spec.shape
     if port.sharding is not None:
-        if port.sharding.unreduced_axes:
-            message = f"{port.name} is unreduced: complete it by an all-reduce before returning it"
-            raise UsageError(error(message, place))
         shape = port.sharding.local_shape(shape, port.mesh)
     if port.local_spec.shape != shape:
         message = (

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -131,6 +131,14 @@ def cut_mesh(grid: RefinedMesh, mesh: jax.sharding.Mesh) -> jax.sharding.Mesh:
     )
 
 
+def explicit_mesh(mesh: jax.sharding.Mesh) -> jax.sharding.Mesh:
+    """Return the mesh with all axes of kind Explicit."""
+    import jax  # noqa: PLC0415
+
+    kinds = (jax.sharding.AxisType.Explicit,) * len(mesh.axis_names)
+    return jax.sharding.Mesh(mesh.devices, mesh.axis_names, axis_types=kinds)
+
+
 def device_mesh(mesh: Mesh, devices: Sequence[Any]) -> jax.sharding.Mesh:
     """Return a JAX mesh over devices in mesh order."""
     import jax  # noqa: PLC0415
@@ -158,11 +166,14 @@ def check_axis_names(mesh: Mesh) -> None:
             raise UsageError(error(message))
 
 
-def partition_spec(axes_of_dims: Sequence[tuple[str, ...]]) -> PartitionSpec:
-    """Return the `PartitionSpec` of the axes of each dimension."""
+def partition_spec(
+    axes_of_dims: Sequence[tuple[str, ...]], unreduced: Collection[str] = ()
+) -> PartitionSpec:
+    """Return the `PartitionSpec` of the axes of each dimension, and of unreduced axes."""
     from jax.sharding import PartitionSpec  # noqa: PLC0415
 
-    return PartitionSpec(*(axes[0] if len(axes) == 1 else axes or None for axes in axes_of_dims))
+    dims = [axes[0] if len(axes) == 1 else axes or None for axes in axes_of_dims]
+    return PartitionSpec(*dims, unreduced={*unreduced}) if unreduced else PartitionSpec(*dims)
 
 
 def available_devices(count: int) -> list[Any]:
