@@ -37,6 +37,9 @@ CALLBACKS = (
 CUSTOM_PARTITIONING = "CustomSPMDPartitioning"
 """The target of JAX's functions with `jax.experimental.custom_partitioning`."""
 
+RAGGED_ALL_TO_ALL = "ragged_all_to_all"
+"""The target of JAX's collective of that name, for which StableHLO has no operation."""
+
 INSPECTION = "InspectSharding"
 """The target of `jax.debug.inspect_array_sharding`, which XLA's partitioner implements."""
 

@@ -173,7 +173,9 @@ def partition_spec(
     from jax.sharding import PartitionSpec  # noqa: PLC0415
 
     dims = [axes[0] if len(axes) == 1 else axes or None for axes in axes_of_dims]
-    return PartitionSpec(*dims, unreduced=frozenset(unreduced)) if unreduced else PartitionSpec(*dims)
+    return (
+        PartitionSpec(*dims, unreduced=frozenset(unreduced)) if unreduced else PartitionSpec(*dims)
+    )
 
 
 def available_devices(count: int) -> list[Any]:
