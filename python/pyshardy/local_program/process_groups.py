@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -102,7 +103,8 @@ def process_groups_of_call(call: ir.Operation, layout: Layout) -> Groups:
     Raises:
         ExecutionError: a group has an invalid id, or a process occurs twice.
     """
-    config = ir.DictAttr(CustomCallView(call).backend_config)
+    given: Any = CustomCallView(call).backend_config
+    config = ir.DictAttr(given)
     rows = np.array(config["replica_groups"]).tolist()
     has_channel = "channel_id" in config and config["channel_id"].value > 0
     return _checked(call, layout, tuple(map(tuple, rows)), across_partitions=has_channel)
