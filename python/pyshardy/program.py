@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from mlir_sdy.diagnostics import SourceLocation, UsageError, emit, error, note, warning
+from mlir_sdy.attribute_search import values_of_attribute
+from mlir_sdy.diagnostics import SourceLocation, UsageError, collect, emit, error, note, warning
 from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.traversal import operations_in
+from mlir_sdy.values import SHARDING
 from pyshardy.backends import CompileOptions, SpmdProgram, spmd_program
 from pyshardy.backends.arrays.distribution import PartNumbers, gather, scatter
 from pyshardy.backends.arrays.sharded_arrays import Column, ShardedArray, run_columns
@@ -29,12 +32,13 @@ from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, sym
 from pyshardy.irtools.tokens import close_entry, is_token
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import Collective, collectives_of
+from pyshardy.local_program.custom_calls import drop_inspections
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.named_inputs import in_order
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.partition.local.preconditions import check_no_inner_modules
-from pyshardy.pipeline import Instrumentation, pipeline_of, run_pipeline, use
+from pyshardy.pipeline import Instrumentation, PipelineError, pipeline_of, run_pipeline, use
 from pyshardy.program_interface import (
     LIFT_MESHES,
     InterfaceRecorder,
@@ -69,6 +73,7 @@ _PIPELINE = "sdy-partition-pipeline"
 _LOG = logging.getLogger(__name__)
 
 _CALLBACKS, _CUSTOM_PARTITIONING = "jax.callbacks", "jax.custom_partitioning"
+_INSPECTIONS = "jax.inspections"
 """The attributes of modules whose Python functions exist in the process that traced them."""
 
 
@@ -311,6 +316,12 @@ def partition(
     if model != load_hardware(DEFAULT_HARDWARE):
         keywords["hardware"] = hardware if isinstance(hardware, str) else hardware.text
     local = _entered_at_main(module)
+    if _is_unpropagated(local):
+        message = (
+            "no operation of the program is sharded, although its arguments are; propagate their "
+            "shardings first: sdy.propagate(module)"
+        )
+        emit(warning(message, location_of(main_of(local).location)))
     if has_discardable(local.operation, _CUSTOM_PARTITIONING):
         # Its import is slow, and most programs don't need it.
         from pyshardy.frontends.jax.custom_partitioning import (  # noqa: PLC0415
@@ -318,12 +329,11 @@ def partition(
         )
 
         expand_custom_partitioning(local)
-    if looks_unpropagated(main_of(local)):
-        message = (
-            "no operation of the program is sharded, although its arguments are; propagate their "
-            "shardings first: sdy.propagate(module)"
-        )
-        emit(warning(message, location_of(main_of(local).location)))
+    if has_discardable(local.operation, _INSPECTIONS):
+        from pyshardy.frontends.jax.inspections import answer_inspections  # noqa: PLC0415 (as above)
+
+        answer_inspections(main_of(local), local)
+    drop_inspections(local)
     interface = InterfaceRecorder()
     pipeline = pipeline_of(use(_PIPELINE, **keywords))
     observers = (interface, *instrumentation)
@@ -347,6 +357,23 @@ def partition(
     collectives = collectives_of(local, mesh)
     _LOG.info("partitioned for %d devices: %d collectives", mesh.total_size, len(collectives))
     return PartitionedProgram(local, mesh, inputs, outputs, collectives, Origin(module, keywords))
+
+
+def _is_unpropagated(module: ir.Module) -> bool:
+    """Whether nothing in a program is sharded, but propagation would shard or drop something.
+
+    Conflicts can leave nothing sharded in a program that was propagated.
+    """
+    if not looks_unpropagated(main_of(module)):
+        return False
+    copy = copy_of(module)
+    try:
+        with collect():
+            run_pipeline(copy, pipeline_of(use("sdy-propagation-pipeline")))
+    except PipelineError:
+        return False  # The partitioner will report what is wrong.
+    before, after = (len([*operations_in(main_of(each))]) for each in (module, copy))
+    return after < before or bool(values_of_attribute(SHARDING, main_of(copy)))
 
 
 def _with_donations(
@@ -410,6 +437,7 @@ def compile_unpartitioned(
         A function from the arrays of the arguments to those of the results.
     """
     plain = unsharded(_entered_at_main(module))
+    drop_inspections(plain)
     entry = main_of(plain)
     options = _with_callbacks(options or CompileOptions(), plain)
     arguments, results = signature_of(entry)
@@ -521,7 +549,7 @@ def _counting_mesh(
     sharding: TensorSharding | None, meshes: Mapping[str, Mesh], default: Mesh
 ) -> Mesh:
     """Return the mesh of a sharding; meshes may order the same devices differently."""
-    if sharding is None or sharding.is_fully_replicated:
+    if sharding is None or sharding.has_no_axes:
         return default
     return mesh_of(sharding, meshes) or default
 
@@ -536,9 +564,6 @@ def _check_local_type(port: Port, mesh: Mesh, place: SourceLocation | None) -> N
         raise UsageError(error(message, place))
     shape = port.spec.shape
     if port.sharding is not None:
-        if port.sharding.unreduced_axes:
-            message = f"{port.name} is unreduced: complete it by an all-reduce before returning it"
-            raise UsageError(error(message, place))
         shape = port.sharding.local_shape(shape, port.mesh)
     if port.local_spec.shape != shape:
         message = (

@@ -102,6 +102,18 @@ func.func @main(%x: !t) -> !t {{
         Aborts(),
         Gives('tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{"x", ?}'),
     ),
+    "a rule as a string": Passes(
+        "a custom call whose sharding rule is a string",
+        "sdy-basic-propagate",
+        f"""{PRELUDE}
+        func.func @main(%x: !t {{sdy.sharding = #rows}}) -> !t {{
+          %0 = stablehlo.custom_call @f(%x) {{mhlo.frontend_attributes = {{xla.sdy.sharding_rule =
+              "#sdy.op_sharding_rule<([i, j])->([i, j]) {{i=8, j=8}}, custom>"}}}} : (!t) -> !t
+          return %0 : !t
+        }}""",
+        Gives("custom_call @f", lacks=("sdy.sharding = #sdy.sharding_per_value",)),
+        Gives("sdy.sharding = #sdy.sharding_per_value"),
+    ),
     "two groups": Passes(
         "a value in two sharding groups",
         "sdy-basic-propagate",

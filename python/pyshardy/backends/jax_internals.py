@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import jax
     import jax.export
+    import numpy as np
 
 
 def compile_options(
@@ -186,6 +187,32 @@ def _partition(info: Any, mesh: Any, arguments: Any, result: Any) -> Any:
     return info.partition(*info.static_args, mesh, arguments, result)
 
 
+Inspection = Callable[["jax.sharding.NamedSharding", int], None]
+"""Takes the sharding of a value, on a mesh that may be abstract, and its number of dimensions."""
+
+
+def inspections(kept: Sequence[Any]) -> dict[bytes, Inspection]:
+    """Return the functions that a module tells shardings, by the keys in the module.
+
+    Args:
+        kept: what JAX keeps alive with a lowered function.
+    """
+    if not kept:
+        return {}
+    from jax._src import debugging  # noqa: PLC0415
+    from jax._src.lib import xla_client  # noqa: PLC0415
+
+    return {
+        xla_client.encode_inspect_sharding_callback(each): functools.partial(_tell, each)
+        for each in kept
+        if getattr(each, "__module__", None) == debugging.__name__
+    }
+
+
+def _tell(function: Any, sharding: jax.sharding.NamedSharding, rank: int) -> None:
+    function(sharding._to_xla_hlo_sharding(rank))
+
+
 def initialize_lapack() -> None:
     """Register the LAPACK functions that programs on CPUs may call; a call crashes without it."""
     from jax._src.lax.linalg import initialize_lapack  # noqa: PLC0415
@@ -196,6 +223,71 @@ def initialize_lapack() -> None:
 def compile_arguments(lowered: jax.stages.Lowered) -> Mapping[str, Any]:
     """Return `kept_var_idx`, `in_shardings` and `out_shardings` of a lowered function, and more."""
     return lowered._lowering.compile_args  # type: ignore[attr-defined]
+
+
+def text_and_constants(lowered: jax.stages.Lowered, most: int) -> tuple[str, Iterator[np.ndarray]]:
+    """Return the text, with locations, of a lowered function, and its large constants.
+
+    Args:
+        lowered: the function.
+        most: the number of elements up to which constants are in the text. Larger ones, unless all
+            their elements are equal, are `dense_resource<__elided__>` there.
+
+    Returns:
+        The text, and for each such constant, in order, an array of its elements; or an array of
+        their bytes, if NumPy lacks the element type.
+    """
+    module: Any = lowered.compiler_ir("stablehlo")
+    text = module.operation.get_asm(enable_debug_info=True, large_elements_limit=most)
+    return text, _large_constants(module, most) if _ELIDED in text else iter(())
+
+
+_ELIDED = "dense_resource<__elided__>"
+
+
+def _large_constants(module: Any, most: int) -> Iterator[np.ndarray]:
+    import numpy as np  # noqa: PLC0415
+    from jaxlib.mlir import ir  # noqa: PLC0415
+
+    constants: list[Any] = []
+
+    def visit(operation: Any) -> Any:
+        if operation.name == "stablehlo.constant" and (
+            np.prod(ir.RankedTensorType(operation.results[0].type).shape) > most
+            and _ELIDED in operation.get_asm(large_elements_limit=most)
+        ):
+            constants.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    for constant in constants:
+        element = ir.RankedTensorType(constant.results[0].type).element_type
+        if isinstance(element, ir.F32Type | ir.F64Type | ir.F16Type) or (
+            isinstance(element, ir.IntegerType) and (element.width >= 8 or element.width == 1)
+        ):
+            yield np.asarray(constant.operation.opview.value)  # without a copy
+        else:
+            yield np.frombuffer(_bytes_of(constant), np.uint8)
+
+
+def _bytes_of(constant: Any) -> bytes:
+    """Return the elements of a constant, which the bindings show in bytecode only."""
+    from jaxlib.mlir import ir  # noqa: PLC0415
+
+    with ir.Location.unknown(constant.context):
+        alone = ir.Module.create()
+    alone.body.append(constant.operation.clone())
+    largest = b""
+
+    class Writer:
+        """Keeps the largest part, since the elements are written at once."""
+
+        def write(self, part: bytes) -> None:
+            nonlocal largest
+            largest = max(largest, part, key=len)
+
+    alone.operation.write_bytecode(Writer())
+    return largest
 
 
 def key_implementation(dtype: Any) -> str:

@@ -153,7 +153,7 @@ def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
 
 def _explain_with(ahead: ReportAhead, arguments: argparse.Namespace, tool: Tool) -> int:
     # These load the MLIR host; --help and bad usage do without.
-    from mlir_sdy.assembly import asm  # noqa: PLC0415
+    from pyshardy.backends.xla.text import text_to_partition  # noqa: PLC0415
     from pyshardy.cli.reading import read_program  # noqa: PLC0415
     from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
     from pyshardy.explain.against_xla import against_xla  # noqa: PLC0415
@@ -163,7 +163,7 @@ def _explain_with(ahead: ReportAhead, arguments: argparse.Namespace, tool: Tool)
     hardware = load_hardware(arguments.hardware)
     title = _shown(arguments.file)
     module = read_program(arguments.file, tool, arguments.mesh)
-    annotated = asm(module) if arguments.against_xla else ""
+    annotated = text_to_partition(module) if arguments.against_xla else ""
     plan = _plan(module, arguments) if arguments.schedule else None
     if plan is not None:
         explained = plan[-1].explained

@@ -11,7 +11,7 @@ from mlir_sdy.host import ir, stablehlo
 from pyshardy.importing.dimension_links import ELEMENTWISE_NAMES
 from pyshardy.importing.fixed_dimensions import has_fixed_dims
 from pyshardy.importing.splits import element_ranges
-from pyshardy.irtools.constants import splat_of
+from pyshardy.irtools.constants import filled, splat_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import BroadcastView, DotView, TransposeView
 from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
@@ -157,7 +157,7 @@ def without_dims(value: ir.Value, dims: Collection[int]) -> ir.Value:
     result = with_shape(value.type, shape)
     splat = splat_of(value)
     if splat is not None:
-        return builder.literal(ir.DenseElementsAttr.get_splat(result, splat))
+        return builder.literal(filled(result, splat))
     if operation.name == "stablehlo.broadcast_in_dim":
         return _broadcast_without(operation, dims, left, shape)
     dropped = [before for dim in dims for before in _dims_before(operation, dim)]

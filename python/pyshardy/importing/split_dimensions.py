@@ -12,7 +12,7 @@ from mlir_sdy.traversal import operations_in
 from pyshardy.importing.dimension_links import Parts, links_of, renumbered
 from pyshardy.importing.fixed_dimensions import has_fixed_dims
 from pyshardy.importing.splits import SplitPlan, Splits, Step, parts_of, plan_splits
-from pyshardy.irtools.constants import splat_of
+from pyshardy.irtools.constants import filled, splat_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import set_fields
 from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
@@ -208,8 +208,7 @@ class _Rewriter:
         constant = splat_of(value)
         if constant is None:
             return self._builder.reshape(value, shape)
-        tensor = with_shape(value.type, shape)
-        return self._builder.literal(ir.DenseElementsAttr.get_splat(tensor, constant))
+        return self._builder.literal(filled(with_shape(value.type, shape), constant))
 
 
 def _flat(parts: Iterable[Iterable[int]]) -> Shape:

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import math
+
 from mlir_sdy.host import ir
 from pyshardy.irtools.stablehlo_views import ConstantView
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
 
 
@@ -30,10 +33,56 @@ def use_sdy_constants(root: ir.Module | ir.Operation | ir.OpView) -> bool:
     return bool(constants)
 
 
+def share_large_constants(function: ir.Operation) -> None:
+    """Merge equal constants of many elements in a function: its text has their elements once."""
+    first: dict[tuple[ir.Attribute, ir.Type], ir.Operation] = {}
+    for constant in operations_named({"stablehlo.constant"}, function):
+        literal, tensor = ConstantView(constant).value, constant.results[0].type
+        is_splat = isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
+        if is_splat or len(constant.attributes) > 1 or math.prod(shape_of(tensor)) < _MANY:
+            continue
+        kept = first.setdefault((literal, tensor), constant)
+        if kept != constant:
+            block = function.regions[0].blocks[0]
+            if kept != block.operations[0].operation:
+                kept.move_before(block.operations[0].operation)
+            constant.results[0].replace_all_uses_with(kept.results[0])
+            constant.erase()
+
+
+_MANY = 1024
+"""The number of elements from which equal constants are merged."""
+
+
 def splat_of(value: ir.Value) -> ir.Attribute | None:
-    """Return the element of a `stablehlo.constant` whose elements are equal, else None."""
+    """Return the element of a `stablehlo.constant` whose elements are equal, else None.
+
+    A complex number is an array of its two parts.
+    """
     if isinstance(value, ir.BlockArgument) or value.owner.operation.name != "stablehlo.constant":
         return None
     literal = ConstantView(value.owner.operation).value
     is_splat = isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
     return literal.get_splat_value() if is_splat else None
+
+
+def filled(tensor: ir.Type, element: ir.Attribute) -> ir.DenseElementsAttr:
+    """Return the elements of a constant that is filled with an element, as in `splat_of`."""
+    if not isinstance(element, ir.ArrayAttr):
+        return ir.DenseElementsAttr.get_splat(tensor, element)
+    # The bindings build no splat of complex numbers.
+    parts = ", ".join(str(part).partition(" ")[0] for part in parts_of(element))
+    return ir.DenseElementsAttr(ir.Attribute.parse(f"dense<({parts})> : {tensor}", tensor.context))
+
+
+def parts_of(element: ir.Attribute) -> tuple[ir.Attribute, ...]:
+    """Return the parts of a complex number in a constant, or another element itself."""
+    return tuple(element) if isinstance(element, ir.ArrayAttr) else (element,)
+
+
+def is_zero_element(element: ir.Attribute) -> bool:
+    """Whether an element of a constant is a number that is zero, of either sign."""
+    return all(
+        isinstance(part, ir.FloatAttr | ir.IntegerAttr) and part.value == 0
+        for part in parts_of(element)
+    )

@@ -37,6 +37,12 @@ CALLBACKS = (
 CUSTOM_PARTITIONING = "CustomSPMDPartitioning"
 """The target of JAX's functions with `jax.experimental.custom_partitioning`."""
 
+RAGGED_ALL_TO_ALL = "ragged_all_to_all"
+"""The target of JAX's collective of that name, for which StableHLO has no operation."""
+
+INSPECTION = "InspectSharding"
+"""The target of `jax.debug.inspect_array_sharding`, which XLA's partitioner implements."""
+
 
 def advice_on(target: str | None) -> str:
     """Return the hint for a custom call of a target that an engine doesn't support."""
@@ -55,6 +61,16 @@ def calls_to(targets: Collection[str], module: ir.Module) -> list[ir.Operation]:
         return []
     found = operations_named({CUSTOM_CALL}, module)
     return [operation for operation in found if target_of(operation) in targets]
+
+
+def drop_inspections(module: ir.Module) -> None:
+    """Erase the custom calls that ask for shardings, in place.
+
+    They refer to a function by its address, which is good in the process that traced it only.
+    """
+    for call in calls_to({INSPECTION}, module):
+        call.results[0].replace_all_uses_with(call.operands[0])
+        call.erase()
 
 
 def takes_token(call: ir.Operation) -> bool:

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of, stablehlo
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis, SubAxisInfo, replica_groups
-from pyshardy.irtools.stablehlo_views import CollectiveView
+from pyshardy.irtools.stablehlo_views import CollectiveView, CustomCallView
 from pyshardy.local_program.errors import ExecutionError
 
 Groups = tuple[tuple[int, ...], ...]
@@ -94,6 +95,19 @@ def process_groups(collective: ir.Operation, layout: Layout) -> Groups:
     groups = ids or (tuple(range(layout.replicas)),)
     _check_ids(collective, groups, layout.replicas)
     return layout.across_both(groups)
+
+
+def process_groups_of_call(call: ir.Operation, layout: Layout) -> Groups:
+    """Return the process groups in the configuration of a custom call that is a collective.
+
+    Raises:
+        ExecutionError: a group has an invalid id, or a process occurs twice.
+    """
+    given: Any = CustomCallView(call).backend_config
+    config = ir.DictAttr(given)
+    rows = np.array(config["replica_groups"]).tolist()
+    has_channel = "channel_id" in config and config["channel_id"].value > 0
+    return _checked(call, layout, tuple(map(tuple, rows)), across_partitions=has_channel)
 
 
 def process_pairs(permute: ir.Operation, layout: Layout) -> tuple[tuple[int, int], ...]:

@@ -31,7 +31,8 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.propagation.data_flow import DataFlowEdge, Use, data_flow_edges
-from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup, TensorType
+from pyshardy.rules import ShardingRuleLookup, TensorType
+from pyshardy.rules.own_rules import has_own_rule
 
 NOWHERE = 0
 """The slot of values that can't have a sharding."""
@@ -253,7 +254,7 @@ class Program:
                 results.append(self._add_values(made, number))
             if name in noted or has_discardable(operation, SHARDING):
                 self._note(operation, number, name, parent)
-            if has_discardable(operation, SHARDING_RULE):
+            if has_own_rule(operation, name):
                 self.with_own_rule.add(number)
             if not may_nest(name):
                 continue

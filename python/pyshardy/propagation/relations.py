@@ -8,7 +8,6 @@ from typing import Any
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import value_of
-from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import DimMapping, OpShardingRule, PropagationDirection, TensorMapping
 from mlir_sdy.op_classes import view_as
@@ -22,7 +21,8 @@ from pyshardy.propagation.op_priority import (
 )
 from pyshardy.propagation.program import Program
 from pyshardy.propagation.relation import ManualView, Relation, RelationFamily, RelationTable
-from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup, TensorType, identity_rule
+from pyshardy.rules import ShardingRuleLookup, TensorType, identity_rule
+from pyshardy.rules.own_rules import checked_own_rule
 
 _CUSTOM_CALL = "stablehlo.custom_call"
 
@@ -65,7 +65,7 @@ class RelationReader:
                 relations.append(special(self, number, operands, results))
                 continue
             if number in with_own_rule:
-                rule = value_of(get_discardable(operation, SHARDING_RULE))
+                rule = checked_own_rule(operation, name)
             else:
                 rule = lookup.registered_rule(
                     operation, name, tuple(map(type_of, operands)), tuple(map(type_of, results))

@@ -13,6 +13,7 @@ from mlir_sdy.attribute_search import values_of_attribute
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.values import SHARDING, argument_shardings
+from pyshardy.irtools.walks import operations_named
 from pyshardy.rules import ShardingRuleLookup
 
 
@@ -20,13 +21,14 @@ def looks_unpropagated(function: ir.Operation) -> bool:
     """Whether nothing in a function is sharded, although propagation would shard something.
 
     1. No operation of the function has an `sdy.sharding`.
-    2. An argument is sharded along a factor that a result of one of its users has, too, and that
+    2. It has no `sdy.constant`, which propagation makes of each constant.
+    3. An argument is sharded along a factor that a result of one of its users has, too, and that
        propagation isn't blocked along.
 
     Args:
         function: a `func.func` with a body.
     """
-    if values_of_attribute(SHARDING, function):
+    if values_of_attribute(SHARDING, function) or operations_named({"sdy.constant"}, function):
         return False
     rules = ShardingRuleLookup.shared(function.context)
     arguments = function.regions[0].blocks[0].arguments

@@ -36,9 +36,10 @@ from pyshardy.rules.builder import (
 )
 from pyshardy.rules.errors import RuleError
 from pyshardy.rules.loader import load_rules
-from pyshardy.rules.lookup import SHARDING_RULE, ShardingRuleLookup
+from pyshardy.rules.lookup import ShardingRuleLookup
 from pyshardy.rules.modes import compatible_rules, strict_rules
 from pyshardy.rules.notation import RuleNotation, rule
+from pyshardy.rules.own_rules import SHARDING_RULE
 from pyshardy.rules.registry import (
     no_sharding_rule,
     registered_names,

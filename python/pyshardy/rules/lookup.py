@@ -7,9 +7,7 @@ import weakref
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, emit, error
-from mlir_sdy.discardable import get_discardable, has_discardable
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.irtools.stablehlo_views import attribute_named, target_of
@@ -17,6 +15,7 @@ from pyshardy.rules.errors import RuleError
 from pyshardy.rules.fit import checked_rule
 from pyshardy.rules.modes import is_compatible, is_strict
 from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.own_rules import has_own_rule, own_rule
 from pyshardy.rules.registry import (
     CUSTOM_CALL,
     RegisteredRule,
@@ -33,9 +32,6 @@ from pyshardy.rules.reports import (
     unfit_call,
 )
 from pyshardy.rules.signature import OperationSignature, TensorType
-
-SHARDING_RULE = "sdy.sharding_rule"
-"""The attribute that holds the rule of an operation."""
 
 _UNKNOWN = object()
 
@@ -88,12 +84,13 @@ class ShardingRuleLookup:
             PassError: the registered rule does not fit the operation, or inside `strict_rules`
                 there is none.
         """
-        own = get_discardable(operation, SHARDING_RULE)
+        name = operation.name
+        own = own_rule(operation, name)
         if own is not None:
-            return value_of(own)
+            return own
         return self.registered_rule(
             operation,
-            operation.name,
+            name,
             tuple(self.type_key(operand.type) for operand in operation.operands),
             tuple(self.type_key(result.type) for result in operation.results),
         )
@@ -107,7 +104,7 @@ class ShardingRuleLookup:
         reads = self._reads.get(name, _UNKNOWN)
         if reads is _UNKNOWN:
             reads = self._reads[name] = _attributes_read(name)
-        if reads is None or has_discardable(known.operation, SHARDING_RULE):
+        if reads is None or has_own_rule(known.operation, name):
             return None
         operands = [identity(value.type) for value in known.operands]
         results = [identity(value.type) for value in known.results]

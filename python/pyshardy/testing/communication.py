@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
-from pyshardy.api import asm
+from pyshardy.backends.xla.text import text_to_partition
 from pyshardy.contracts.contract import Contract, ContractViolation
 from pyshardy.contracts.files import read_contract
 from pyshardy.contracts.measured import MeasuredProgram
@@ -98,7 +98,7 @@ def measure_communication(
     if isinstance(program, PartitionedProgram):
         raise UsageError(error("XLA partitions programs before propagation: pass the module"))
     module, _ = module_of(program, *args, **keywords)
-    return measure_by_xla(asm(module), mesh_of_program(module))
+    return measure_by_xla(text_to_partition(module), mesh_of_program(module))
 
 
 def assert_communication(

@@ -72,6 +72,19 @@ func.func @main(%x: tensor<2x2xi1>, %z: tensor<i1>) -> tensor<2xi1> {
     assert run(text, np.array([[1, 1], [0, 0]], bool), np.array(False))[0].tolist() == [True, False]
 
 
+def test_interior_padding_before_more(run):
+    text = """
+func.func @main(%x: tensor<2xi32>, %z: tensor<i32>) -> tensor<5xi32> {
+  %0 = stablehlo.pad %x, %z, low = [0], high = [0], interior = [1]
+    : (tensor<2xi32>, tensor<i32>) -> tensor<3xi32>
+  %1 = stablehlo.pad %0, %z, low = [1], high = [1], interior = [0]
+    : (tensor<3xi32>, tensor<i32>) -> tensor<5xi32>
+  return %1 : tensor<5xi32>
+}"""
+    (padded,) = run(text, np.array([1, 2], "i4"), np.array(9, "i4"))
+    assert padded.tolist() == [9, 1, 9, 2, 9]
+
+
 CONTROL_FLOW = """
 func.func @main(%n: tensor<ui32>, %x: tensor<3xf32>) -> (tensor<ui32>, tensor<3xf32>, tensor<f32>) {
   %zero = stablehlo.constant dense<0> : tensor<ui32>

@@ -64,6 +64,37 @@ def test_partition_warns_once(context):
     assert len(warnings) == 1
 
 
+BLOCKED = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%x: tensor<8x8x8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}, {}]>},
+                %k: tensor<16x8x3x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}, {}, {}]>})
+    -> tensor<4x16x8x8xf32> {
+  %0 = stablehlo.convolution(%x, %k)
+      dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {pad = [[1, 1], [1, 1]]}
+      {batch_group_count = 2 : i64, feature_group_count = 1 : i64}
+      : (tensor<8x8x8x8xf32>, tensor<16x8x3x3xf32>) -> tensor<4x16x8x8xf32>
+  return %0 : tensor<4x16x8x8xf32>
+}"""
+CONFLICT = """
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+                %b: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>})
+    -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %0 = stablehlo.add %a, %b : tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}"""
+
+
+@pytest.mark.parametrize("text", [BLOCKED, CONFLICT], ids=["convolution", "conflict"])
+def test_no_warning_where_nothing_can_be_sharded(context, text):
+    module = sdy.parse(text, context)
+    warnings = []
+    with redirect(warnings.append):
+        sdy.propagate(module)
+        sdy.partition(module)
+    assert not warnings
+
+
 def test_propagated_programs_of_the_corpus(context):
     propagated = 0
     for path in sorted(CORPUS.glob("*.mlir"))[::4]:

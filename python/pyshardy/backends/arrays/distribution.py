@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from mlir_sdy.diagnostics import error
-from mlir_sdy.model import Mesh, TensorSharding, device_slices
+from mlir_sdy.model import Mesh, ReductionOp, TensorSharding, device_slices, shard_indices
 from pyshardy.backends.arrays.comparison import compare
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
@@ -23,7 +23,8 @@ def scatter(
     """Return the shard of each device, indexed by device id.
 
     Devices with equal shards share one array. A shard that is smaller than `local_shape`, at the
-    end of a dimension that isn't divisible, is padded with zeros.
+    end of a dimension that isn't divisible, is padded with zeros. Along the axes of an unreduced
+    sum the first device has the shard, and others have zeros; for maxima and minima each has it.
 
     Args:
         array: the global array.
@@ -37,13 +38,28 @@ def scatter(
             shard = array[_index(part)]
             padding = [(0, size - has) for size, has in zip(local_shape, shard.shape, strict=True)]
             arrays[part] = np.pad(shard, padding) if any(map(any, padding)) else shard
-    return [arrays[part] for part in parts_of(array.shape, sharding, mesh)]
+    shards = [arrays[part] for part in parts_of(array.shape, sharding, mesh)]
+    if sharding is None or sharding.reduction_kind is not ReductionOp.SUM:
+        return shards
+    zeros = {id(shard): _zeros_like(shard) for shard in arrays.values()}
+    addends = addend_numbers(sharding, mesh)
+    return [
+        zeros[id(shard)] if addend else shard for shard, addend in zip(shards, addends, strict=True)
+    ]
+
+
+def _zeros_like(array: Array) -> Array:
+    """Return zeros that change no number that they are added to, not even -0.0."""
+    zero = -0.0 if array.dtype.kind in "fc" else 0
+    return np.full_like(array, zero)
 
 
 def gather(
     held: Sequence[Array], sharding: TensorSharding | None, mesh: Mesh, spec: TensorSpec, name: str
 ) -> Array:
     """Return the global array of some shards, with elements of the declared type.
+
+    Along unreduced axes the shards are combined.
 
     Args:
         held: the shard of each device, indexed by device id.
@@ -56,22 +72,45 @@ def gather(
         ExecutionError: devices that should hold equal shards hold different values.
     """
     array = np.empty(spec.shape, spec.dtype)
-    first: dict[_Part, int] = {}
-    for device, part in enumerate(parts_of(spec.shape, sharding, mesh)):
+    combine = _COMBINED_BY[sharding.reduction_kind if sharding is not None else ReductionOp.SUM]
+    first: dict[tuple[_Part, int], int] = {}
+    known: set[_Part] = set()
+    parts, addends = parts_of(spec.shape, sharding, mesh), addend_numbers(sharding, mesh)
+    for device, (part, addend) in enumerate(zip(parts, addends, strict=True)):
         cut = tuple(slice(0, stop - start) for start, stop in part)
-        if part not in first:
-            first[part] = device
-            array[_index(part)] = held[device][cut]
-        elif held[device] is not held[first[part]]:
-            difference = compare(held[device][cut], held[first[part]][cut], spec)
+        same = first.setdefault((part, addend), device)
+        if same == device:
+            value = held[device][cut]
+            array[_index(part)] = combine(array[_index(part)], value) if part in known else value
+            known.add(part)
+        elif held[device] is not held[same]:
+            difference = compare(held[device][cut], held[same][cut], spec)
             if not difference.is_small:
                 where = ", ".join(f"{start}:{stop}" for start, stop in part)
                 message = (
-                    f"{name}: devices {first[part]} and {device} should both hold [{where}], "
+                    f"{name}: devices {same} and {device} should both hold [{where}], "
                     f"but their values differ by up to {difference.absolute:.3g}"
                 )
                 raise ExecutionError(error(message))
     return array.astype(spec.result_dtype, copy=False)
+
+
+_COMBINED_BY: dict[ReductionOp, np.ufunc] = {
+    ReductionOp.SUM: np.add,
+    ReductionOp.MAX: np.maximum,
+    ReductionOp.MIN: np.minimum,
+}
+
+
+def addend_numbers(sharding: TensorSharding | None, mesh: Mesh) -> list[int]:
+    """Return for each device the number of the partial value that it holds, by device id.
+
+    It is 0 for a sharding without unreduced axes.
+    """
+    if sharding is None or not sharding.unreduced_axes:
+        return [0] * mesh.total_size
+    numbers = dict(zip(mesh.devices, shard_indices(mesh, sharding.unreduced_axes), strict=True))
+    return [numbers[device] for device in range(mesh.total_size)]
 
 
 def parts_of(shape: tuple[int, ...], sharding: TensorSharding | None, mesh: Mesh) -> list[_Part]:

@@ -9,8 +9,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from mlir_sdy.model import Mesh, TensorSharding
-from pyshardy.backends.arrays.distribution import gather, parts_of
+from mlir_sdy.model import Mesh, ReductionOp, TensorSharding
+from pyshardy.backends.arrays.distribution import addend_numbers, gather, parts_of
 from pyshardy.backends.registry import SpmdProgram
 from pyshardy.display import Displayed
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
@@ -74,7 +74,7 @@ class ShardedArray(Displayed):
         if (self.spec, self.local_spec) != (spec, local_spec):
             return False
         own, other = (
-            parts_of(spec.shape, *layout)
+            (parts_of(spec.shape, *layout), addend_numbers(*layout), _reduction_of(layout[0]))
             for layout in ((self.sharding, self.mesh), (sharding, mesh))
         )
         return own == other
@@ -84,6 +84,10 @@ class ShardedArray(Displayed):
     ) -> Array:
         del copy  # It is a new array in any case.
         return np.asarray(self.gather(), dtype=dtype)
+
+
+def _reduction_of(sharding: TensorSharding | None) -> ReductionOp:
+    return ReductionOp.SUM if sharding is None else sharding.reduction_kind
 
 
 def run_columns(executable: SpmdProgram, columns: Sequence[Column], size: int) -> list[Column]:

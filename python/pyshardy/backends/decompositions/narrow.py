@@ -7,10 +7,12 @@ infinity, f8E8M0FNU no zero.
 
 from __future__ import annotations
 
+import math
+
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.products import is_narrow
 from pyshardy.backends.decompositions.registry import decomposition
-from pyshardy.backends.decompositions.tensors import Tensor, boolean, create
+from pyshardy.backends.decompositions.tensors import Tensor, boolean, create, where
 
 
 @decomposition("logistic")
@@ -33,8 +35,19 @@ def decompose_is_finite(operation: ir.Operation) -> list[Tensor] | None:
 
 @decomposition("convert")
 def decompose_convert(operation: ir.Operation) -> list[Tensor] | None:
-    """A conversion to booleans, a comparison of f32 with zero."""
-    return _in_f32(operation) if Tensor(operation.result).element == boolean() else None
+    """A conversion to booleans, a comparison of f32 with zero, or to f8E8M0FNU.
+
+    Numbers that aren't positive become NaN in f8E8M0FNU. Folders of constants take a power of two
+    instead.
+    """
+    operand, result = map(Tensor, (operation.operands[0], operation.result))
+    if result.element == boolean():
+        return _in_f32(operation)
+    if not isinstance(result.element, ir.Float8E8M0FNUType) or operand.element == result.element:
+        return None
+    if operand.is_complex:
+        operand = operand.real
+    return [where(operand > 0, operand.to(result.element), math.nan)]
 
 
 @decomposition("compare")

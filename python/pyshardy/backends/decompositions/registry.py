@@ -58,14 +58,19 @@ def decomposed(module: ir.Module, names: Collection[str]) -> ir.Module:
         module: StableHLO. It isn't changed, and is the result if there is nothing to do.
         names: the operations without their dialect: `{"cholesky", "sort"}`.
     """
-    wanted = {f"stablehlo.{name}" for name in names}
-    if not operations_named(wanted, module):
+    if not operations_named({f"stablehlo.{name}" for name in names}, module):
         return module
-    homes = [importlib.import_module(f"{__package__}.{name}").__name__ for name in _MODULES]
     copy = copy_of(module)
-    for name in sorted(wanted, key=lambda name: homes.index(_FUNCTIONS[name].__module__)):
-        _decompose(name, copy)
+    decompose(copy, names)
     return copy
+
+
+def decompose(module: ir.Module, names: Collection[str]) -> None:
+    """Decompose the operations of some names in place; see `decomposed`."""
+    wanted = {f"stablehlo.{name}" for name in names}
+    homes = [importlib.import_module(f"{__package__}.{name}").__name__ for name in _MODULES]
+    for name in sorted(wanted, key=lambda name: homes.index(_FUNCTIONS[name].__module__)):
+        _decompose(name, module)
 
 
 def _decompose(name: str, module: ir.Module) -> None:

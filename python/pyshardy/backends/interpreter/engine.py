@@ -17,6 +17,7 @@ _LACKED = (
     "batch_norm_inference",
     "batch_norm_training",
     "cholesky",
+    "convert",
     "convolution",
     "fft",
     "select_and_scatter",

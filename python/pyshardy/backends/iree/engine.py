@@ -7,6 +7,8 @@ from mlir_sdy.host import ir, stablehlo
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.engines.child_engine import ChildEngine
 from pyshardy.backends.registry import CompileOptions
+from pyshardy.irtools.modules import copy_of
+from pyshardy.local_program.resources import use_dense_constants
 
 _WORKER = ("-m", "pyshardy.backends.iree.worker")
 
@@ -19,6 +21,7 @@ _LACKED = (
     "batch_norm_inference",
     "batch_norm_training",
     "cholesky",
+    "convert",
     "fft",
     "gather",
     "pad",
@@ -58,7 +61,9 @@ def _lowered(module: ir.Module) -> ir.Module:
 
 def lowered_artifact(module: ir.Module) -> bytes:
     """Return a program in the form that IREE reads."""
-    return _portable(_lowered(module).operation.get_asm(assume_verified=True))
+    copy = copy_of(module)
+    use_dense_constants(copy)
+    return _portable(_lowered(copy).operation.get_asm(assume_verified=True))
 
 
 def _portable(text: str) -> bytes:

@@ -26,6 +26,7 @@ LACKED = (
     "is_finite",
     "logistic",
     "optimization_barrier",
+    "pad",
     "reduce",
     "scatter",
     "select_and_scatter",
@@ -36,7 +37,8 @@ LACKED = (
 """Operations that the host cannot lower to loops, or lowers incorrectly.
 
 Incorrect are the lowerings of sums of booleans and of narrow numbers, of gathers with batching
-dimensions, and of functions of narrow numbers that take several steps.
+dimensions, of interior padding that more padding follows, and of functions of narrow numbers that
+take several steps.
 """
 
 OPTIMIZATION = 2

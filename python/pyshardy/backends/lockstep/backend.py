@@ -9,7 +9,7 @@ here; processes may take different branches if all members of a group reach each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -22,16 +22,24 @@ from pyshardy.backends.custom_calls.functions import Function, results_of
 from pyshardy.backends.effects import check_effects
 from pyshardy.backends.engines.interface import Arrays, Engine, Executable
 from pyshardy.backends.lapack import calls as lapack
+from pyshardy.backends.lockstep.collectives import ragged_all_to_all
 from pyshardy.backends.lockstep.exchanges import Exchange, exchanged
 from pyshardy.irtools.async_operations import make_synchronous
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tokens import drop_tokens
-from pyshardy.local_program.custom_calls import CUSTOM_CALL, described, take_plain_arrays
+from pyshardy.local_program.custom_calls import (
+    CUSTOM_CALL,
+    RAGGED_ALL_TO_ALL,
+    described,
+    take_plain_arrays,
+    target_of,
+)
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.errors import ExecutionError
-from pyshardy.local_program.process_groups import Groups, Layout
+from pyshardy.local_program.process_groups import Groups, Layout, process_groups_of_call
+from pyshardy.local_program.resources import use_dense_constants
 from pyshardy.local_program.segments import (
     CALLS,
     ProgramPart,
@@ -74,12 +82,13 @@ class LockstepProgram:
         # Engines don't know LAPACK; a user's functions come before ours.
         self._functions = {**lapack.FUNCTIONS, **(functions or {})}
         self._module = _lowered(module)
-        check_effects(self._module, self._functions, "lockstep")
+        driven = {*self._functions, RAGGED_ALL_TO_ALL}
+        check_effects(self._module, driven, "lockstep")
         drop_tokens(self._module)  # Operations are executed in order, so tokens are unnecessary.
-        take_plain_arrays(self._module, self._functions)
+        take_plain_arrays(self._module, driven)
         self._engine = engine
         self._layout = layout
-        self._splitter = ProgramSplitter(self._module, self._functions)
+        self._splitter = ProgramSplitter(self._module, driven)
         self._steps: dict[ir.Block, tuple[_Step, ...]] = {}
 
     def run(self, inputs: Sequence[Arrays]) -> list[list[Array]]:
@@ -127,8 +136,11 @@ class LockstepProgram:
         operation = step.operation
         if operation.name in COLLECTIVES:
             return self._collective(operation)
-        if operation.name == CUSTOM_CALL:
+        if operation.name == CUSTOM_CALL and target_of(operation) in self._functions:
             return self._custom_call(operation)
+        if operation.name == CUSTOM_CALL:
+            groups = process_groups_of_call(operation, self._layout)
+            return partial(self._run_ragged_exchange, operation, groups)
         if operation.name in CALLS:
             return partial(self._run_call, operation)
         if operation.name == "stablehlo.while":
@@ -230,20 +242,8 @@ class LockstepProgram:
         active: Active,
         held: dict[ir.Value, Held],
     ) -> None:
-        present = set(active)
-        grouped = {process for group in groups for process in group}
-        if not present <= grouped:
-            lost = min(present - grouped)
-            raise _not_meeting(operation, f"device {lost} is in none of its groups")
         results = [self._nothing() for _ in operation.results]
-        for group in groups:
-            absent = [process for process in group if process not in present]
-            if len(absent) == len(group):
-                continue
-            if absent:
-                there = next(process for process in group if process in present)
-                what = f"device {there} reaches it, device {absent[0]} does not"
-                raise _not_meeting(operation, what)
+        for group in _meeting(operation, groups, active):
             for operand, exchange, result in zip(
                 operation.operands, exchanges, results, strict=True
             ):
@@ -253,6 +253,22 @@ class LockstepProgram:
                     result[process] = array
         held.update(zip(operation.results, results, strict=True))
 
+    def _run_ragged_exchange(
+        self, call: ir.Operation, groups: Groups, active: Active, held: dict[ir.Value, Held]
+    ) -> None:
+        column = self._nothing()
+        for group in _meeting(call, groups, active):
+            members = [
+                [_present(held[value][process]) for value in call.operands] for process in group
+            ]
+            try:
+                received = ragged_all_to_all(members)
+            except ValueError as fault:
+                raise ExecutionError(error(str(fault), location_of(call.location))) from None
+            for process, array in zip(group, received, strict=True):
+                column[process] = array
+        held[call.results[0]] = column
+
     def _nothing(self) -> Held:
         return [None] * self._layout.size
 
@@ -260,17 +276,40 @@ class LockstepProgram:
 _Step = Callable[[Active, "dict[ir.Value, Held]"], None]
 
 
+def _meeting(operation: ir.Operation, groups: Groups, active: Active) -> Iterator[Sequence[int]]:
+    """Yield the groups of a collective whose processes execute it.
+
+    Raises:
+        ExecutionError: a process doesn't reach it, or is in no group.
+    """
+    present = set(active)
+    grouped = {process for group in groups for process in group}
+    if not present <= grouped:
+        lost = min(present - grouped)
+        raise _not_meeting(operation, f"device {lost} is in none of its groups")
+    for group in groups:
+        absent = [process for process in group if process not in present]
+        if len(absent) == len(group):
+            continue
+        if absent:
+            there = next(process for process in group if process in present)
+            what = f"device {there} reaches it, device {absent[0]} does not"
+            raise _not_meeting(operation, what)
+        yield group
+
+
 def _lowered(module: ir.Module) -> ir.Module:
     """Return a copy of a module in fewer kinds of operations.
 
     It has no asynchronous operations, composites, CHLO, sizes in operands, deprecated operations of
-    StableHLO, or sharding rules.
+    StableHLO, constants with resources, or sharding rules.
     """
     copy = copy_of(module)
     # Custom calls keep user-defined rules, which engines don't support.
     for operation in operations_with(SHARDING_RULE, copy):
         remove_discardable(operation, SHARDING_RULE)
     make_synchronous(copy)
+    use_dense_constants(copy)
     make_static(copy.operation)
     try:
         passmanager.PassManager.parse(f"builtin.module({_LOWER})", module.context).run(

@@ -44,6 +44,32 @@ def all_to_all(
     ]
 
 
+def ragged_all_to_all(members: Sequence[Sequence[Array]]) -> list[Array]:
+    """Send ranges of rows of each member to each one.
+
+    Args:
+        members: for each member its rows, the rows that it returns unless they are overwritten,
+            and four vectors: where the ranges that it sends begin, their sizes, where they begin
+            in the result of the receiver, and the sizes of those that it gets. With n members and
+            k ranges for each, ranges i * k to i * k + k - 1 are for member i.
+
+    Raises:
+        ValueError: a range isn't within the rows.
+    """
+    results = [np.array(before) for _, before, *_ in members]
+    for rows, _, *vectors in members:
+        begins, sizes, ends = (vector.tolist() for vector in vectors[:3])
+        for number, (begin, size, end) in enumerate(zip(begins, sizes, ends, strict=True)):
+            target = results[number * len(members) // len(sizes)]
+            if min(begin, size, end) < 0 or begin + size > len(rows) or end + size > len(target):
+                raise ValueError(
+                    f"range {number} of {size} rows, from {begin} to {end}, isn't within the "
+                    f"{len(rows)} rows of the operand and the {len(target)} rows of the result"
+                )
+            target[end : end + size] = rows[begin : begin + size]
+    return results
+
+
 def collective_reduce(parts: Sequence[Array], combine: Combine) -> list[Array]:
     """Combine the parts, from first to last, for the first member; the others get zeros."""
     combined = reduce(combine, parts)

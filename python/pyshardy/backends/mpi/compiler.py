@@ -23,6 +23,7 @@ from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.entry import ENTRY, with_plain_edges
 from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.resources import use_dense_constants
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.local_program.values import spec_of
 from pyshardy.pipeline import run_pipeline
@@ -68,6 +69,7 @@ def compile_for_mpi(
     context = module.context
     text = module.operation.get_asm(assume_verified=True, enable_debug_info=True)
     plain = ir.Module.parse(with_plain_edges(text, inputs, outputs, context), context)
+    use_dense_constants(plain)
     run_pipeline(plain, _SIMPLIFY)
     local = copy_of(decomposed(plain, LACKED))
     with context, ir.Location.unknown():

@@ -4,9 +4,14 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from pyshardy.backends.decompositions.registry import decompose
 from pyshardy.backends.xla.layouts import lay_out_transforms
 from pyshardy.backends.xla.nan_safe import keep_nans
 from pyshardy.backends.xla.split_collectives import split_collectives
+from pyshardy.local_program.resources import use_dense_constants
+
+_FOLDED_WRONGLY = ("convert",)
+"""The operations whose decomposition XLA needs on its way from StableHLO to HLO."""
 
 
 def prepare_for_xla(module: ir.Module, platform: str, *, nan_safe: bool = False) -> None:
@@ -17,7 +22,9 @@ def prepare_for_xla(module: ir.Module, platform: str, *, nan_safe: bool = False)
         platform: the platform by its name in JAX: `cpu`, `gpu`, `cuda` ...
         nan_safe: whether maxima and minima of several devices keep NaN on a CPU.
     """
+    use_dense_constants(module)
     split_collectives(module)
+    decompose(module, _FOLDED_WRONGLY)
     if platform == "cpu":
         if nan_safe:
             keep_nans(module)

@@ -14,6 +14,7 @@ from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, target_of
 from pyshardy.irtools.tokens import is_token
 from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.custom_calls import drop_inspections
 from pyshardy.local_program.segments import CONTROL_FLOW
 
 _MARK, _MANUAL = "mhlo.sharding", "{manual}"
@@ -51,6 +52,17 @@ def text_for_xla(module: ir.Module) -> str:
         FunctionView(function).arg_attrs = arguments
         FunctionView(function).res_attrs = results
     return asm(local)
+
+
+def text_to_partition(module: ir.Module) -> str:
+    """Return the text, with locations, of a program that XLA propagates and partitions.
+
+    Args:
+        module: an annotated program. It isn't changed.
+    """
+    copy = copy_of(module)
+    drop_inspections(copy)
+    return asm(copy)
 
 
 def _donations(function: ir.Operation, count: int) -> list[dict[str, ir.Attribute]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, stablehlo
-from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.model import Mesh, ReductionOp, TensorSharding
 from pyshardy.backends import jax_internals
 from pyshardy.backends.donations import drop_donations
 from pyshardy.backends.effects import check_no_transfers
@@ -25,6 +25,7 @@ from pyshardy.frontends.jax.meshes import (
     check_axis_names,
     cut_mesh,
     device_mesh,
+    explicit_mesh,
     mesh_in_force,
     mesh_of_model,
     partition_spec,
@@ -81,7 +82,8 @@ class JaxProgram(Displayed):
 
     Attributes:
         mesh: the mesh of JAX. Its axes are split where shardings use sub-axes, and keep their kinds
-            (`jax.sharding.AxisType`).
+            (`jax.sharding.AxisType`), but are of kind Explicit if an argument or a result is
+            unreduced, since JAX has no other unreduced arrays.
         in_shardings: the shardings of the arguments, as a tree like `(args, kwargs)` if JAX has
             traced the program, and as a tuple otherwise.
         out_shardings: the shardings of the results, as a tree like the result.
@@ -107,14 +109,17 @@ class JaxProgram(Displayed):
         self._inputs, self._outputs = tuple(inputs), tuple(outputs)
         self._structure = structure_of(module, arguments=len(inputs), results=len(outputs))
         refined = refined_mesh(mesh, ((port.sharding, port.mesh) for port in (*inputs, *outputs)))
-        self.mesh = cut_mesh(refined, _uncut_mesh(mesh, devices, self._structure))
         in_specs, out_specs = (
             tuple(_partition_spec(port, refined) for port in ports) for ports in (inputs, outputs)
         )
+        cut = cut_mesh(refined, _uncut_mesh(mesh, devices, self._structure))
+        has_unreduced = any(spec.unreduced for spec in (*in_specs, *out_specs))
+        self.mesh = explicit_mesh(cut) if has_unreduced else cut
         shardings = [
             [jax.sharding.NamedSharding(self.mesh, spec) for spec in specs]
             for specs in (in_specs, out_specs)
         ]
+        self._shardings = shardings[0]
         self.in_shardings: Any = self._in_tree_of(shardings[0])
         self.out_shardings: Any = self._out_tree_of(shardings[1])
 
@@ -168,8 +173,8 @@ class JaxProgram(Displayed):
 
         leaves = self._leaves(args, kwargs)
         arrays = [
-            _fitting(without_keys(leaf), port)
-            for leaf, port in zip(leaves, self._inputs, strict=True)
+            _placed(_fitting(without_keys(leaf), port), sharding, port.name)
+            for leaf, port, sharding in zip(leaves, self._inputs, self._shardings, strict=True)
         ]
         if any(isinstance(array, jax.core.Tracer) for array in arrays):
             results = self._run_within(*arrays)
@@ -300,7 +305,14 @@ def _refuse_batching(*_: Any) -> Any:
 def _partition_spec(port: Port, grid: RefinedMesh) -> jax.sharding.PartitionSpec:
     if port.sharding is None or port.sharding.has_no_axes:
         return partition_spec([()] * len(port.spec.shape))
-    return partition_spec(grid.axes_of(port.sharding, port.mesh))
+    if port.sharding.reduction_kind is not ReductionOp.SUM:
+        message = (
+            f"{port.name} is unreduced by {port.sharding.reduction_kind.keyword}, but unreduced "
+            "arrays of JAX are sums: complete it by an all-reduce, or use 'run'"
+        )
+        raise UsageError(error(message))
+    unreduced = grid.names_of(port.sharding.unreduced_axes, port.mesh)
+    return partition_spec(grid.axes_of(port.sharding, port.mesh), unreduced)
 
 
 def _local_function(
@@ -376,6 +388,22 @@ def _fitting(value: Any, port: Port) -> Any:
         expected = f"an array of {dtype} of shape {port.spec.shape}"
         raise UsageError(error(f"{port.name} must be {expected}, got: {got}"))
     return value
+
+
+def _placed(array: Any, sharding: jax.sharding.NamedSharding, name: str) -> Any:
+    """Return an array on the devices if it is to become unreduced, which JAX requires then."""
+    import jax.core  # noqa: PLC0415
+
+    given = getattr(array, "sharding", None)
+    if isinstance(array, jax.core.Tracer) or not sharding.spec.unreduced:
+        return array
+    if isinstance(given, jax.sharding.NamedSharding) and given.spec.unreduced:
+        return array
+    if array.dtype.kind == "c":  # XLA would end the process.
+        message = f"{name} is unreduced, and JAX makes no complex array unreduced: use 'run'"
+        raise UsageError(error(message))
+    complete = jax.sharding.PartitionSpec(*sharding.spec.partitions)
+    return jax.device_put(array, jax.sharding.NamedSharding(sharding.mesh, complete))
 
 
 def _tree_text(tree: Any) -> str:

@@ -24,16 +24,20 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.discardable import set_discardable, text_of
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.model import Mesh, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding
-from pyshardy.backends.jax_internals import CustomPartitioning, custom_partitionings
+from pyshardy.backends.jax_internals import (
+    CustomPartitioning,
+    compile_arguments,
+    custom_partitionings,
+)
 from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.frontends.jax.meshes import (
     available_devices,
     device_mesh,
     mesh_of_model,
-    partition_spec,
+    sharding_for_jax,
 )
 from pyshardy.frontends.jax.process import this_process
 from pyshardy.irtools.stablehlo_views import (
@@ -102,7 +106,7 @@ def _expand(call: ir.Operation, known: CustomPartitioning, module: ir.Module, nu
         jax.ShapeDtypeStruct(
             spec.shape,
             dtype_of(spec.element),
-            sharding=_named_sharding(get_sharding(value), len(spec.shape), meshes, mesh),
+            sharding=sharding_for_jax(get_sharding(value), len(spec.shape), meshes, mesh),
         )
         for value, spec in zip(
             values, (*described_call.operands, *described_call.results), strict=True
@@ -135,28 +139,6 @@ def _mesh_of_program(
     raise UsageError(error(message, location_of(call.location)))
 
 
-def _named_sharding(
-    sharding: TensorSharding | None,
-    rank: int,
-    meshes: Mapping[str, Mesh],
-    mesh: jax.sharding.Mesh,
-) -> jax.sharding.NamedSharding:
-    """Return a sharding in JAX's form, without sub-axes, which JAX can't express."""
-    import jax  # noqa: PLC0415
-
-    axes: list[tuple[str, ...]] = [()] * rank
-    own = None if sharding is None else mesh_of(sharding, meshes)
-    if sharding is not None and own is not None and own.axes == mesh_of_model(mesh).axes:
-        for dim, of_dim in enumerate(sharding.dim_shardings):
-            full: list[str] = []
-            for axis in of_dim.axes:
-                if axis.sub_axis_info is not None:
-                    break
-                full.append(axis.name)
-            axes[dim] = tuple(full)
-    return jax.sharding.NamedSharding(mesh, partition_spec(axes))
-
-
 def _lowered(
     known: CustomPartitioning,
     mesh: jax.sharding.Mesh,
@@ -183,7 +165,14 @@ def _lowered(
         check_vma=False,
     )
     plain = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in arguments]
-    return jax.jit(mapped, keep_unused=True).lower(*plain)
+    lowered = jax.jit(mapped, keep_unused=True).lower(*plain)
+    if compile_arguments(lowered)["host_callbacks"]:
+        message = (
+            "the partition function of a custom_partitioning returned a function with callbacks: "
+            "call them outside of it, since XLA has none there either"
+        )
+        raise UsageError(error(message))
+    return lowered
 
 
 def _spec(sharding: Any, mesh: jax.sharding.Mesh) -> jax.sharding.PartitionSpec:

@@ -16,16 +16,22 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
-from pyshardy.backends.jax_internals import compile_arguments
+from pyshardy.backends.jax_internals import compile_arguments, text_and_constants
 from pyshardy.frontends.jax.callbacks import put_on_one_device, remember_callbacks
 from pyshardy.frontends.jax.custom_partitioning import remember_custom_partitioning
+from pyshardy.frontends.jax.inspections import remember_inspections
 from pyshardy.frontends.jax.locations import locate_by_calls, locate_in_user_code
 from pyshardy.frontends.jax.random_keys import implementations
 from pyshardy.frontends.jax.structure import Structure, remember
+from pyshardy.irtools.stablehlo_views import ConstantView
+from pyshardy.irtools.walks import operations_named
 from pyshardy.packages import require
 
 if TYPE_CHECKING:
     import jax
+
+MOST_IN_TEXT = 2**18
+"""The number of elements up to which constants are passed as text. No other attribute has more."""
 
 
 def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None = None) -> ir.Module:
@@ -51,7 +57,7 @@ def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None =
     if not isinstance(lowered, jax.stages.Lowered):
         got = f"got: {type(lowered).__name__}"
         raise UsageError(error(f"expected the result of 'jax.jit(f).lower(...)', {got}"))
-    module = parse(lowered.as_text(debug_info=True), context or Context())
+    module = _parsed(lowered, context or Context())
     locate_by_calls(module)
     locate_in_user_code(module)
     # JAX stores the dropped arguments and the devices nowhere else.
@@ -67,6 +73,26 @@ def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None =
     remember_callbacks(found["host_callbacks"], module)
     put_on_one_device(module)
     remember_custom_partitioning(found["keepalive"], module)
+    remember_inspections(found["keepalive"], module)
+    return module
+
+
+def _parsed(lowered: jax.stages.Lowered, context: ir.Context) -> ir.Module:
+    """Return the module of a lowered function, whose large constants aren't passed as text.
+
+    Text takes several times their memory.
+    """
+    text, constants = text_and_constants(lowered, MOST_IN_TEXT)
+    module = parse(text, context)
+    elided = [
+        constant
+        for constant in operations_named({"stablehlo.constant"}, module)
+        if not isinstance(ConstantView(constant).value, ir.DenseElementsAttr)
+    ]
+    for constant, contents in zip(elided, constants, strict=True):
+        tensor = constant.results[0].type
+        elements = ir.DenseElementsAttr.get(contents, type=tensor, context=context)
+        ConstantView(constant).value = elements
     return module
 
 

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
-from mlir_sdy.model import Mesh
+from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.frontends.jax.mesh_type import MeshOfJax
 from pyshardy.frontends.jax.refined_mesh import RefinedMesh
@@ -131,6 +131,14 @@ def cut_mesh(grid: RefinedMesh, mesh: jax.sharding.Mesh) -> jax.sharding.Mesh:
     )
 
 
+def explicit_mesh(mesh: jax.sharding.Mesh) -> jax.sharding.Mesh:
+    """Return the mesh with all axes of kind Explicit."""
+    import jax  # noqa: PLC0415
+
+    kinds = (jax.sharding.AxisType.Explicit,) * len(mesh.axis_names)
+    return jax.sharding.Mesh(mesh.devices, mesh.axis_names, axis_types=kinds)
+
+
 def device_mesh(mesh: Mesh, devices: Sequence[Any]) -> jax.sharding.Mesh:
     """Return a JAX mesh over devices in mesh order."""
     import jax  # noqa: PLC0415
@@ -158,11 +166,16 @@ def check_axis_names(mesh: Mesh) -> None:
             raise UsageError(error(message))
 
 
-def partition_spec(axes_of_dims: Sequence[tuple[str, ...]]) -> PartitionSpec:
-    """Return the `PartitionSpec` of the axes of each dimension."""
+def partition_spec(
+    axes_of_dims: Sequence[tuple[str, ...]], unreduced: Collection[str] = ()
+) -> PartitionSpec:
+    """Return the `PartitionSpec` of the axes of each dimension, and of unreduced axes."""
     from jax.sharding import PartitionSpec  # noqa: PLC0415
 
-    return PartitionSpec(*(axes[0] if len(axes) == 1 else axes or None for axes in axes_of_dims))
+    dims = [axes[0] if len(axes) == 1 else axes or None for axes in axes_of_dims]
+    return (
+        PartitionSpec(*dims, unreduced=frozenset(unreduced)) if unreduced else PartitionSpec(*dims)
+    )
 
 
 def available_devices(count: int) -> list[Any]:
@@ -182,3 +195,32 @@ def available_devices(count: int) -> list[Any]:
         )
         raise UsageError(error(message))
     return devices[:count]
+
+
+def sharding_for_jax(
+    sharding: TensorSharding | None,
+    rank: int,
+    meshes: Mapping[str, Mesh],
+    mesh: Any,
+) -> NamedSharding:
+    """Return a sharding in JAX's form, without sub-axes, which JAX can't express.
+
+    Args:
+        sharding: the sharding; None for a replicated value.
+        rank: the number of dimensions.
+        meshes: the meshes that the sharding may refer to.
+        mesh: the JAX mesh of the result. A sharding on other axes counts as replicated.
+    """
+    from jax.sharding import NamedSharding  # noqa: PLC0415
+
+    axes: list[tuple[str, ...]] = [()] * rank
+    own = None if sharding is None else mesh_of(sharding, meshes)
+    if sharding is not None and own is not None and own.axes == mesh_of_model(mesh).axes:
+        for dim, of_dim in enumerate(sharding.dim_shardings):
+            full: list[str] = []
+            for axis in of_dim.axes:
+                if axis.sub_axis_info is not None:
+                    break
+                full.append(axis.name)
+            axes[dim] = tuple(full)
+    return NamedSharding(mesh, partition_spec(axes))

@@ -77,10 +77,11 @@ class RefinedMesh:
 
     def axes_of(self, sharding: TensorSharding, counting: Mesh) -> tuple[tuple[str, ...], ...]:
         """Return the axes of the refined mesh along which each dimension of a tensor is sharded."""
-        return tuple(
-            tuple(name for ref in dim.axes for name in self._names(ref, counting))
-            for dim in sharding.dim_shardings
-        )
+        return tuple(self.names_of(dim.axes, counting) for dim in sharding.dim_shardings)
+
+    def names_of(self, axes: Iterable[AxisRef], counting: Mesh) -> tuple[str, ...]:
+        """Return the axes of the refined mesh that make up axes of another mesh."""
+        return tuple(name for ref in axes for name in self._names(ref, counting))
 
     def _names(self, ref: AxisRef, counting: Mesh) -> list[str]:
         ((size, width),) = sizes_and_widths(counting, [ref])
@@ -108,7 +109,10 @@ def refined_mesh(
 
 
 def _axes_in(sharding: TensorSharding) -> list[AxisRef]:
-    return [ref for dim in sharding.dim_shardings for ref in dim.axes]
+    return [
+        *(ref for dim in sharding.dim_shardings for ref in dim.axes),
+        *sharding.unreduced_axes,
+    ]
 
 
 def _name(part: AxisRef) -> str:

@@ -19,10 +19,13 @@ from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import set_argument_shardings, set_result_shardings
 from mlir_sdy.verify import verify
 from pyshardy.frontends.auto import is_auto
+from pyshardy.frontends.jax.closed_over import warn_of_large_constants
 from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.mesh_type import MeshOfJax
 from pyshardy.frontends.jax.meshes import (
     abstract_mesh,
+    available_devices,
+    device_mesh,
     has_automatic_axes,
     in_force,
     mesh_in_force,
@@ -39,6 +42,7 @@ _NO_PREFIX = "shardings specification must be a tree prefix"
 _OTHER_TREE = "at key path\n    pjit out_shardings"
 _WRONG_RANK = "is incompatible with its sharding annotation"
 _UNEVEN = "should evenly divide the shape"
+_NEEDS_DEVICES = "primitives that require devices"
 _NEEDS_MESH = ("requires a non-empty mesh in context", "The context mesh cannot be empty")
 
 
@@ -92,6 +96,7 @@ def trace(
     import jax  # noqa: PLC0415
 
     _leave_out_own_frames()
+    original_function, original_arguments = function, arguments
     reader = _Shardings(mesh)
     shardings = reader.for_jax(in_shardings), reader.for_jax(out_shardings)
     platforms = None
@@ -137,11 +142,25 @@ def trace(
     try:
         lowered = _with_mesh_if_needed(lower, reader.mesh_of_function)
     except ValueError as refusal:
+        if _NEEDS_DEVICES in str(refusal):
+            return trace(
+                original_function,
+                *original_arguments,
+                in_shardings=in_shardings,
+                out_shardings=out_shardings,
+                mesh=_with_devices(mesh),
+                static_argnums=static_argnums,
+                static_argnames=static_argnames,
+                donate_argnums=donate_argnums,
+                kwargs=kwargs,
+                context=context,
+            )
         message = _mismatch(str(refusal))
         if message is None:
             raise  # of the function, or JAX tells better than we could
         raise UsageError(error(f"the shardings do not match the function: {message}")) from None
     module = from_lowered(lowered, context)
+    warn_of_large_constants(original_function, module)
     (tree_of_arguments, _) = jax.tree.unflatten(lowered.in_tree, [0] * lowered.in_tree.num_leaves)
     tree_of_results = jax.tree.unflatten(lowered.out_tree, [0] * lowered.out_tree.num_leaves)
     ours_in = reader.ours(in_shardings, tree_of_arguments, module)
@@ -172,6 +191,21 @@ def _with_mesh_if_needed(trace_function: Callable[..., Any], mesh: Any) -> Any:
             raise
     with in_force(mesh):
         return trace_function(mesh)
+
+
+def _with_devices(mesh: Mesh | MeshOfJax | None) -> MeshOfJax:
+    """Return a mesh on the first devices of JAX, for a function that is lowered for devices only.
+
+    Raises:
+        UsageError: it isn't an `sdy.Mesh`, or there are too few devices.
+    """
+    if not isinstance(mesh, Mesh):
+        message = (
+            "JAX lowers calls of the function for devices only, such as "
+            "jax.debug.inspect_array_sharding: pass a jax.sharding.Mesh of devices as 'mesh'"
+        )
+        raise UsageError(error(message))
+    return device_mesh(mesh, available_devices(mesh.total_size))
 
 
 def _mismatch(refusal: str) -> str | None:

@@ -10,7 +10,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.rules.families.broadcast import BROADCASTING_OPERATIONS
-from pyshardy.rules.lookup import SHARDING_RULE
+from pyshardy.rules.own_rules import SHARDING_RULE
 
 _OF_ONE_SHAPE = ELEMENTWISE_OPERATIONS.difference(BROADCASTING_OPERATIONS)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import ReductionOp
+from pyshardy.irtools.constants import is_zero_element
 from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.partition.op_facts.record import Linearity, record_of
 from pyshardy.partition.op_facts.reduction_bodies import is_boolean
@@ -109,5 +110,4 @@ def is_zero(value: ir.Value) -> bool:
     elements = ConstantView(operation).value
     if not isinstance(elements, ir.DenseElementsAttr) or not elements.is_splat:
         return False
-    element = elements.get_splat_value()
-    return isinstance(element, ir.FloatAttr | ir.IntegerAttr) and element.value == 0
+    return is_zero_element(elements.get_splat_value())

@@ -53,6 +53,16 @@ def neutral_element(reduction: str, element_type: ir.Type) -> ir.DenseElementsAt
     return neutral_elements(reduction, ir.RankedTensorType.get([], element_type, loc=nowhere))
 
 
+def has_zero(value_type: ir.Type) -> bool:
+    """Whether an element type, or that of a tensor, has a zero.
+
+    MLIR reads the zero of a type without one as its least power of two.
+    """
+    is_tensor = isinstance(value_type, ir.RankedTensorType)
+    element = value_type.element_type if is_tensor else value_type
+    return not isinstance(element, ir.Float8E8M0FNUType)
+
+
 def _literal(reduction: str, element: ir.Type) -> str | None:
     if isinstance(element, ir.IntegerType):
         return _integer(reduction, element)
@@ -80,8 +90,10 @@ def _integer(reduction: str, element: ir.IntegerType) -> str | None:
 def _float(reduction: str, element: ir.FloatType) -> str | None:
     match reduction:
         case "add":
-            # Types of these names have no negative zero: its bits represent NaN.
-            return "0.0" if str(element).endswith(("FNUZ", "FNU")) else "-0.0"
+            if not has_zero(element):
+                return None
+            # Types of this name have no negative zero: its bits represent NaN.
+            return "0.0" if str(element).endswith("FNUZ") else "-0.0"
         case "multiply":
             return "1.0"
         case "maximum" | "minimum" if (bits := _LEAST_FLOATS.get(str(element))) is not None:

@@ -12,9 +12,10 @@ import math
 from mlir_sdy.host import ir
 from mlir_sdy.model import ReductionOp
 from mlir_sdy.values import result_shardings_of
+from pyshardy.irtools.constants import is_zero_element, parts_of
 from pyshardy.irtools.defining_ops import defining_operation
 from pyshardy.irtools.stablehlo_views import ConstantView
-from pyshardy.partition.op_facts.neutral_elements import neutral_element
+from pyshardy.partition.op_facts.neutral_elements import has_zero, neutral_element
 from pyshardy.partition.op_facts.record import Completion, record_of
 from pyshardy.partition.op_facts.reduction_bodies import (
     combining_operations,
@@ -44,8 +45,10 @@ def completion_of(operation: ir.Operation) -> Completion | None:
     return None if find is None else find(operation)
 
 
-def completion_by_sum(operation: ir.Operation) -> Completion:
-    """Return the all-reduce that adds up the partial results."""
+def completion_by_sum(operation: ir.Operation) -> Completion | None:
+    """Return the all-reduce that adds up the partial results; None if a type has no zero."""
+    if not all(has_zero(result.type) for result in operation.results):
+        return None
     kinds = (_kind("stablehlo.add", result.type) for result in operation.results)
     return Completion(tuple(kind or ReductionOp.SUM for kind in kinds))
 
@@ -56,7 +59,8 @@ def completion_by_body(
     """Return the all-reduce by the body of a reduction, or the completion by the local form.
 
     1. A body that combines each value by one operation is completed by the same operation, if
-       `sdy.all_reduce` has it: sum, maximum or minimum, or `or` and `and` of truth values.
+       `sdy.all_reduce` has it: sum, maximum or minimum, or `or` and `and` of truth values. Sums
+       of a type without zero have no completion.
     2. Otherwise the operation completes itself, as by `completion_by_itself`.
 
     Args:
@@ -70,6 +74,9 @@ def completion_by_body(
         is_completed = completes_selections and only_selects(body)
         return completion_by_itself(operation) if is_completed else None
     results = [result.type for result in operation.results]
+    pairs = zip(names, results, strict=True)
+    if any(name == "stablehlo.add" and not has_zero(result) for name, result in pairs):
+        return None
     kinds = [_kind(name, result) for name, result in zip(names, results, strict=True)]
     known = tuple(kind for kind in kinds if kind is not None)
     return Completion(known) if len(known) == len(kinds) else completion_by_itself(operation)
@@ -101,8 +108,8 @@ def is_neutral(value: ir.Value, name: str) -> bool:
     if not isinstance(literal, ir.DenseElementsAttr) or not literal.is_splat:
         return False
     number = literal.get_splat_value()
-    if name == "stablehlo.add" and isinstance(number, ir.FloatAttr):
-        return number.value == 0
+    if name == "stablehlo.add" and is_zero_element(number):
+        return True
     neutral = neutral_element(name, ir.RankedTensorType(value.type).element_type)
     return neutral is not None and number == neutral.get_splat_value()
 
@@ -115,8 +122,10 @@ def is_positive_zero(value: ir.Value) -> bool:
     while producer is not None and producer.name == "stablehlo.broadcast_in_dim":
         producer = defining_operation(producer.operands[0])
     assert producer is not None, "it is a constant"
-    number = ConstantView(producer).value.get_splat_value()
-    return not isinstance(number, ir.FloatAttr) or math.copysign(1, number.value) > 0
+    parts = parts_of(ConstantView(producer).value.get_splat_value())
+    return all(
+        not isinstance(part, ir.FloatAttr) or math.copysign(1, part.value) > 0 for part in parts
+    )
 
 
 def _kind(name: str, result: ir.Type) -> ReductionOp | None:

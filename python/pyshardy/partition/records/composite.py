@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from mlir_sdy.host import ir
 from mlir_sdy.symbols import enclosing_module
 from pyshardy.cost.op_work import no_work
+from pyshardy.irtools.constants import filled
 from pyshardy.irtools.stablehlo_views import CompositeView, ConstantView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of
 from pyshardy.partition.local.builder import LocalBuilder
@@ -52,8 +53,7 @@ def _local_copy(
     ]
     if ConstantView.value.is_in(original):
         number = ConstantView(original).value.get_splat_value()
-        splat = builder.literal(ir.DenseElementsAttr.get_splat(types[0], number))
-        return splat.owner.operation
+        return builder.literal(filled(types[0], number)).owner.operation
     copy = original.clone().operation
     for index, operand in enumerate(original.operands):
         copy.operands[index] = values[operand]

@@ -9,6 +9,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
 from mlir_sdy.values import get_sharding
 from pyshardy.cost.op_work import moving_work, no_work
+from pyshardy.irtools.constants import filled
 from pyshardy.irtools.stablehlo_views import ConstantView, IotaView
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.op_facts.record import PartitionRecord
@@ -25,7 +26,7 @@ def convert_constant(operation: ir.Operation, builder: LocalBuilder) -> None:
         value = literal
     elif isinstance(literal, ir.DenseElementsAttr) and literal.is_splat:
         stored_locally = ir.RankedTensorType.get(local_type.shape, stored.element_type)
-        value = ir.DenseElementsAttr.get_splat(stored_locally, literal.get_splat_value())
+        value = filled(stored_locally, literal.get_splat_value())
     else:
         sharding = get_sharding(result)
         assert sharding is not None, "only the type of a sharded value is another one locally"
@@ -48,7 +49,7 @@ def _is_splat(operation: ir.Operation, _: Mapping[str, Mesh]) -> bool:
 def fit_splat(operation: ir.Operation) -> None:
     """Set the shape of a splat to that of the result."""
     view, result_type = ConstantView(operation), operation.results[0].type
-    view.value = ir.DenseElementsAttr.get_splat(result_type, view.value.get_splat_value())
+    view.value = filled(result_type, view.value.get_splat_value())
 
 
 def convert_iota(operation: ir.Operation, builder: LocalBuilder) -> None:

@@ -12,12 +12,18 @@ from pyshardy.irtools.stablehlo_views import DotView, RaggedDotView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.linear_operations import multiplicative
+from pyshardy.partition.op_facts.neutral_elements import has_zero
 from pyshardy.partition.op_facts.record import Neutral, PartitionRecord
 from pyshardy.partition.op_facts.reductions import completion_by_sum
 
 
-def zeros_for_all_operands(operation: ir.Operation) -> dict[int, Neutral]:
-    """Return 0 for all operands, since 0 for one of them times an infinity would be NaN."""
+def zeros_for_all_operands(operation: ir.Operation) -> dict[int, Neutral] | None:
+    """Return 0 for all operands, since 0 for one of them times an infinity would be NaN.
+
+    None if an element type has no zero.
+    """
+    if not all(has_zero(operand.type) for operand in operation.operands):
+        return None
     return dict.fromkeys(range(len(operation.operands)), 0)
 
 

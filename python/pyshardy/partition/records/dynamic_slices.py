@@ -23,7 +23,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import SizedOperation, Work, taking_work
 from pyshardy.irtools.stablehlo_views import DynamicSliceView
-from pyshardy.irtools.tensor_types import Shape, shape_of
+from pyshardy.irtools.tensor_types import Shape, element_type_of, shape_of, with_shape
 from pyshardy.partition.local.arithmetic import neutral, value_where
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
@@ -130,7 +130,9 @@ def convert_dynamic_slice(operation: ir.Operation, builder: LocalBuilder) -> Non
         for dim, window in windows.items()
         if window.length > 1
     }
-    value = _shifted(builder, value, shifts, lengths)
+    if shifts:
+        zero = neutral(builder, "stablehlo.add", element_type_of(value.type))
+        value = _shifted(builder, value, shifts, lengths, zero)
     for window in windows.values():
         if window.length == 1:
             is_there = builder.compare("EQ", window.within, builder.index(0))
@@ -153,7 +155,10 @@ def convert_dynamic_update_slice(operation: ir.Operation, builder: LocalBuilder)
     taken = [windows[dim].taken if dim in windows else length for dim, length in enumerate(lengths)]
     old = builder.slice_within_bounds(operand, list(operation.operands)[2:], taken)
     shifts = {dim: window.within for dim, window in windows.items() if window.length > 1}
-    new = _shifted(builder, update, shifts, taken)
+    new = update
+    if shifts:
+        anything = builder.splat(with_shape(update.type, ()), 0)  # it isn't selected
+        new = _shifted(builder, update, shifts, taken, anything)
     for dim, window in windows.items():
         new = builder.select(_is_in_slice(builder, window, dim, taken), new, old)
     operation.operands[1] = new
@@ -205,18 +210,15 @@ def _shifted(
     value: ir.Value,
     shifts: Mapping[int, ir.Value],
     shape: Sequence[int],
+    fill: ir.Value,
 ) -> ir.Value:
-    """Build a value of another shape: its element p is element p + shift, or zero.
+    """Build a value of another shape: its element p is element p + shift, or the scalar `fill`.
 
     It is a slice of the value padded on both sides with as many zeros as the new dimension has
     elements.
     """
-    if not shifts:
-        return value
-    tensor = ir.RankedTensorType(value.type)
     margins = [size if dim in shifts else 0 for dim, size in enumerate(shape)]
-    zero = neutral(builder, "stablehlo.add", tensor.element_type)
-    padded = builder.pad(value, zero, margins, margins)
+    padded = builder.pad(value, fill, margins, margins)
     starts = [
         builder.binary("add", shifts[dim], builder.index(size))
         if dim in shifts

@@ -30,6 +30,7 @@ from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.irtools.channels import first_free_channel
+from pyshardy.irtools.constants import share_large_constants
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.elementwise_check import is_compatible_already
@@ -133,6 +134,8 @@ class _ModuleConverter:
         for operation, conversion in reversed(to_convert):
             with operation.location, ir.InsertionPoint(operation):
                 conversion(operation, self.builder)
+        for function in functions:
+            share_large_constants(function)
         write_module_metadata(self.module, self.meshes)
 
     def _new_types(self) -> tuple[dict[ir.Value, ir.Type], list[tuple[ir.Operation, str]]]:

@@ -59,6 +59,7 @@ no_sharding_rule(
 )
 
 for _target in (
+    "ragged_all_to_all",  # of local tensors, like `stablehlo.all_to_all`
     "xla_ffi_partitioned_python_cpu_callback",
     "xla_ffi_partitioned_python_gpu_callback",
 ):
