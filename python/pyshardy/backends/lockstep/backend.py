@@ -25,6 +25,7 @@ from pyshardy.backends.lapack import calls as lapack
 from pyshardy.backends.lockstep.exchanges import Exchange, exchanged
 from pyshardy.irtools.async_operations import make_synchronous
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.ragged_dots import expand_ragged_dots
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tokens import drop_tokens
@@ -272,6 +273,7 @@ def _lowered(module: ir.Module) -> ir.Module:
         remove_discardable(operation, SHARDING_RULE)
     make_synchronous(copy)
     make_static(copy.operation)
+    expand_ragged_dots(copy)
     try:
         passmanager.PassManager.parse(f"builtin.module({_LOWER})", module.context).run(
             copy.operation

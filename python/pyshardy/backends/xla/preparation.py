@@ -7,6 +7,7 @@ from mlir_sdy.host import ir
 from pyshardy.backends.xla.layouts import lay_out_transforms
 from pyshardy.backends.xla.nan_safe import keep_nans
 from pyshardy.backends.xla.split_collectives import split_collectives
+from pyshardy.irtools.ragged_dots import expand_ragged_dots
 
 
 def prepare_for_xla(module: ir.Module, platform: str, *, nan_safe: bool = False) -> None:
@@ -19,6 +20,7 @@ def prepare_for_xla(module: ir.Module, platform: str, *, nan_safe: bool = False)
     """
     split_collectives(module)
     if platform == "cpu":
+        expand_ragged_dots(module)
         if nan_safe:
             keep_nans(module)
         lay_out_transforms(module)
