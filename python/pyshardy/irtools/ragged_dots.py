@@ -43,7 +43,8 @@ def cumulative_sums(builder: StablehloBuilder, numbers: ir.Value) -> ir.Value:
 
 
 def _expanded(operation: ir.Operation, builder: StablehloBuilder) -> ir.Value:
-    numbers = RaggedDotView(operation).ragged_dot_dimension_numbers
+    view = RaggedDotView(operation)
+    numbers = view.ragged_dot_dimension_numbers
     lhs, rhs, sizes = operation.operands
     left, right = list(numbers.lhs_contracting), list(numbers.rhs_contracting)
     batches = list(numbers.lhs_batching), list(numbers.rhs_batching)
@@ -67,10 +68,9 @@ def _expanded(operation: ir.Operation, builder: StablehloBuilder) -> ir.Value:
             f"lhs_contracting_dimensions = {left}, rhs_contracting_dimensions = {right}>"
         )
     }
-    precision = "precision_config"
-    if precision in operation.attributes:
-        text = str(operation.attributes[precision]).replace("#chlo<", "#stablehlo<")
-        attributes[precision] = ir.Attribute.parse(text)
+    if precisions := view.precision_config:
+        cases = ", ".join(f"#stablehlo<precision {case}>" for case in precisions)
+        attributes["precision_config"] = ir.Attribute.parse(f"[{cases}]")
     result = operation.results[0].type
     return builder.create("stablehlo.dot_general", (lhs, rhs), (result,), attributes).result
 

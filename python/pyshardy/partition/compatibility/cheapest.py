@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.async_operations import make_synchronous
 from pyshardy.irtools.barriers import remove_barriers
 from pyshardy.irtools.constants import use_sdy_constants
+from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
@@ -62,6 +64,7 @@ from pyshardy.partition.op_facts.accumulations import trips_of_accumulation
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
 from pyshardy.partition.op_facts.joint_sums import JointSums
+from pyshardy.partition.op_facts.own_rows import uses_own_rows_only
 from pyshardy.partition.op_facts.record import operations_where, record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.propagation.projection import ShardingProjection
@@ -134,7 +137,7 @@ class CheapestCompatibility:
         self._has_several_meshes = has_several_meshes(context.meshes)
         self._signatures = Signatures(context.rules)
         self._by_signature = defaultdict[
-            tuple[AxisTuple, int], SignatureMemo[CompatibleShardings | None]
+            tuple[AxisTuple, float], SignatureMemo[CompatibleShardings | None]
         ](lambda: SignatureMemo(context.rules))
         self._sums = JointSums(_can_be_partial, context.shardings)
         # By signature and the addresses of shardings, which are kept alive; most operations.
@@ -174,7 +177,7 @@ class CheapestCompatibility:
         signature: Hashable,
         shardings: Shardings,
         completed: AxisTuple = (),
-        addends: int = 1,
+        addends: float = 1,
     ) -> CompatibleShardings | None:
         """Return the result of `_resolve_alone`, found once for operations of one signature."""
         find = functools.partial(self._resolve_alone, completed=completed, addends=addends)
@@ -198,7 +201,7 @@ class CheapestCompatibility:
         operation: ir.Operation,
         shardings: Shardings,
         completed: AxisTuple = (),
-        addends: int = 1,
+        addends: float = 1,
     ) -> CompatibleShardings | None:
         rule = self._context.rules.rule(operation)
         if rule is None:
@@ -217,7 +220,7 @@ class CheapestCompatibility:
         rule: OpShardingRule,
         shardings: Shardings,
         completed: AxisTuple,
-        addends: int,
+        addends: float,
     ) -> CompatibleShardings | None:
         values = (*operation.operands, *operation.results)
         question = _Question(
@@ -313,8 +316,14 @@ class CheapestCompatibility:
 
         return compatible_by(rule, question.shardings, self._context.meshes, choose)
 
-    def _num_addends(self, operation: ir.Operation) -> int:
-        """Return the number of results that a loop accumulates, if they can stay partial."""
+    def _num_addends(self, operation: ir.Operation) -> float:
+        """Return the number of results that share a completion.
+
+        These are the results that a loop accumulates, if they can stay partial. Results of which
+        devices use their own rows only need no completion, as if there were no end of them.
+        """
+        if operation.name == RAGGED_DOT:
+            return math.inf if uses_own_rows_only(operation, self._context.rules) else 1
         if not self._has_loops or operation.name not in _SUMMING:
             return 1
         return trips_of_accumulation(operation.results[0])
@@ -465,7 +474,7 @@ class _Question:
     nbytes: tuple[int, ...]
     manual_axes: frozenset[str]
     is_reshape: bool
-    addends: int
+    addends: float
     completed: AxisTuple
 
     def has_costs(self, mesh: Mesh, meshes: Mapping[str, Mesh]) -> bool:

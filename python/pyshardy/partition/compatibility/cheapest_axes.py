@@ -89,7 +89,7 @@ def cheapest_factor_axes(
     hardware: Hardware,
     even: frozenset[int] = frozenset(),
     taken: frozenset[str] = frozenset(),
-    addends: int = 1,
+    addends: float = 1,
     completed: AxisTuple = (),
 ) -> FactorAxes:
     """Return the cheapest axes for each factor.
@@ -206,7 +206,7 @@ class _Judge:
         tensors: tuple[Tensor, ...],
         mesh: Mesh,
         hardware: Hardware,
-        addends: int,
+        addends: float,
         completed: AxisTuple,
     ):
         self.rule = rule

@@ -41,6 +41,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.functions import has_static_shape
+from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
@@ -48,6 +49,7 @@ from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.accumulations import accumulation
 from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
 from pyshardy.partition.op_facts.linear_operations import is_zero, linear_operands
+from pyshardy.partition.op_facts.own_rows import group_axes, uses_own_rows_only
 
 _ALL_REDUCE, _REDUCE_SCATTER = "sdy.all_reduce", "sdy.reduce_scatter"
 _WHILE = "stablehlo.while"
@@ -87,7 +89,9 @@ def reassociate_reductions(function: ir.Operation | ir.OpView) -> None:
        partial results, beginning with zero; after it they are completed, and the initial value is
        added if it isn't zero. Reduce-scatters are not moved: the partial results of a loop would
        need more memory.
-    5. Inner operations and loops come first.
+    5. *Rows of groups*. The all-reduce of a `chlo.ragged_dot` is erased if devices only use rows of
+       their own groups (see `uses_own_rows_only`).
+    6. Inner operations and loops come first.
 
     The shardings of partial results have these axes as unreduced axes.
 
@@ -98,6 +102,8 @@ def reassociate_reductions(function: ir.Operation | ir.OpView) -> None:
         mark_all_preserved()
         return
     reassociation = _Reassociation(FunctionContext.of(function))
+    for product in operations_named({RAGGED_DOT}, function):
+        reassociation.keep_own_rows(product)
     names = {*_JOINT, "stablehlo.slice", _WHILE}
     for operation in operations_named(names, function, ir.WalkOrder.POST_ORDER):
         reassociation.visit(operation)
@@ -156,6 +162,7 @@ class _Reassociation:
     def __init__(self, context: FunctionContext):
         self.meshes = context.meshes
         self.cache = context.cache
+        self.rules = context.rules
         self.has_changed = False
 
     def visit(self, operation: ir.Operation) -> None:
@@ -324,6 +331,24 @@ class _Reassociation:
     ) -> TensorSharding:
         rank = rank_of((operation.results[0] if value is None else value).type)
         return TensorSharding.fully_closed(rank, completion.sharding.mesh_or_ref)
+
+    # --- Products of groups -------------------------------------------------------------------
+
+    def keep_own_rows(self, product: ir.Operation) -> None:
+        """Erase the all-reduce of a product of groups, if devices use their own rows only."""
+        if not has_one_use(product.results[0]):
+            return
+        (use,) = product.results[0].uses
+        reduced = use.owner.operation
+        if reduced.name != _ALL_REDUCE or not uses_own_rows_only(product, self.rules):
+            return
+        if {*reduced_axes(reduced, self.meshes)} != {*group_axes(product)}:
+            return
+        completion = _Completion(reduced, reduced_axes(reduced, self.meshes), ())
+        sharding = get_sharding(product.results[0]) or self._replicated(product, completion)
+        self._set_unreduced(product.results[0], sharding, completion)
+        reduced.results[0].replace_all_uses_with(product.results[0])
+        reduced.erase()
 
     # --- Loops -------------------------------------------------------------------------------
 

@@ -27,12 +27,13 @@ def ragged_dot_rule(op: OperationSignature) -> OpShardingRule:
             lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1],
             lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}>
             : (tensor<4x6xf32>, tensor<2x6x5xf32>, tensor<2xi32>) -> tensor<4x5xf32>
-        // ([i, k], [l, k, j], [m])->([i, j]) {i=4, j=5, k=6, l=2, m=2}
+        // ([j, k], [l, k, i], [m])->([j, i]) {i=5, j=4, k=6, l=2, m=2}
         //     reduction={k, l} need_replication={m}
     """
     numbers = RaggedDotNumbers.parse(op.text("ragged_dot_dimension_numbers"))
     lhs, rhs, sizes = (op.operand_shape(index) for index in range(3))
-    apart = numbers.sized_apart(len(lhs)) if len(sizes) > 1 else ()
+    *batches, num_groups = sizes
+    apart = numbers.sized_apart(len(lhs)) if batches else ()
 
     builder = RuleBuilder(op)
 
@@ -43,14 +44,15 @@ def ragged_dot_rule(op: OperationSignature) -> OpShardingRule:
 
     if numbers.is_contracting:
         builder.factor(op.result_shape()[0], (), (0,))
-    for dim in (*numbers.lhs_batching, *numbers.lhs_free(len(lhs))):
-        of_lhs(dim)
     free = numbers.rhs_free(len(rhs))
     for result_dim, dim in enumerate(free, len(op.result_shape()) - len(free)):
         builder.factor(rhs[dim], (None, dim), (result_dim,))
+    # Behind columns, since choices of equal cost prefer later factors: the next product takes rows.
+    for dim in (*numbers.lhs_batching, *numbers.lhs_free(len(lhs))):
+        of_lhs(dim)
     for dim in numbers.lhs_contracting:
         of_lhs(dim, REDUCTION)
     for dim in numbers.rhs_group:
         builder.factor(rhs[dim], (None, dim), kind=REDUCTION)
     of_sizes = PASS_THROUGH if numbers.is_batching else NEED_REPLICATION
-    return builder.factor(sizes[-1], (None, None, -1), kind=of_sizes).build()
+    return builder.factor(num_groups, (None, None, -1), kind=of_sizes).build()
