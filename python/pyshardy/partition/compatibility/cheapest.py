@@ -25,6 +25,7 @@ from mlir_sdy.model import (
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.operations import bound_manual_axes
 from pyshardy.cost.hardware import Hardware
+from pyshardy.cost.op_work import taking_work
 from pyshardy.irtools.async_operations import make_synchronous
 from pyshardy.irtools.barriers import remove_barriers
 from pyshardy.irtools.constants import use_sdy_constants
@@ -63,6 +64,7 @@ from pyshardy.partition.halo.profitability import factors_to_replicate
 from pyshardy.partition.op_facts.accumulations import trips_of_accumulation
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
+from pyshardy.partition.op_facts.invariant_computations import LoopInvariants
 from pyshardy.partition.op_facts.joint_sums import JointSums
 from pyshardy.partition.op_facts.own_rows import uses_own_rows_only
 from pyshardy.partition.op_facts.record import operations_where, record_of
@@ -74,6 +76,7 @@ _MANUAL = "sdy.manual_computation"
 _WHILE = "stablehlo.while"
 _RESHAPE = "stablehlo.reshape"
 _ALL_REDUCE = "sdy.all_reduce"
+_Uses = tuple[int, ...]
 _SUMMING = DOT_OPERATIONS | {"stablehlo.convolution", "stablehlo.reduce"}
 
 
@@ -133,11 +136,12 @@ class CheapestCompatibility:
         self._full = full
         self._local_forms = operations_where(lambda record: record.local_form is not None)
         self._has_manual_computations = bool(operations_named({_MANUAL}, function))
-        self._has_loops = bool(operations_named({_WHILE}, function))
+        has_loops = bool(operations_named({_WHILE}, function))
+        self._invariants = LoopInvariants(function) if has_loops else None
         self._has_several_meshes = has_several_meshes(context.meshes)
         self._signatures = Signatures(context.rules)
         self._by_signature = defaultdict[
-            tuple[AxisTuple, float], SignatureMemo[CompatibleShardings | None]
+            tuple[AxisTuple, float, _Uses], SignatureMemo[CompatibleShardings | None]
         ](lambda: SignatureMemo(context.rules))
         self._sums = JointSums(_can_be_partial, context.shardings)
         # By signature and the addresses of shardings, which are kept alive; most operations.
@@ -166,10 +170,11 @@ class CheapestCompatibility:
             if signature is not None:
                 self._settled[key] = shardings, alone
             return alone
-        if not self._is_added(view.operation):
+        uses, is_added = self._uses_in_loops(view.operation), self._is_added(view.operation)
+        if not (uses or is_added):
             return alone
-        completed = self._completed_sum(view.operation)
-        return self._resolve_once(view.operation, signature, shardings, completed)
+        completed = self._completed_sum(view.operation) if is_added else ()
+        return self._resolve_once(view.operation, signature, shardings, completed, uses=uses)
 
     def _resolve_once(
         self,
@@ -178,10 +183,13 @@ class CheapestCompatibility:
         shardings: Shardings,
         completed: AxisTuple = (),
         addends: float = 1,
+        uses: _Uses = (),
     ) -> CompatibleShardings | None:
         """Return the result of `_resolve_alone`, found once for operations of one signature."""
-        find = functools.partial(self._resolve_alone, completed=completed, addends=addends)
-        memo = self._by_signature[completed, addends]
+        find = functools.partial(
+            self._resolve_alone, completed=completed, addends=addends, uses=uses
+        )
+        memo = self._by_signature[completed, addends, uses]
         return memo.of_signature(signature, operation, shardings, find)
 
     def _depends_on_place(self, operation: ir.Operation) -> bool:
@@ -194,7 +202,8 @@ class CheapestCompatibility:
 
     def _resolve(self, operation: ir.Operation, shardings: Shardings) -> CompatibleShardings | None:
         completed = self._completed_sum(operation) if self._is_added(operation) else ()
-        return self._resolve_alone(operation, shardings, completed)
+        uses = self._uses_in_loops(operation)
+        return self._resolve_alone(operation, shardings, completed, uses=uses)
 
     def _resolve_alone(
         self,
@@ -202,6 +211,7 @@ class CheapestCompatibility:
         shardings: Shardings,
         completed: AxisTuple = (),
         addends: float = 1,
+        uses: _Uses = (),
     ) -> CompatibleShardings | None:
         rule = self._context.rules.rule(operation)
         if rule is None:
@@ -212,7 +222,7 @@ class CheapestCompatibility:
         if not (self._full or needs_full_version(operation)):
             return resolve_partially(operation, rule, shardings, self._context.meshes)
         on_shards = rule_on_shards(operation, rule)
-        return self._resolve_fully(operation, on_shards, shardings, completed, addends)
+        return self._resolve_fully(operation, on_shards, shardings, completed, addends, uses)
 
     def _resolve_fully(
         self,
@@ -221,6 +231,7 @@ class CheapestCompatibility:
         shardings: Shardings,
         completed: AxisTuple,
         addends: float,
+        uses: _Uses,
     ) -> CompatibleShardings | None:
         values = (*operation.operands, *operation.results)
         question = _Question(
@@ -229,8 +240,10 @@ class CheapestCompatibility:
             tuple(element_bytes(each.type) for each in values),
             self._manual_axes(operation),
             operation.name == _RESHAPE,
+            record_of(operation.name).work is taking_work,
             self._num_addends(operation) * addends,
             completed,
+            uses,
         )
         form = form_of(operation, rule)
         rule = rule if form is None else form.rule
@@ -312,6 +325,7 @@ class CheapestCompatibility:
                 question.manual_axes | question.replicated_axes(),
                 question.addends,
                 question.completed,
+                question.uses,
             )
 
         return compatible_by(rule, question.shardings, self._context.meshes, choose)
@@ -324,9 +338,16 @@ class CheapestCompatibility:
         """
         if operation.name == RAGGED_DOT:
             return math.inf if uses_own_rows_only(operation, self._context.rules) else 1
-        if not self._has_loops or operation.name not in _SUMMING:
+        if self._invariants is None or operation.name not in _SUMMING:
             return 1
         return trips_of_accumulation(operation.results[0])
+
+    def _uses_in_loops(self, operation: ir.Operation) -> _Uses:
+        """Return for each operand how often loops use it unchanged; empty if none is."""
+        if self._invariants is None:
+            return ()
+        uses = tuple([self._invariants.uses(each, operation) for each in operation.operands])
+        return uses if any(each > 1 for each in uses) else ()
 
     def _is_added(self, operation: ir.Operation) -> bool:
         """Whether a result may stay partial, and is added to others."""
@@ -464,9 +485,12 @@ class _Question:
         nbytes: the bytes of an element of each.
         manual_axes: the axes of the enclosing manual computations.
         is_reshape: whether it is a `stablehlo.reshape`.
+        is_taking: whether it reads only the elements of its first operand that it returns.
         addends: the number of its results that share the cost of a completion, such as those that
             a loop accumulates (see `trips_of_accumulation`).
         completed: axes along which the sum that the result is added to is completed in any case.
+        uses: for each operand how often loops use it unchanged; empty if none is (see
+            `LoopInvariants`).
     """
 
     shardings: Shardings
@@ -474,8 +498,10 @@ class _Question:
     nbytes: tuple[int, ...]
     manual_axes: frozenset[str]
     is_reshape: bool
+    is_taking: bool
     addends: float
     completed: AxisTuple
+    uses: _Uses
 
     def has_costs(self, mesh: Mesh, meshes: Mapping[str, Mesh]) -> bool:
         """Whether all tensors have sizes and one order of devices, and none is unreduced."""
@@ -487,12 +513,13 @@ class _Question:
 
     def tensors(self) -> list[Tensor]:
         """Return the tensors with their current axes."""
-        return [
-            Tensor(shape, nbytes, tuple(sharding.dim_axes) if sharding else ((),) * len(shape))
-            for shape, nbytes, sharding in zip(
-                self.shapes, self.nbytes, self.shardings, strict=True
-            )
-        ]
+        found: list[Tensor] = []
+        for index, shape in enumerate(self.shapes):
+            sharding = self.shardings[index]
+            axes = tuple(sharding.dim_axes) if sharding else ((),) * len(shape)
+            is_accessed = index > 0 or not self.is_taking
+            found.append(Tensor(shape, self.nbytes[index], axes, is_accessed))
+        return found
 
     def replicated_axes(self) -> frozenset[str]:
         """Return the names of the axes along which some tensor is explicitly replicated."""

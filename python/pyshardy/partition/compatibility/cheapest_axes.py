@@ -47,6 +47,7 @@ from mlir_sdy.model import (
 )
 from pyshardy.cost.hardware import Hardware
 from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
+from pyshardy.partition.op_facts.invariant_computations import MOST_BYTES
 from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
     Reshard,
@@ -68,11 +69,13 @@ class Tensor:
         shape: the global shape.
         nbytes: the bytes of an element.
         axes: the axes of each dimension, as it has them, or as its users need them.
+        is_accessed: whether the operation reads or writes all of its elements.
     """
 
     shape: Shape
     nbytes: int
     axes: AxesPerDim
+    is_accessed: bool = True
 
     def reshard(self, source: AxesPerDim, target: AxesPerDim, mesh: Mesh) -> Reshard:
         """Return the reshard between two lists of axes."""
@@ -91,6 +94,7 @@ def cheapest_factor_axes(
     taken: frozenset[str] = frozenset(),
     addends: float = 1,
     completed: AxisTuple = (),
+    uses: Sequence[int] = (),
 ) -> FactorAxes:
     """Return the cheapest axes for each factor.
 
@@ -107,10 +111,12 @@ def cheapest_factor_axes(
             and those along which some tensor is explicitly replicated.
         addends: the number of such results that a loop accumulates (see `trips_of_accumulation`).
         completed: axes along which the sum that the result is added to is completed in any case.
+        uses: for each operand how often loops use it unchanged; empty if none is. It is resharded
+            once for all of these, if loops may keep it.
     """
     if rule.has_dims_with_several_factors:
         return answer
-    judge = _Judge(rule, tuple(tensors), mesh, hardware, addends, completed)
+    judge = _Judge(rule, tuple(tensors), mesh, hardware, addends, completed, uses)
     if judge.communication(answer) == 0:
         return answer
     options = _options(rule, projection, blocked, answer, mesh, even, taken)
@@ -208,6 +214,7 @@ class _Judge:
         hardware: Hardware,
         addends: float,
         completed: AxisTuple,
+        uses: Sequence[int],
     ):
         self.rule = rule
         self.mesh = mesh
@@ -217,6 +224,7 @@ class _Judge:
         pairs = list(zip(rule.mappings, tensors, strict=True))
         self.operands = pairs[: len(rule.operand_mappings)]
         self.results = pairs[len(rule.operand_mappings) :]
+        self.uses = uses or (1,) * len(self.operands)
 
     def cost(self, answer: FactorAxes) -> float:
         """Return the seconds of communication and computation."""
@@ -225,6 +233,7 @@ class _Judge:
         accessed = sum(
             tensor.nbytes * local_elements(tensor.shape, _axes(mapping, answer), self.mesh)
             for mapping, tensor in (*self.operands, *self.results)
+            if tensor.is_accessed
         )
         return self.communication(answer) + self.hardware.work_seconds(operations, accessed)
 
@@ -235,9 +244,10 @@ class _Judge:
             (axis for factor in self.rule.reduction_factors for axis in answer[factor]), mesh
         )
         seconds = 0.0
-        for mapping, tensor in self.operands:
+        for (mapping, tensor), uses in zip(self.operands, self.uses, strict=True):
             reshard = tensor.reshard(tensor.axes, _axes(mapping, answer), mesh)
-            seconds += reshard_cost(reshard, hardware)
+            kept = tensor.nbytes * local_elements(tensor.shape, reshard.target, mesh)
+            seconds += reshard_cost(reshard, hardware) / (uses if kept <= MOST_BYTES else 1)
         completions = 0.0
         addends = math.inf if reduced and reduced == self.completed else self.addends
         for mapping, tensor in self.results:

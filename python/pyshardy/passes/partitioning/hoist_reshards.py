@@ -37,7 +37,10 @@ from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.completion import reduced_axes
-from pyshardy.partition.op_facts.invariant_computations import hoist_invariant_reshards
+from pyshardy.partition.op_facts.invariant_computations import (
+    MOST_BYTES,
+    hoist_invariant_reshards,
+)
 from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
     Reshard,
@@ -53,7 +56,7 @@ _WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
 def hoist_reshards(
     function: ir.Operation | ir.OpView,
     *,
-    max_bytes: int = 1 << 30,
+    max_bytes: int = MOST_BYTES,
     hardware: str = DEFAULT_HARDWARE,
 ) -> None:
     """Move reshards of loop invariants before the loop.
