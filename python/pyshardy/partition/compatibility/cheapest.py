@@ -10,6 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import are_remarks_wanted
+from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
 from mlir_sdy.model import (
     AxisTuple,
@@ -69,6 +70,8 @@ from pyshardy.partition.op_facts.joint_sums import JointSums
 from pyshardy.partition.op_facts.own_rows import uses_own_rows_only
 from pyshardy.partition.op_facts.record import operations_where, record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
+from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules.operation_view import OperationView
 
@@ -240,10 +243,11 @@ class CheapestCompatibility:
             tuple(element_bytes(each.type) for each in values),
             self._manual_axes(operation),
             operation.name == _RESHAPE,
-            record_of(operation.name).work is taking_work,
+            record_of(operation.name).work is taking_work and len(operation.operands) > 1,
             self._num_addends(operation) * addends,
             completed,
             uses,
+            self._axes_after_iteration(operation) if uses else None,
         )
         form = form_of(operation, rule)
         rule = rule if form is None else form.rule
@@ -348,6 +352,34 @@ class CheapestCompatibility:
             return ()
         uses = tuple([self._invariants.uses(each, operation) for each in operation.operands])
         return uses if any(each > 1 for each in uses) else ()
+
+    def _axes_after_iteration(self, operation: ir.Operation) -> AxesPerDim | None:
+        """Return the axes in which a loop carries on the result of an operation.
+
+        1. The only use of the result is, through elementwise operations, the value that the body of
+           the loop returns at some position.
+        2. That value has the axes of the result in each dimension, and then more: partial results
+           are reduced and scattered, or results sliced, before the elementwise operations.
+        """
+        value = operation.results[0]
+        own = self._context.shardings[value]
+        while own is not None and has_one_use(value):
+            (use,) = value.uses
+            user = use.owner.operation
+            if user.name == "stablehlo.return" and user.parent is not None:
+                loop = user.parent.operation
+                if loop.name != _WHILE or user.block != loop.regions[1].blocks[0]:
+                    return None
+                carried = self._context.shardings[loop.results[use.operand_number]]
+                if carried is None or carried.mesh_or_ref != own.mesh_or_ref:
+                    return None
+                pairs = zip(own.dim_axes, carried.dim_axes, strict=True)
+                is_finer = all(after[: len(axes)] == axes for axes, after in pairs)
+                return tuple(carried.dim_axes) if is_finer else None
+            if user.name not in ELEMENTWISE_OPERATIONS or user.results[0].type != value.type:
+                return None
+            value = user.results[0]
+        return None
 
     def _is_added(self, operation: ir.Operation) -> bool:
         """Whether a result may stay partial, and is added to others."""
@@ -485,12 +517,14 @@ class _Question:
         nbytes: the bytes of an element of each.
         manual_axes: the axes of the enclosing manual computations.
         is_reshape: whether it is a `stablehlo.reshape`.
-        is_taking: whether it reads only the elements of its first operand that it returns.
+        is_taking: whether it returns elements of its first operand at indices, and reads no others.
         addends: the number of its results that share the cost of a completion, such as those that
             a loop accumulates (see `trips_of_accumulation`).
         completed: axes along which the sum that the result is added to is completed in any case.
         uses: for each operand how often loops use it unchanged; empty if none is (see
             `LoopInvariants`).
+        wanted: the axes of the value that a loop carries on, if it is the only result; None if they
+            aren't those of the result and more.
     """
 
     shardings: Shardings
@@ -502,6 +536,7 @@ class _Question:
     addends: float
     completed: AxisTuple
     uses: _Uses
+    wanted: AxesPerDim | None
 
     def has_costs(self, mesh: Mesh, meshes: Mapping[str, Mesh]) -> bool:
         """Whether all tensors have sizes and one order of devices, and none is unreduced."""
@@ -517,6 +552,8 @@ class _Question:
         for index, shape in enumerate(self.shapes):
             sharding = self.shardings[index]
             axes = tuple(sharding.dim_axes) if sharding else ((),) * len(shape)
+            if self.wanted is not None and index == len(self.shapes) - 1:
+                axes = self.wanted
             is_accessed = index > 0 or not self.is_taking
             found.append(Tensor(shape, self.nbytes[index], axes, is_accessed))
         return found
