@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Products of groups of rows, with groups, rows and all other dimensions sharded."""
 
-import itertools
 import math
 import random
 

@@ -72,7 +72,7 @@ class RaggedDotNumbers:
         return (*outer, *cut[: cut.index(ragged)])
 
     def rhs_dim(self, lhs_dim: int) -> int | None:
-        """Return the dimension of the right operand that a dimension of the left one is paired with."""
+        """Return the dimension of the right operand that is paired with one of the left operand."""
         pairs = zip(
             (*self.lhs_batching, *self.lhs_contracting),
             (*self.rhs_batching, *self.rhs_contracting),

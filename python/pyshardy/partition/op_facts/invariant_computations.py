@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import terminator_of
+from pyshardy.irtools.defining_ops import defining_operation
 from pyshardy.irtools.loops import trip_count
 from pyshardy.irtools.walks import operations_named
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
@@ -108,7 +109,7 @@ def hoist_invariant_reshards(
 
 
 class LoopInvariants:
-    """How often values are used in loops that don't change them.
+    """The loops of a function, and the values that they don't change.
 
     A reshard of such a value is moved before the loops (see `sdy-hoist-reshards`), so that it costs
     as much as it does once.
@@ -140,18 +141,18 @@ class LoopInvariants:
     def uses(self, value: ir.Value, user: ir.Operation) -> int:
         """Return how often an operation in loops uses a value before it changes; 1 if once."""
         uses = 1
-        while not isinstance(value, ir.BlockArgument) and value.owner.operation.name in SENDING:
-            value = value.owner.operation.operands[0]
+        while (maker := defining_operation(value)) is not None and maker.name in SENDING:
+            value = maker.operands[0]
         while (found := self._trips.get(user.block)) is not None:
             loop, trips = found
             is_inside = _is_of(value, user.block)
             if is_inside and value not in self._invariant:
                 break
             uses *= trips
-            if isinstance(value, ir.BlockArgument):
-                value = loop.operands[value.arg_number] if is_inside else value
-            elif is_inside:
+            if is_inside and defining_operation(value) is not None:
                 break
+            if is_inside:
+                value = loop.operands[ir.BlockArgument(value).arg_number]
             user = loop
         return uses
 

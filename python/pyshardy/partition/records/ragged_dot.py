@@ -14,6 +14,7 @@ the first four results at 4.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir, stablehlo
@@ -46,6 +47,11 @@ class _Rows:
     apart: tuple[int, ...]
     start: ir.Value
     end: ir.Value
+
+    def of(self, dim_of: Callable[[int], int | None]) -> _Rows:
+        """Return the same rows of another tensor, given its dimension for each of this one."""
+        dim, *apart = (dim for each in (self.dim, *self.apart) if (dim := dim_of(each)) is not None)
+        return _Rows(dim, tuple(apart), self.start, self.end)
 
     def moved(self, builder: LocalBuilder, value: ir.Value, *, back: bool = False) -> ir.Value:
         """Move the row at `start` to the beginning, or the first one back to `start`.
@@ -122,13 +128,12 @@ def convert_ragged_dot(operation: ir.Operation, builder: LocalBuilder) -> None:
     rank = len(shape_of(lhs.type))
     apart = numbers.sized_apart(rank) if len(shape_of(sizes.type)) > 1 else ()
     start, end = _at(builder, starts, 0), _at(builder, ends, num_groups - 1)
-    operation.operands[0] = _Rows(ragged, apart, start, end).moved(builder, lhs)
+    rows = _Rows(ragged, apart, start, end)
+    operation.operands[0] = rows.moved(builder, lhs)
     if numbers.is_contracting:
-        dim, *others = (numbers.rhs_dim(each) for each in (ragged, *apart))
-        operation.operands[1] = _Rows(dim, tuple(others), start, end).moved(builder, rhs)
+        operation.operands[1] = rows.of(numbers.rhs_dim).moved(builder, rhs)
         return
-    dim, *others = (numbers.result_dim(each, rank) for each in (ragged, *apart))
-    rows = _Rows(dim, tuple(others), start, end)
+    rows = rows.of(lambda dim: numbers.result_dim(dim, rank))
     with ir.InsertionPoint.after(operation):
         moved = rows.moved(builder, result, back=True)
         only = rows.only(builder, moved)
