@@ -13,7 +13,8 @@ compared with other candidates:
 4. No axis shards two factors, nor do sub-axes that can't coexist. Factors whose dimensions can't be
    padded only get axes that divide them: otherwise their dimensions would be gathered later.
 5. The completion of an addend of a sum that a loop accumulates is carried out once, after the
-   loop, and its cost is divided by the number of iterations.
+   loop, and its cost is divided by the number of iterations. So is that of a reshard of an operand
+   that a loop doesn't change, which is carried out before the loop.
 6. The cost of a candidate is the time in which devices reshard the operands, complete the results
    and reshard these, and of the computation on the given hardware (see `pyshardy.cost`). The
    cheapest candidate is taken; Shardy's choice unless another one is cheaper.
