@@ -1557,8 +1557,10 @@ def Sdy_ReassociateReductionsPass : Sdy_FuncPass<"sdy-reassociate-reductions", S
     conversions, transposes, reshapes, slices, broadcasts, sums over dimensions and pads with zeros
     may occur in between.
     Reduce-scatters along the same dimensions and axes are merged as well. A loop that only
-    accumulates results of all-reduces accumulates partial results instead, and one all-reduce
-    completes them after the loop.
+    accumulates results of all-reduces or reduce-scatters accumulates partial results instead, and
+    one collective completes them after the loop. Sums that aren't scattered in the loop any more
+    occupy more memory. The all-reduce of a `chlo.ragged_dot` is dropped if its result is only used
+    by others of the same groups, of which each device takes the same rows.
 
     ```mlir
     %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}\]> : tensor<8xf32>
@@ -1575,6 +1577,10 @@ def Sdy_ReassociateReductionsPass : Sdy_FuncPass<"sdy-reassociate-reductions", S
     ```
   }];
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
+  let options = [
+    Option<"maxBytes", "max-bytes", "int64_t", "1073741824",
+           "maximum number of bytes on each device by which the sums of a loop may grow">
+  ];
 }
 
 def Sdy_PadForDivisibilityPass : Sdy_ModulePass<"sdy-pad-for-divisibility"> {

@@ -68,14 +68,14 @@ def test_rows_of_experts(opaque):
     class Experts(nn.Module):
         def __init__(self):
             super().__init__()
-            self.weight = nn.Parameter(torch.randn(3, 4, 5))
-            self.input = nn.Linear(4, 4)
+            self.weight = nn.Parameter(torch.randn(3, 16, 32))
+            self.input = nn.Linear(16, 16)
 
         def forward(self, x, offsets):
             return opaque(self.input(x), self.weight, offsets).square().sum()
 
     torch.manual_seed(0)
-    model, x = Experts(), torch.randn(8, 4)
+    model, x = Experts(), torch.randn(8, 16)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     traced = sdy.torch.trace_training(
         model,
@@ -87,8 +87,10 @@ def test_rows_of_experts(opaque):
     )
     sdy.propagate(traced.module)
     program = sdy.partition(traced.module)
-    # The start of a group is the end of the one before, which another device may have.
-    assert {one.kind for one in program.collectives} == {"all_reduce", "collective_permute"}
+    # Both products of rows are completed; the gradient of the matrices stays on its devices.
+    sent = sorted(one.nbytes_sent for one in program.collectives if one.nbytes_sent > 8)
+    assert {one.kind for one in program.collectives} == {"all_reduce"}
+    assert sent == [683, 1366]  # 4/3 of the bytes of 8 rows
     results = program.run(traced.inputs((x, OFFSETS)), "jit")
     loss = model(x, OFFSETS)
     loss.backward()
@@ -122,6 +124,65 @@ def test_grouped_products(shapes):
         rtol=2e-2,
         atol=1e-1,
     )
+
+
+def by_groups(lhs, rhs, offs):
+    """`torch._grouped_mm`, group by group."""
+    ranges = list(zip([0, *offs.tolist()[:-1]], offs.tolist(), strict=True))
+    if lhs.dim() == 3:
+        products = [each @ rhs[:, a:b] for each, (a, b) in zip(lhs, ranges, strict=True)]
+        return torch.cat(products, 1)
+    if rhs.dim() == 3:
+        return torch.cat([lhs[a:b] @ each for each, (a, b) in zip(rhs, ranges, strict=True)])
+    return torch.stack([lhs[:, a:b] @ rhs[a:b] for a, b in ranges])
+
+
+@pytest.mark.skipif(not hasattr(torch, "_grouped_mm"), reason="newer PyTorch")
+@pytest.mark.parametrize("product", ["rows", "columns", "contracted"])
+@pytest.mark.parametrize("spec", [("x", None, None), (None, "x", None), (None, None, "x")])
+def test_gradients_of_grouped_products(product, spec):
+    shape, weights = {
+        "rows": ((16, 8), (4, 8, 12)),
+        "columns": ((8, 16), (4, 12, 8)),
+        "contracted": ((8, 16), (4, 8, 12)),
+    }[product]
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.randn(weights))
+            if product == "contracted":
+                self.other = nn.Parameter(torch.randn(16, 12))
+
+        def forward(self, x, offsets, multiply=torch._grouped_mm):
+            if product == "rows":
+                return multiply(x.tanh(), self.weight, offs=offsets).square().mean()
+            if product == "columns":
+                return multiply(self.weight, x.tanh(), offs=offsets).square().mean()
+            found = multiply(x.tanh(), self.other, offs=offsets)
+            return (found + self.weight).square().mean()
+
+    torch.manual_seed(0)
+    model, x = Model(), torch.randn(shape)
+    offsets = torch.tensor([3, 3, 10, 16], dtype=torch.int32)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    traced = sdy.torch.trace_training(
+        model,
+        None,
+        (x, offsets),
+        optimizer=optimizer,
+        mesh=sdy.Mesh.of({"x": 4}),
+        shardings={"weight": spec},
+    )
+    sdy.propagate(traced.module)
+    results = sdy.partition(traced.module).run(traced.inputs((x, offsets)), "jit")
+    loss = model(x, offsets, by_groups)
+    loss.backward()
+    optimizer.step()
+    assert traced.loss(results) == pytest.approx(loss.item(), rel=1e-5)
+    arrays = dict(zip(traced.results, results, strict=True))
+    for name, parameter in model.named_parameters():
+        torch.testing.assert_close(torch.from_numpy(arrays[name]), parameter.detach())
 
 
 def test_slices_that_are_written():

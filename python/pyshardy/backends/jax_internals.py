@@ -290,6 +290,20 @@ def _bytes_of(constant: Any) -> bytes:
     return largest
 
 
+@functools.cache
+def keeping_ragged_products() -> Mapping[str, Any]:
+    """Return arguments of `Traced.lower` by which `ragged_dot` is one operation on all platforms.
+
+    JAX expands it for CPUs, to a product of all rows with the matrices of all groups. Of that, the
+    groups of the rows can't be told any more.
+    """
+    from jax._src.interpreters.mlir import LoweringParameters  # noqa: PLC0415
+    from jax._src.lax.lax import _ragged_dot_general_lower, ragged_dot_general_p  # noqa: PLC0415
+
+    rules = ((ragged_dot_general_p, _ragged_dot_general_lower),)
+    return {"_private_parameters": LoweringParameters(override_lowering_rules=rules)}
+
+
 def key_implementation(dtype: Any) -> str:
     """Return the name of the random number generator of a key type."""
     return dtype._impl.name

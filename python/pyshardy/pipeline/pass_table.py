@@ -2062,8 +2062,10 @@ PASSES: dict[str, PassDecl] = {
                 "conversions, transposes, reshapes, slices, broadcasts, sums over dimensions and pads with zeros\n"
                 "may occur in between.\n"
                 "Reduce-scatters along the same dimensions and axes are merged as well. A loop that only\n"
-                "accumulates results of all-reduces accumulates partial results instead, and one all-reduce\n"
-                "completes them after the loop.\n"
+                "accumulates results of all-reduces or reduce-scatters accumulates partial results instead, and\n"
+                "one collective completes them after the loop. Sums that aren't scattered in the loop any more\n"
+                "occupy more memory. The all-reduce of a `chlo.ragged_dot` is dropped if its result is only used\n"
+                "by others of the same groups, of which each device takes the same rows.\n"
                 "\n"
                 "```mlir\n"
                 "%1 = sdy.all_reduce {\"x\"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>\n"
@@ -2079,6 +2081,14 @@ PASSES: dict[str, PassDecl] = {
                 "%4 = sdy.all_reduce {\"x\"} %3 out_sharding=<@mesh, [{}]> : tensor<8xf32>\n"
                 "```"
             ),
+        options=(
+            OptionDecl(
+                name="max-bytes",
+                type="int",
+                default=1073741824,
+                description="maximum number of bytes on each device by which the sums of a loop may grow",
+            ),
+        ),
         release="pyshardy",
     ),
     "sdy-pad-for-divisibility": PassDecl(

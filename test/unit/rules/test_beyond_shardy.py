@@ -144,8 +144,8 @@ def test_the_default_dimension_of_sort_is_the_last(context):
             "lhs_ragged_dimensions = [1], rhs_group_dimensions = []",
             ["tensor<4x6xf32>", "tensor<6x5xf32>", "tensor<2xi32>"],
             "tensor<2x4x5xf32>",
-            "<([j, l], [l, k], [m])->([i, j, k]) {i=2, j=4, k=5, l=6, m=2} "
-            "need_replication={i, l, m}>",
+            "<([k, l], [l, j], [m])->([i, k, j]) {i=2, j=5, k=4, l=6, m=2} "
+            "reduction={l} need_replication={m}>",
         ),
         # Each batch has groups of its own.
         (
@@ -154,8 +154,17 @@ def test_the_default_dimension_of_sort_is_the_last(context):
             "lhs_ragged_dimensions = [1], rhs_group_dimensions = [0]",
             ["tensor<3x4x6xf32>", "tensor<2x3x6x5xf32>", "tensor<3x2xi32>"],
             "tensor<3x4x5xf32>",
-            "<([i, j, l], [m, i, l, k], [n, o])->([i, j, k]) {i=3, j=4, k=5, l=6, m=2, n=3, o=2} "
-            "reduction={l} need_replication={i, j, m, n, o}>",
+            "<([j, k, l], [m, j, l, i], [j, n])->([j, k, i]) {i=5, j=3, k=4, l=6, m=2, n=2} "
+            "reduction={l, m} need_replication={n}>",
+        ),
+        # The ragged dimension is a batch: the sizes have no effect.
+        (
+            "lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], "
+            "lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [1], "
+            "lhs_ragged_dimensions = [0], rhs_group_dimensions = []",
+            ["tensor<3x4x6xf32>", "tensor<3x6x5xf32>", "tensor<2xi32>"],
+            "tensor<3x4x5xf32>",
+            "<([j, k, l], [j, l, i], [m])->([j, k, i]) {i=5, j=3, k=4, l=6, m=2} reduction={l}>",
         ),
     ],
 )

@@ -35,7 +35,6 @@ NUM_FACTORS = {
     "dynamic_reshape_rule": 2,
     "einsum_rule": 5,
     "pointwise_rule": 4,
-    "ragged_dot_rule": 2,
     "reduce_rule": 3,
     "reduce_window_rule": 1,
     "reshape_rule": 7,

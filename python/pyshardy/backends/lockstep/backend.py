@@ -26,6 +26,7 @@ from pyshardy.backends.lockstep.collectives import ragged_all_to_all
 from pyshardy.backends.lockstep.exchanges import Exchange, exchanged
 from pyshardy.irtools.async_operations import make_synchronous
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.ragged_dots import expand_ragged_dots
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tokens import drop_tokens
@@ -311,6 +312,7 @@ def _lowered(module: ir.Module) -> ir.Module:
     make_synchronous(copy)
     use_dense_constants(copy)
     make_static(copy.operation)
+    expand_ragged_dots(copy)
     try:
         passmanager.PassManager.parse(f"builtin.module({_LOWER})", module.context).run(
             copy.operation

@@ -19,6 +19,7 @@ from pyshardy.backends.jit.small_floats import expand_small_floats
 from pyshardy.backends.mpi.communicators import RANK, make_communicators, rank_attribute
 from pyshardy.backends.mpi.library import mpi_library
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.ragged_dots import expand_ragged_dots
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.entry import ENTRY, with_plain_edges
@@ -70,6 +71,7 @@ def compile_for_mpi(
     text = module.operation.get_asm(assume_verified=True, enable_debug_info=True)
     plain = ir.Module.parse(with_plain_edges(text, inputs, outputs, context), context)
     use_dense_constants(plain)
+    expand_ragged_dots(plain)
     run_pipeline(plain, _SIMPLIFY)
     local = copy_of(decomposed(plain, LACKED))
     with context, ir.Location.unknown():

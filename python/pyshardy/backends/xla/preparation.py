@@ -8,6 +8,7 @@ from pyshardy.backends.decompositions.registry import decompose
 from pyshardy.backends.xla.layouts import lay_out_transforms
 from pyshardy.backends.xla.nan_safe import keep_nans
 from pyshardy.backends.xla.split_collectives import split_collectives
+from pyshardy.irtools.ragged_dots import expand_ragged_dots
 from pyshardy.local_program.resources import use_dense_constants
 
 _FOLDED_WRONGLY = ("convert",)
@@ -26,6 +27,7 @@ def prepare_for_xla(module: ir.Module, platform: str, *, nan_safe: bool = False)
     split_collectives(module)
     decompose(module, _FOLDED_WRONGLY)
     if platform == "cpu":
+        expand_ragged_dots(module)
         if nan_safe:
             keep_nans(module)
         lay_out_transforms(module)

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlir_sdy.assembly import asm
+from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import error, note
+from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends.arrays.sharded_arrays import Column
 from pyshardy.backends.custom_calls.functions import Function
@@ -19,6 +20,7 @@ from pyshardy.backends.xla.preparation import prepare_for_xla
 from pyshardy.backends.xla.process import DeviceColumn, xla_process
 from pyshardy.backends.xla.text import text_for_xla
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.ragged_dots import RAGGED_DOT, expand_ragged_dots
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, advice_on, target_of
@@ -76,6 +78,10 @@ class XlaProgram:
         self._inputs = tuple(inputs)
         self._outputs = tuple(outputs)
         self._layout = layout
+        if platform == "cpu" and isinstance(text, str) and RAGGED_DOT in text:
+            module = parse(text, Context())
+            expand_ragged_dots(module)
+            text = asm(module)
         devices = max(_FEWEST_DEVICES, layout.size)
         self._process = xla_process(devices, platform)
         answer = self._ask(

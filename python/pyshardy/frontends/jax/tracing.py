@@ -18,6 +18,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import set_argument_shardings, set_result_shardings
 from mlir_sdy.verify import verify
+from pyshardy.backends.jax_internals import keeping_ragged_products
 from pyshardy.frontends.auto import is_auto
 from pyshardy.frontends.jax.closed_over import warn_of_large_constants
 from pyshardy.frontends.jax.lowered import from_lowered
@@ -134,10 +135,11 @@ def trace(
     def lower(mesh: Any = None) -> Any:
         if not isinstance(mesh, jax.sharding.AbstractMesh):
             traced = compiled.trace(*arguments, **keyword_types)
-            return traced.lower(lowering_platforms=platforms)
+            return traced.lower(lowering_platforms=platforms, **keeping_ragged_products())
         types = _types_of(arguments, (np.ndarray, jax.Array), static)
         traced = compiled.trace(*types, **keyword_types)
-        return traced.lower(lowering_platforms=(_PLATFORM_WITHOUT_DEVICES,))
+        platform = (_PLATFORM_WITHOUT_DEVICES,)
+        return traced.lower(lowering_platforms=platform, **keeping_ragged_products())
 
     try:
         lowered = _with_mesh_if_needed(lower, reader.mesh_of_function)

@@ -14,6 +14,7 @@ from pyshardy.frontends.portable.from_strings import from_strings
 from pyshardy.frontends.portable.to_strings import to_strings
 from pyshardy.frontends.portable.versions import CURRENT, target_version
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.ragged_dots import expand_ragged_dots
 from pyshardy.packages import installation
 
 _HOLDS_SDY = "BytecodeOpInterface for sdy."
@@ -35,6 +36,7 @@ def serialize(module: ir.Module, version: str = CURRENT) -> bytes:
     """
     version = target_version(version)
     copy = copy_of(module)
+    expand_ragged_dots(copy)
     to_strings(copy)
     found: list[Diagnostic] = []
     try:

@@ -8,6 +8,7 @@ PyTorch computes them on CPUs, but its checks of types demand bfloat16.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,15 +33,10 @@ def grouped_mm(
     """
     import torch  # noqa: PLC0415
 
-    ranks = mat_a.dim(), mat_b.dim()
-    if offs is None or ranks == (3, 3):
+    if offs is None or mat_a.dim() == mat_b.dim() == 3:
         made = torch.bmm(mat_a, mat_b)
-    elif ranks == (2, 3):
-        made = torch.einsum("sgk,gkn->sn", _split(mat_a, 0, offs), mat_b)
-    elif ranks == (3, 2):
-        made = torch.einsum("gmk,ksg->ms", mat_a, _split(mat_b, 1, offs))
     else:
-        made = torch.einsum("msg,sn->gmn", _split(mat_a, 1, offs), mat_b)
+        made = _operation()(mat_a, mat_b, offs)
     made = made if bias is None else made + bias
     return made if out_dtype is None else made.to(out_dtype)
 
@@ -52,13 +48,32 @@ def takes(mat_a: Any, mat_b: Any, *_: Any, **__: Any) -> bool:
     return mat_a.dtype == mat_b.dtype and mat_a.dtype in (torch.float32, torch.float16)
 
 
-def _split(value: torch.Tensor, dim: int, ends: torch.Tensor) -> torch.Tensor:
-    """Add a dimension of groups after a dimension, with zeros in place of other groups."""
+@functools.cache
+def _operation() -> Any:
+    """Register the operation for matrices in groups, and its gradient, and return it."""
     import torch  # noqa: PLC0415
 
-    position = torch.arange(value.shape[dim], device=value.device).unsqueeze(1)
-    starts = torch.nn.functional.pad(ends[:-1], (1, 0))
-    is_in_group = (position >= starts) & (position < ends)
-    if dim == 0:
-        is_in_group = is_in_group.unsqueeze(-1)
-    return torch.where(is_in_group, value.unsqueeze(dim + 1), 0)
+    library = torch.library.Library("pyshardy", "FRAGMENT")
+    library.define("grouped_mm(Tensor lhs, Tensor rhs, Tensor offsets) -> Tensor")
+    _LIBRARIES.append(library)
+    operation = torch.ops.pyshardy.grouped_mm
+
+    def types_of(lhs: torch.Tensor, rhs: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
+        groups = offsets.shape if lhs.dim() == rhs.dim() else ()
+        return lhs.new_empty(*groups, lhs.shape[-2], rhs.shape[-1])
+
+    def keep(ctx: Any, inputs: Any, output: Any) -> None:  # noqa: ARG001 (the names count)
+        ctx.save_for_backward(*inputs)
+
+    def differentiate(ctx: Any, gradient: torch.Tensor) -> Any:
+        lhs, rhs, offsets = ctx.saved_tensors
+        return operation(gradient, rhs.mT, offsets), operation(lhs.mT, gradient, offsets), None
+
+    name = "pyshardy::grouped_mm"
+    torch.library.register_fake(name, types_of, lib=library)
+    torch.library.register_autograd(name, differentiate, setup_context=keep, lib=library)
+    return operation
+
+
+_LIBRARIES: list[Any] = []
+"""The registered libraries, kept alive: PyTorch unregisters operations with their library."""

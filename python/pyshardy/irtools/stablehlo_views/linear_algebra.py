@@ -30,7 +30,7 @@ class ProductView(OperationView):
     precision_config = EnumCases("precision_config")
 
 
-class RaggedDotView(OperationView):
+class RaggedDotView(ProductView):
     """A `chlo.ragged_dot`.
 
     Attributes:

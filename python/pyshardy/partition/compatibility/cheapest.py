@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import are_remarks_wanted
+from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
 from mlir_sdy.model import (
     AxisTuple,
@@ -24,9 +26,11 @@ from mlir_sdy.model import (
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.operations import bound_manual_axes
 from pyshardy.cost.hardware import Hardware
+from pyshardy.cost.op_work import taking_work
 from pyshardy.irtools.async_operations import make_synchronous
 from pyshardy.irtools.barriers import remove_barriers
 from pyshardy.irtools.constants import use_sdy_constants
+from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
@@ -61,9 +65,13 @@ from pyshardy.partition.halo.profitability import factors_to_replicate
 from pyshardy.partition.op_facts.accumulations import trips_of_accumulation
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
+from pyshardy.partition.op_facts.invariant_computations import LoopInvariants
 from pyshardy.partition.op_facts.joint_sums import JointSums
+from pyshardy.partition.op_facts.own_rows import uses_own_rows_only
 from pyshardy.partition.op_facts.record import operations_where, record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
+from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules.operation_view import OperationView
 
@@ -71,6 +79,7 @@ _MANUAL = "sdy.manual_computation"
 _WHILE = "stablehlo.while"
 _RESHAPE = "stablehlo.reshape"
 _ALL_REDUCE = "sdy.all_reduce"
+_Uses = tuple[int, ...]
 _SUMMING = DOT_OPERATIONS | {"stablehlo.convolution", "stablehlo.reduce"}
 
 
@@ -130,11 +139,12 @@ class CheapestCompatibility:
         self._full = full
         self._local_forms = operations_where(lambda record: record.local_form is not None)
         self._has_manual_computations = bool(operations_named({_MANUAL}, function))
-        self._has_loops = bool(operations_named({_WHILE}, function))
+        has_loops = bool(operations_named({_WHILE}, function))
+        self._invariants = LoopInvariants(function) if has_loops else None
         self._has_several_meshes = has_several_meshes(context.meshes)
         self._signatures = Signatures(context.rules)
         self._by_signature = defaultdict[
-            tuple[AxisTuple, int], SignatureMemo[CompatibleShardings | None]
+            tuple[AxisTuple, float, _Uses], SignatureMemo[CompatibleShardings | None]
         ](lambda: SignatureMemo(context.rules))
         self._sums = JointSums(_can_be_partial, context.shardings)
         # By signature and the addresses of shardings, which are kept alive; most operations.
@@ -163,10 +173,11 @@ class CheapestCompatibility:
             if signature is not None:
                 self._settled[key] = shardings, alone
             return alone
-        if not self._is_added(view.operation):
+        uses, is_added = self._uses_in_loops(view.operation), self._is_added(view.operation)
+        if not (uses or is_added):
             return alone
-        completed = self._completed_sum(view.operation)
-        return self._resolve_once(view.operation, signature, shardings, completed)
+        completed = self._completed_sum(view.operation) if is_added else ()
+        return self._resolve_once(view.operation, signature, shardings, completed, uses=uses)
 
     def _resolve_once(
         self,
@@ -174,11 +185,14 @@ class CheapestCompatibility:
         signature: Hashable,
         shardings: Shardings,
         completed: AxisTuple = (),
-        addends: int = 1,
+        addends: float = 1,
+        uses: _Uses = (),
     ) -> CompatibleShardings | None:
         """Return the result of `_resolve_alone`, found once for operations of one signature."""
-        find = functools.partial(self._resolve_alone, completed=completed, addends=addends)
-        memo = self._by_signature[completed, addends]
+        find = functools.partial(
+            self._resolve_alone, completed=completed, addends=addends, uses=uses
+        )
+        memo = self._by_signature[completed, addends, uses]
         return memo.of_signature(signature, operation, shardings, find)
 
     def _depends_on_place(self, operation: ir.Operation) -> bool:
@@ -191,14 +205,16 @@ class CheapestCompatibility:
 
     def _resolve(self, operation: ir.Operation, shardings: Shardings) -> CompatibleShardings | None:
         completed = self._completed_sum(operation) if self._is_added(operation) else ()
-        return self._resolve_alone(operation, shardings, completed)
+        uses = self._uses_in_loops(operation)
+        return self._resolve_alone(operation, shardings, completed, uses=uses)
 
     def _resolve_alone(
         self,
         operation: ir.Operation,
         shardings: Shardings,
         completed: AxisTuple = (),
-        addends: int = 1,
+        addends: float = 1,
+        uses: _Uses = (),
     ) -> CompatibleShardings | None:
         rule = self._context.rules.rule(operation)
         if rule is None:
@@ -209,7 +225,7 @@ class CheapestCompatibility:
         if not (self._full or needs_full_version(operation)):
             return resolve_partially(operation, rule, shardings, self._context.meshes)
         on_shards = rule_on_shards(operation, rule)
-        return self._resolve_fully(operation, on_shards, shardings, completed, addends)
+        return self._resolve_fully(operation, on_shards, shardings, completed, addends, uses)
 
     def _resolve_fully(
         self,
@@ -217,7 +233,8 @@ class CheapestCompatibility:
         rule: OpShardingRule,
         shardings: Shardings,
         completed: AxisTuple,
-        addends: int,
+        addends: float,
+        uses: _Uses,
     ) -> CompatibleShardings | None:
         values = (*operation.operands, *operation.results)
         question = _Question(
@@ -226,8 +243,11 @@ class CheapestCompatibility:
             tuple(element_bytes(each.type) for each in values),
             self._manual_axes(operation),
             operation.name == _RESHAPE,
+            record_of(operation.name).work is taking_work and len(operation.operands) > 1,
             self._num_addends(operation) * addends,
             completed,
+            uses,
+            self._axes_after_iteration(operation) if uses else None,
         )
         form = form_of(operation, rule)
         rule = rule if form is None else form.rule
@@ -309,15 +329,57 @@ class CheapestCompatibility:
                 question.manual_axes | question.replicated_axes(),
                 question.addends,
                 question.completed,
+                question.uses,
             )
 
         return compatible_by(rule, question.shardings, self._context.meshes, choose)
 
-    def _num_addends(self, operation: ir.Operation) -> int:
-        """Return the number of results that a loop accumulates, if they can stay partial."""
-        if not self._has_loops or operation.name not in _SUMMING:
+    def _num_addends(self, operation: ir.Operation) -> float:
+        """Return the number of results that share a completion.
+
+        These are the results that a loop accumulates, if they can stay partial. Results of which
+        devices use their own rows only need no completion, as if there were no end of them.
+        """
+        if operation.name == RAGGED_DOT:
+            return math.inf if uses_own_rows_only(operation, self._context.rules) else 1
+        if self._invariants is None or operation.name not in _SUMMING:
             return 1
         return trips_of_accumulation(operation.results[0])
+
+    def _uses_in_loops(self, operation: ir.Operation) -> _Uses:
+        """Return for each operand how often loops use it unchanged; empty if none is."""
+        if self._invariants is None:
+            return ()
+        uses = tuple([self._invariants.uses(each, operation) for each in operation.operands])
+        return uses if any(each > 1 for each in uses) else ()
+
+    def _axes_after_iteration(self, operation: ir.Operation) -> AxesPerDim | None:
+        """Return the axes in which a loop carries on the result of an operation.
+
+        1. The only use of the result is, through elementwise operations, the value that the body of
+           the loop returns at some position.
+        2. That value has the axes of the result in each dimension, and then more: partial results
+           are reduced and scattered, or results sliced, before the elementwise operations.
+        """
+        value = operation.results[0]
+        own = self._context.shardings[value]
+        while own is not None and has_one_use(value):
+            (use,) = value.uses
+            user = use.owner.operation
+            if user.name == "stablehlo.return" and user.parent is not None:
+                loop = user.parent.operation
+                if loop.name != _WHILE or user.block != loop.regions[1].blocks[0]:
+                    return None
+                carried = self._context.shardings[loop.results[use.operand_number]]
+                if carried is None or carried.mesh_or_ref != own.mesh_or_ref:
+                    return None
+                pairs = zip(own.dim_axes, carried.dim_axes, strict=True)
+                is_finer = all(after[: len(axes)] == axes for axes, after in pairs)
+                return tuple(carried.dim_axes) if is_finer else None
+            if user.name not in ELEMENTWISE_OPERATIONS or user.results[0].type != value.type:
+                return None
+            value = user.results[0]
+        return None
 
     def _is_added(self, operation: ir.Operation) -> bool:
         """Whether a result may stay partial, and is added to others."""
@@ -455,9 +517,14 @@ class _Question:
         nbytes: the bytes of an element of each.
         manual_axes: the axes of the enclosing manual computations.
         is_reshape: whether it is a `stablehlo.reshape`.
+        is_taking: whether it returns elements of its first operand at indices, and reads no others.
         addends: the number of its results that share the cost of a completion, such as those that
             a loop accumulates (see `trips_of_accumulation`).
         completed: axes along which the sum that the result is added to is completed in any case.
+        uses: for each operand how often loops use it unchanged; empty if none is (see
+            `LoopInvariants`).
+        wanted: the axes of the value that a loop carries on, if it is the only result; None if they
+            aren't those of the result and more.
     """
 
     shardings: Shardings
@@ -465,8 +532,11 @@ class _Question:
     nbytes: tuple[int, ...]
     manual_axes: frozenset[str]
     is_reshape: bool
-    addends: int
+    is_taking: bool
+    addends: float
     completed: AxisTuple
+    uses: _Uses
+    wanted: AxesPerDim | None
 
     def has_costs(self, mesh: Mesh, meshes: Mapping[str, Mesh]) -> bool:
         """Whether all tensors have sizes and one order of devices, and none is unreduced."""
@@ -478,12 +548,15 @@ class _Question:
 
     def tensors(self) -> list[Tensor]:
         """Return the tensors with their current axes."""
-        return [
-            Tensor(shape, nbytes, tuple(sharding.dim_axes) if sharding else ((),) * len(shape))
-            for shape, nbytes, sharding in zip(
-                self.shapes, self.nbytes, self.shardings, strict=True
-            )
-        ]
+        found: list[Tensor] = []
+        for index, shape in enumerate(self.shapes):
+            sharding = self.shardings[index]
+            axes = tuple(sharding.dim_axes) if sharding else ((),) * len(shape)
+            if self.wanted is not None and index == len(self.shapes) - 1:
+                axes = self.wanted
+            is_accessed = index > 0 or not self.is_taking
+            found.append(Tensor(shape, self.nbytes[index], axes, is_accessed))
+        return found
 
     def replicated_axes(self) -> frozenset[str]:
         """Return the names of the axes along which some tensor is explicitly replicated."""

@@ -13,7 +13,8 @@ compared with other candidates:
 4. No axis shards two factors, nor do sub-axes that can't coexist. Factors whose dimensions can't be
    padded only get axes that divide them: otherwise their dimensions would be gathered later.
 5. The completion of an addend of a sum that a loop accumulates is carried out once, after the
-   loop, and its cost is divided by the number of iterations.
+   loop, and its cost is divided by the number of iterations. So is that of a reshard of an operand
+   that a loop doesn't change, which is carried out before the loop.
 6. The cost of a candidate is the time in which devices reshard the operands, complete the results
    and reshard these, and of the computation on the given hardware (see `pyshardy.cost`). The
    cheapest candidate is taken; Shardy's choice unless another one is cheaper.
@@ -47,6 +48,7 @@ from mlir_sdy.model import (
 )
 from pyshardy.cost.hardware import Hardware
 from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
+from pyshardy.partition.op_facts.invariant_computations import MOST_BYTES
 from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
     Reshard,
@@ -68,11 +70,13 @@ class Tensor:
         shape: the global shape.
         nbytes: the bytes of an element.
         axes: the axes of each dimension, as it has them, or as its users need them.
+        is_accessed: whether the operation reads or writes all of its elements.
     """
 
     shape: Shape
     nbytes: int
     axes: AxesPerDim
+    is_accessed: bool = True
 
     def reshard(self, source: AxesPerDim, target: AxesPerDim, mesh: Mesh) -> Reshard:
         """Return the reshard between two lists of axes."""
@@ -89,8 +93,9 @@ def cheapest_factor_axes(
     hardware: Hardware,
     even: frozenset[int] = frozenset(),
     taken: frozenset[str] = frozenset(),
-    addends: int = 1,
+    addends: float = 1,
     completed: AxisTuple = (),
+    uses: Sequence[int] = (),
 ) -> FactorAxes:
     """Return the cheapest axes for each factor.
 
@@ -107,10 +112,12 @@ def cheapest_factor_axes(
             and those along which some tensor is explicitly replicated.
         addends: the number of such results that a loop accumulates (see `trips_of_accumulation`).
         completed: axes along which the sum that the result is added to is completed in any case.
+        uses: for each operand how often loops use it unchanged; empty if none is. It is resharded
+            once for all of these, if loops may keep it.
     """
     if rule.has_dims_with_several_factors:
         return answer
-    judge = _Judge(rule, tuple(tensors), mesh, hardware, addends, completed)
+    judge = _Judge(rule, tuple(tensors), mesh, hardware, addends, completed, uses)
     if judge.communication(answer) == 0:
         return answer
     options = _options(rule, projection, blocked, answer, mesh, even, taken)
@@ -206,8 +213,9 @@ class _Judge:
         tensors: tuple[Tensor, ...],
         mesh: Mesh,
         hardware: Hardware,
-        addends: int,
+        addends: float,
         completed: AxisTuple,
+        uses: Sequence[int],
     ):
         self.rule = rule
         self.mesh = mesh
@@ -217,6 +225,7 @@ class _Judge:
         pairs = list(zip(rule.mappings, tensors, strict=True))
         self.operands = pairs[: len(rule.operand_mappings)]
         self.results = pairs[len(rule.operand_mappings) :]
+        self.uses = uses or (1,) * len(self.operands)
 
     def cost(self, answer: FactorAxes) -> float:
         """Return the seconds of communication and computation."""
@@ -225,6 +234,7 @@ class _Judge:
         accessed = sum(
             tensor.nbytes * local_elements(tensor.shape, _axes(mapping, answer), self.mesh)
             for mapping, tensor in (*self.operands, *self.results)
+            if tensor.is_accessed
         )
         return self.communication(answer) + self.hardware.work_seconds(operations, accessed)
 
@@ -235,9 +245,10 @@ class _Judge:
             (axis for factor in self.rule.reduction_factors for axis in answer[factor]), mesh
         )
         seconds = 0.0
-        for mapping, tensor in self.operands:
+        for (mapping, tensor), uses in zip(self.operands, self.uses, strict=True):
             reshard = tensor.reshard(tensor.axes, _axes(mapping, answer), mesh)
-            seconds += reshard_cost(reshard, hardware)
+            kept = tensor.nbytes * local_elements(tensor.shape, reshard.target, mesh)
+            seconds += reshard_cost(reshard, hardware) / (uses if kept <= MOST_BYTES else 1)
         completions = 0.0
         addends = math.inf if reduced and reduced == self.completed else self.addends
         for mapping, tensor in self.results:

@@ -7,16 +7,18 @@ The partial results of an addend need not be completed in each iteration:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
+from mlir_sdy.model import AxisTuple
 from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.loops import trip_count
 from pyshardy.partition.op_facts.linear_operations import linear_operands
 
-_WHILE = "stablehlo.while"
+_WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
 _ADDING = frozenset({"stablehlo.add", "stablehlo.subtract"})
 
 _TRIPS_IF_UNKNOWN = 2
@@ -42,7 +44,8 @@ def accumulation(loop: ir.Operation, index: int) -> Accumulation | None:
 
     1. The body uses the value once, except for conversions to its own type, to add something to it
        or to subtract something from it.
-    2. The sum is returned by the body at that position, and has no other use.
+    2. The sum is returned by the body at that position, and has no other use; constraints to
+       its own sharding may follow it.
     3. The condition doesn't use the value.
 
     Args:
@@ -52,7 +55,7 @@ def accumulation(loop: ir.Operation, index: int) -> Accumulation | None:
     condition, body = (region.blocks[0] for region in loop.regions)
     terminator = terminator_of(body)
     carried, copies = _behind_copies(body.arguments[index])
-    added = terminator.operands[index]
+    added = _before_constraints(terminator.operands[index])
     if isinstance(added, ir.BlockArgument) or not (has_one_use(carried) and has_one_use(added)):
         return None
     addition = added.owner.operation
@@ -98,9 +101,13 @@ def trips_of_accumulation(value: ir.Value) -> int:
     return trips
 
 
-def _axis_names(value: ir.Value) -> set[str]:
+def _axes(value: ir.Value) -> Sequence[AxisTuple]:
     sharding = get_sharding(value)
-    return set() if sharding is None else {ref.name for refs in sharding.dim_axes for ref in refs}
+    return () if sharding is None else sharding.dim_axes
+
+
+def _axis_names(value: ir.Value) -> set[str]:
+    return {ref.name for refs in _axes(value) for ref in refs}
 
 
 def _sum_of(addition: ir.Operation, addend: int) -> tuple[ir.Operation, int] | None:
@@ -110,12 +117,24 @@ def _sum_of(addition: ir.Operation, addend: int) -> tuple[ir.Operation, int] | N
         return None
     loop = parent.operation
     (use,) = addition.results[0].uses
-    if use.owner.operation.name != "stablehlo.return":
+    while (user := use.owner.operation).name == _RESHARD and has_one_use(user.results[0]):
+        (use,) = user.results[0].uses
+    if user.name != "stablehlo.return":
         return None
     found = accumulation(loop, use.operand_number)
     if found is None or found.addition != addition or found.addend != addend:
         return None
     return loop, use.operand_number
+
+
+def _before_constraints(value: ir.Value) -> ir.Value:
+    """Follow a value back through reshards that don't change its sharding, each its only use."""
+    while not isinstance(value, ir.BlockArgument) and has_one_use(value):
+        operation = value.owner.operation
+        if operation.name != _RESHARD or _axes(operation.operands[0]) != _axes(value):
+            break
+        value = operation.operands[0]
+    return value
 
 
 def _behind_copies(value: ir.Value) -> tuple[ir.Value, list[ir.Operation]]:

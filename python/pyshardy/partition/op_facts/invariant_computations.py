@@ -17,12 +17,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mlir_sdy.host import ir
+from mlir_sdy.traversal import terminator_of
+from pyshardy.irtools.defining_ops import defining_operation
+from pyshardy.irtools.loops import trip_count
+from pyshardy.irtools.walks import operations_named
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
 SENDING = frozenset({"sdy.all_reduce", "sdy.reshard"})
 """Operations that may communicate."""
 
+MOST_BYTES = 1 << 30
+"""The maximum size on a device of a value that is kept for a loop, by default."""
+
 _REDUCE = "stablehlo.reduce"
+_WHILE = "stablehlo.while"
+
+_TRIPS_IF_UNKNOWN = 2
+"""The assumed minimum number of iterations of a loop whose iterations can't be counted."""
 
 _MOVABLE = (
     {name for name in ELEMENTWISE_OPERATIONS if name.startswith("stablehlo.")}
@@ -95,6 +106,61 @@ def hoist_invariant_reshards(
     for operation in reversed(copied):
         if not any(any(result.uses) for result in operation.results):
             operation.erase()
+
+
+class LoopInvariants:
+    """The loops of a function, and the values that they don't change.
+
+    A reshard of such a value is moved before the loops (see `sdy-hoist-reshards`), so that it costs
+    as much as it does once.
+
+    Args:
+        function: the `func.func`. Reshards may be inserted later.
+    """
+
+    def __init__(self, function: ir.Operation):
+        self._trips: dict[ir.Block, tuple[ir.Operation, int]] = {}
+        self._invariant: set[ir.Value] = set()
+        for loop in operations_named({_WHILE}, function):
+            body = loop.regions[1].blocks[0]
+            counted = trip_count(loop)
+            self._trips[body] = loop, _TRIPS_IF_UNKNOWN if counted is None else max(counted, 1)
+            self._read(body)
+
+    def _read(self, body: ir.Block) -> None:
+        known = self._invariant
+        returned = terminator_of(body).operands
+        known.update(each for each in body.arguments if returned[each.arg_number] == each)
+        for view in body.operations:
+            operation = view.operation
+            if _is_movable(operation) and all(
+                operand in known or not _is_of(operand, body) for operand in operation.operands
+            ):
+                known.update(operation.results)
+
+    def uses(self, value: ir.Value, user: ir.Operation) -> int:
+        """Return how often an operation in loops uses a value before it changes; 1 if once."""
+        uses = 1
+        while (maker := defining_operation(value)) is not None and maker.name in SENDING:
+            value = maker.operands[0]
+        while (found := self._trips.get(user.block)) is not None:
+            loop, trips = found
+            is_inside = _is_of(value, user.block)
+            if is_inside and value not in self._invariant:
+                break
+            uses *= trips
+            if is_inside and defining_operation(value) is not None:
+                break
+            if is_inside:
+                value = loop.operands[ir.BlockArgument(value).arg_number]
+            user = loop
+        return uses
+
+
+def _is_of(value: ir.Value, block: ir.Block) -> bool:
+    """Whether a value is an argument of a block, or made in it."""
+    owner = value.owner
+    return (owner if isinstance(owner, ir.Block) else owner.operation.block) == block
 
 
 def _is_made_in(value: ir.Value, body: ir.Block) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mlir_sdy.host import ir
 from pyshardy.cost.op_work import ProductWork, SizedOperation
-from pyshardy.irtools.stablehlo_views import DotView, RaggedDotView
+from pyshardy.irtools.stablehlo_views import DotView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.linear_operations import multiplicative
@@ -41,19 +41,6 @@ def _num_operations_of_matrices(sized: SizedOperation) -> int:
     return 2 * (shape[-1] if shape else 1) * sized.results[0].elements
 
 
-def _num_operations_of_groups(sized: SizedOperation) -> int:
-    """Return those of a product of each row of the left operand with the matrix of its group.
-
-    If the ragged dimension is contracted, each of its elements counts for one of the groups only.
-    """
-    operation = sized.operation
-    numbers = RaggedDotView(operation).ragged_dot_dimension_numbers
-    shape = shape_of(operation.operands[0].type)
-    num_groups = shape_of(operation.results[0].type)[0] if numbers.is_contracting else 1
-    contracted = math.prod(shape[dim] for dim in numbers.lhs_contracting)
-    return 2 * contracted * sized.results[0].elements // max(num_groups, 1)
-
-
 _CONTRACTION = PartitionRecord(
     completion=completion_by_sum,
     local_form=retype_only,
@@ -62,7 +49,6 @@ _CONTRACTION = PartitionRecord(
 _PRODUCT = replace(_CONTRACTION, linearity=multiplicative(0, 1))
 
 RECORDS = {
-    "chlo.ragged_dot": replace(_CONTRACTION, work=ProductWork(_num_operations_of_groups)),
     "stablehlo.dot": replace(_PRODUCT, work=ProductWork(_num_operations_of_matrices)),
     "stablehlo.dot_general": replace(_PRODUCT, work=ProductWork(_num_operations)),
     "stablehlo.einsum": _CONTRACTION,

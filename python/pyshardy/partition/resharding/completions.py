@@ -94,15 +94,17 @@ def completion_cost(
         reduced: the axes along which results are partial; none if they are complete.
         hardware: the devices and links.
         addends: the number of such results that are added up, with one all-reduce for all of them
-            afterwards, unless they are resharded otherwise than by gathers. The cost is that for
-            one of them; nothing for one of infinitely many.
+            afterwards, unless they are resharded otherwise than by gathers, or with one
+            reduce-scatter, unless they are resharded after it. The cost is that for one of them;
+            nothing for one of infinitely many.
     """
     if not reduced:
         return _seconds(reshard_collectives(reshard), hardware)
     costs: list[float] = []
     for each in completions(reshard, reduced):
         cost = _seconds((each.first,), hardware)
-        if each.scattered is None and all(isinstance(one, AllGather) for one in reshard.plan()):
+        is_gathered = all(isinstance(one, AllGather) for one in reshard.plan())
+        if is_gathered if each.scattered is None else not each.rest:
             cost /= addends
         costs.append(cost + _seconds(each.rest, hardware))
     return min(costs)

@@ -36,9 +36,10 @@ from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.op_facts.completion import reduced_axes
-from pyshardy.partition.op_facts.invariant_computations import hoist_invariant_reshards
-from pyshardy.partition.resharding.completions import completion_cost
+from pyshardy.partition.op_facts.invariant_computations import (
+    MOST_BYTES,
+    hoist_invariant_reshards,
+)
 from pyshardy.partition.resharding.cost import (
     Reshard,
     local_elements,
@@ -53,7 +54,7 @@ _WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
 def hoist_reshards(
     function: ir.Operation | ir.OpView,
     *,
-    max_bytes: int = 1 << 30,
+    max_bytes: int = MOST_BYTES,
     hardware: str = DEFAULT_HARDWARE,
 ) -> None:
     """Move reshards of loop invariants before the loop.
@@ -68,13 +69,10 @@ def hoist_reshards(
        cost no more from there.
     4. The resharded value has at most `max_bytes` on each device, since it occupies memory during
        the loop.
-    5. A `stablehlo.dynamic_slice` in the body that takes a part of such a value along sharded
-       dimensions communicates in each iteration. If the number of iterations is known, and that
-       costs more than to gather the dimensions once, they are gathered.
-    6. Reshards and all-reduces of values that the body computes from such values are moved with the
+    5. Reshards and all-reduces of values that the body computes from such values are moved with the
        operations they depend on (see `hoist_invariant_reshards`), if their results aren't larger
        than `max_bytes`.
-    7. Inner loops come first, so that a reshard is moved out of all loops that don't change its
+    6. Inner loops come first, so that a reshard is moved out of all loops that don't change its
        operand.
 
     Args:
@@ -119,7 +117,6 @@ class _Hoisting:
             lambda value: not _is_in(value, loop) or _is_unchanged(value, loop),
             self._is_worth_moving,
         )
-        slices = self._gather_sliced_operands(loop)
         reshards: dict[int, list[ir.Operation]] = {}
         for operation in [view.operation for view in body.operations]:
             if operation.name != _RESHARD:
@@ -131,57 +128,6 @@ class _Hoisting:
                 operation.move_before(loop)
         for index, found in reshards.items():
             self._carry_resharded(loop, index, found)
-        for operation, completed in slices:
-            gathered = operation.operands[0]
-            if isinstance(gathered, ir.BlockArgument) or gathered.owner.operation.block != body:
-                completed.results[0].replace_all_uses_with(operation.results[0])
-                completed.erase()
-            else:
-                operation.operands[0] = gathered.owner.operation.operands[0]
-                gathered.owner.operation.erase()
-
-    def _gather_sliced_operands(
-        self, loop: ir.Operation
-    ) -> list[tuple[ir.Operation, ir.Operation]]:
-        """Gather operands of slices, if slicing costs more in all iterations.
-
-        Returns:
-            The slices, each with the all-reduce that becomes unnecessary if the gather is moved.
-        """
-        trips = trip_count(loop)
-        made: list[tuple[ir.Operation, ir.Operation]] = []
-        for operation in [view.operation for view in loop.regions[1].blocks[0].operations]:
-            if operation.name != "stablehlo.dynamic_slice" or trips is None:
-                continue
-            completed = _only_user(operation.results[0])
-            if completed is None or completed.name != "sdy.all_reduce":
-                continue
-            value, result = operation.operands[0], operation.results[0]
-            old = get_sharding(value)
-            mesh = None if old is None else mesh_of(old, self.meshes)
-            if old is None or mesh is None or not has_static_shape(value.type):
-                continue
-            if _is_in(value, loop) and not _is_unchanged(value, loop):
-                continue
-            shapes = [shape_of(each.type) for each in (value, result)]
-            taken = [
-                dim for dim, sizes in enumerate(zip(*shapes, strict=True)) if sizes[0] != sizes[1]
-            ]
-            new = old.with_dims_replaced(
-                {dim: old.dim_shardings[dim].with_axes(()) for dim in taken}
-            )
-            moved = tuple(axis for dim in taken for axis in old.dim_axes[dim])
-            kept = new.dim_axes
-            unchanged = Reshard(shapes[1], element_bytes(value.type), kept, kept, mesh)
-            each = completion_cost(unchanged, moved, self.hardware)
-            if {*moved} != {*reduced_axes(completed, self.meshes)}:
-                continue
-            if trips * each > self._cost(value, old, new):
-                place = ir.InsertionPoint(operation)
-                gathered = sdy.reshard(value, self.cache[new], loc=operation.location, ip=place)
-                operation.operands[0] = gathered
-                made.append((operation, completed))
-        return made
 
     def _carry_resharded(
         self, loop: ir.Operation, index: int, reshards: Sequence[ir.Operation]
@@ -273,11 +219,6 @@ class _Hoisting:
             return 0
         shape = shape_of(value.type)
         return local_elements(shape, sharding.dim_axes, mesh) * element_bytes(value.type)
-
-
-def _only_user(value: ir.Value) -> ir.Operation | None:
-    users = [use.owner.operation for use in value.uses]
-    return users[0] if len(users) == 1 else None
 
 
 def _returns_elsewhere(terminator: ir.Operation, argument: ir.Value, index: int) -> bool:

@@ -17,14 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from mlir_sdy import sdy
+from mlir_sdy.attributes import value_of
 from mlir_sdy.fold import apply_patterns
 from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.fold.reduce_scatter import PATTERNS as SCATTERS
 from mlir_sdy.host import ir
 from mlir_sdy.model import (
+    AxisRefList,
     AxisTuple,
+    ListOfAxisRefLists,
     ReductionOp,
     TensorSharding,
     mesh_of,
@@ -41,13 +45,19 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.functions import has_static_shape
+from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.stablehlo_views import ConstantView, TransposeView
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.accumulations import accumulation
 from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
+from pyshardy.partition.op_facts.invariant_computations import MOST_BYTES
 from pyshardy.partition.op_facts.linear_operations import is_zero, linear_operands
+from pyshardy.partition.op_facts.own_rows import group_axes, uses_own_rows_only
+
+Value = TypeVar("Value")
 
 _ALL_REDUCE, _REDUCE_SCATTER = "sdy.all_reduce", "sdy.reduce_scatter"
 _WHILE = "stablehlo.while"
@@ -57,6 +67,10 @@ _MOST_FACTORS = 32
 
 _JOINT = frozenset({"stablehlo.add", "stablehlo.concatenate", "stablehlo.subtract"})
 """Operations that are linear in all operands together."""
+
+_TRANSPOSE = "stablehlo.transpose"
+
+_SCALING = frozenset({"stablehlo.divide", "stablehlo.multiply"})
 
 _ELEMENTWISE = frozenset(
     {"stablehlo.add", "stablehlo.convert", "stablehlo.negate", "stablehlo.subtract"}
@@ -72,32 +86,40 @@ _ELEMENTWISE = frozenset(
     "stablehlo.constant",
     where={_ALL_REDUCE, _REDUCE_SCATTER},
 )
-def reassociate_reductions(function: ir.Operation | ir.OpView) -> None:
+def reassociate_reductions(
+    function: ir.Operation | ir.OpView, *, max_bytes: int = MOST_BYTES
+) -> None:
     """Move the collectives that complete sums after operations that are linear in these.
 
     1. *Joint operations* (`_JOINT`). Each operand is computed, through operations that are linear
        in it, from an all-reduce. All these values have a single use and are in one block. The
        all-reduces add up along the same axes, and together they have at least as many bytes as the
        result. One all-reduce of the result replaces them.
-    2. The same for reduce-scatters, if all scatter in the same way and the operations are
-       elementwise without other operands: these run on unscattered partial results then.
+    2. The same for reduce-scatters, if all scatter in the same way, and operations are transposes,
+       or elementwise without other operands than one number: these run on unscattered partial
+       results then.
     3. *Slices*. An all-reduce whose only use is a `stablehlo.slice` moves after it.
     4. *Loops*. A `stablehlo.while` carries a sum to which its body only adds (or from which it
        subtracts) a value that is computed, as above, from an all-reduce. The loop adds up the
        partial results, beginning with zero; after it they are completed, and the initial value is
-       added if it isn't zero. Reduce-scatters are not moved: the partial results of a loop would
-       need more memory.
-    5. Inner operations and loops come first.
+       added if it isn't zero. Reduce-scatters are moved if the sums, which are not scattered in the
+       loop then, take at most `max_bytes` more on a device than before.
+    5. *Rows of groups*. The all-reduce of a `chlo.ragged_dot` is erased if devices only use rows of
+       their own groups (see `uses_own_rows_only`).
+    6. Inner operations and loops come first.
 
     The shardings of partial results have these axes as unreduced axes.
 
     Args:
         function: the `func.func`, in which reshards are collectives.
+        max_bytes: the maximum size on a device by which the sums of a loop may grow.
     """
     if not operations_named({_ALL_REDUCE, _REDUCE_SCATTER}, function):
         mark_all_preserved()
         return
-    reassociation = _Reassociation(FunctionContext.of(function))
+    reassociation = _Reassociation(FunctionContext.of(function), max_bytes)
+    for product in operations_named({RAGGED_DOT}, function):
+        reassociation.keep_own_rows(product)
     names = {*_JOINT, "stablehlo.slice", _WHILE}
     for operation in operations_named(names, function, ir.WalkOrder.POST_ORDER):
         reassociation.visit(operation)
@@ -137,32 +159,49 @@ class _Completion:
             return False
         if not self.is_scatter:
             return True
-        operands = [get_sharding(each.collective.operands[0]) for each in (self, other)]
-        dims = [None if sharding is None else sharding.dim_axes for sharding in operands]
-        first, second = (
-            view_as(sdy.ReduceScatterOp, each.collective).reduce_scatter_axes
+        shardings = [
+            get_sharding(value)
             for each in (self, other)
+            for value in (each.collective.operands[0], each.collective.results[0])
+        ]
+        first, second = (
+            [None if sharding is None else each.moved(sharding.dim_axes) for sharding in found]
+            for each, found in ((self, shardings[:2]), (other, shardings[2:]))
         )
-        return (
-            dims[0] == dims[1]
-            and first == second
-            and self.sharding.dim_axes == other.sharding.dim_axes
-        )
+        return first == second and self.scattered_axes == other.scattered_axes
+
+    @property
+    def scattered_axes(self) -> tuple[AxisRefList, ...]:
+        """Return the axes along which the reduce-scatter shards dimensions, after the chain."""
+        scatter = view_as(sdy.ReduceScatterOp, self.collective)
+        return self.moved(value_of(scatter.reduce_scatter_axes).value)
+
+    def moved(self, by_dim: Sequence[Value]) -> tuple[Value, ...]:
+        """Return something for each dimension of the collective for the dimensions after the chain.
+
+        Transposes are the only operations after a reduce-scatter that move dimensions.
+        """
+        for operation in self.chain if self.is_scatter else ():
+            by_dim = _permuted(operation, by_dim)
+        return tuple(by_dim)
 
 
 class _Reassociation:
     """One run over a function."""
 
-    def __init__(self, context: FunctionContext):
+    def __init__(self, context: FunctionContext, max_bytes: int):
+        self.max_bytes = max_bytes
         self.meshes = context.meshes
         self.cache = context.cache
+        self.rules = context.rules
         self.has_changed = False
 
     def visit(self, operation: ir.Operation) -> None:
         """Apply the rule for an operation."""
         if operation.name == _WHILE:
+            left = self.max_bytes
             for index in range(len(operation.results)):
-                self._leave_loop(operation, index)
+                left -= self._leave_loop(operation, index, left)
         elif operation.name in _JOINT:
             completions = self._completions(operation)
             if len(completions) > 1:
@@ -187,7 +226,7 @@ class _Reassociation:
         found = self._followed(value, user, _MOST_FACTORS)
         if found is None:
             return None
-        if found.is_scatter and any(each.name not in _ELEMENTWISE for each in found.chain):
+        if found.is_scatter and not all(map(_runs_unscattered, found.chain)):
             return None
         for operation in (*found.chain, user):
             # Another operand is partial along these axes already.
@@ -270,30 +309,54 @@ class _Reassociation:
         collective = completions[0].collective
         # Its location is that of the first partial result, which is the reason for communication.
         with ir.InsertionPoint.after(last), collective.location:
-            if completions[0].is_scatter:
-                axes = view_as(sdy.ReduceScatterOp, collective).reduce_scatter_axes
-                done = sdy.reduce_scatter(result, axes, self.cache[sharding])
-            else:
-                axes = view_as(sdy.AllReduceOp, collective).reduction_axes
-                done = sdy.all_reduce(result, axes, self.cache[sharding])
+            done = self._completed(result, completions[0], sharding)
         result.replace_all_uses_except(done, done.owner.operation)
         _erase(completions)
+
+    def _completed(
+        self, value: ir.Value, completion: _Completion, sharding: TensorSharding
+    ) -> ir.Value:
+        """Build the collective of a completion on another value."""
+        if completion.is_scatter:
+            lists = self.cache[ListOfAxisRefLists(completion.scattered_axes)]
+            return sdy.reduce_scatter(value, lists, self.cache[sharding])
+        axes = view_as(sdy.AllReduceOp, completion.collective).reduction_axes
+        return sdy.all_reduce(value, axes, self.cache[sharding])
 
     def _make_partial(self, last: ir.Operation, completions: Sequence[_Completion]) -> None:
         """Convert operations to partial results, up to one to which all collectives lead."""
         self.has_changed = True
         for completion in completions:
-            collective = completion.collective
-            value = collective.operands[0]
-            partial = get_sharding(value) or self._replicated(last, completion, value)
+            value = completion.collective.operands[0]
+            partial = self._partial(completion)
             self._set_unreduced(value, partial, completion)
             for operation in completion.chain:
+                partial = _behind(operation, partial)
+                if completion.is_scatter:
+                    self._unscatter_operands(operation, partial)
                 self._set_partial(operation, partial, completion)
-            collective.results[0].replace_all_uses_with(value)
-        first = completions[0]
-        value = first.collective.operands[0]
-        partial = get_sharding(value) or self._replicated(last, first, value)
-        self._set_partial(last, partial, first)
+            completion.collective.results[0].replace_all_uses_with(value)
+        self._set_partial(last, self._partial_after_chain(completions[0]), completions[0])
+
+    def _partial(self, completion: _Completion) -> TensorSharding:
+        """Return the sharding of the operand of a collective."""
+        value = completion.collective.operands[0]
+        return get_sharding(value) or self._replicated(completion.collective, completion)
+
+    def _partial_after_chain(self, completion: _Completion) -> TensorSharding:
+        """Return the sharding after the operations between a reduce-scatter and its user."""
+        partial = self._partial(completion)
+        for operation in completion.chain if completion.is_scatter else ():
+            partial = _behind(operation, partial)
+        return partial
+
+    def _unscatter_operands(self, operation: ir.Operation, sharding: TensorSharding) -> None:
+        """Give the sharding of the result to operands whose elements are all equal."""
+        for index, operand in enumerate(operation.operands):
+            if _is_uniform(operand):
+                copy = operand.owner.operation.clone(ir.InsertionPoint(operation)).operation
+                set_sharding(copy.results[0], sharding.with_unreduced_axes(()), self.cache)
+                operation.operands[index] = copy.results[0]
 
     def _set_partial(
         self, operation: ir.Operation, partial: TensorSharding, completion: _Completion
@@ -325,18 +388,52 @@ class _Reassociation:
         rank = rank_of((operation.results[0] if value is None else value).type)
         return TensorSharding.fully_closed(rank, completion.sharding.mesh_or_ref)
 
+    # --- Products of groups -------------------------------------------------------------------
+
+    def keep_own_rows(self, product: ir.Operation) -> None:
+        """Erase the all-reduce of a product of groups, if devices use their own rows only."""
+        if not has_one_use(product.results[0]):
+            return
+        (use,) = product.results[0].uses
+        reduced = use.owner.operation
+        if reduced.name != _ALL_REDUCE or not uses_own_rows_only(product, self.rules):
+            return
+        if {*reduced_axes(reduced, self.meshes)} != {*group_axes(product)}:
+            return
+        completion = _Completion(reduced, reduced_axes(reduced, self.meshes), ())
+        sharding = get_sharding(product.results[0]) or self._replicated(product, completion)
+        self._set_unreduced(product.results[0], sharding, completion)
+        reduced.results[0].replace_all_uses_with(product.results[0])
+        reduced.erase()
+
     # --- Loops -------------------------------------------------------------------------------
 
-    def _leave_loop(self, loop: ir.Operation, index: int) -> None:
-        """Complete a sum that a loop accumulates after it, if the loop has no other use for it."""
+    def _leave_loop(self, loop: ir.Operation, index: int, max_bytes: int) -> int:
+        """Complete a sum that a loop accumulates after it, if the loop has no other use for it.
+
+        Args:
+            loop: the loop.
+            index: the index of the sum among the values that the loop carries.
+            max_bytes: the maximum size on a device by which the sum may grow.
+
+        Returns:
+            The size by which it has grown.
+        """
         found = accumulation(loop, index)
         if found is None:
-            return
+            return 0
         addition = found.addition
         completion = self._completion(addition.operands[found.addend], addition)
-        if completion is None or completion.is_scatter:
-            return
+        if completion is None:
+            return 0
+        growth = 0
+        if completion.is_scatter:
+            collective = completion.collective
+            growth = self._bytes(collective.operands[0]) - self._bytes(collective.results[0])
+        if growth > max_bytes:
+            return 0
         self._sum_up_after(loop, index, completion, [*found.copies, addition])
+        return growth
 
     def _sum_up_after(
         self,
@@ -348,18 +445,19 @@ class _Reassociation:
         """Complete a result of a loop after it, with partial values in the loop."""
         first, result = loop.operands[index], loop.results[index]
         sharding = get_sharding(result) or self._replicated(loop, completion, result)
+        collective = completion.collective
+        inside = self._partial_after_chain(completion) if completion.is_scatter else sharding
         with ir.InsertionPoint(loop), loop.location:
             zero = StablehloBuilder().literal(_zeros(first.type))
         *copies, addition = in_loop
         for copy in copies:
-            self._set_partial(copy, sharding, completion)
+            self._set_partial(copy, inside, completion)
         self._make_partial(addition, [completion])
-        self._set_unreduced(zero, sharding, completion)
+        self._set_unreduced(zero, inside, completion)
         loop.operands[index] = zero
-        self._set_unreduced(result, sharding, completion)
-        with ir.InsertionPoint.after(loop), completion.collective.location:
-            axes = view_as(sdy.AllReduceOp, completion.collective).reduction_axes
-            done = sdy.all_reduce(result, axes, self.cache[sharding])
+        self._set_unreduced(result, inside, completion)
+        with ir.InsertionPoint.after(loop), collective.location:
+            done = self._completed(result, completion, sharding)
         total = done
         if not is_zero(first):
             with ir.InsertionPoint.after(done.owner), loop.location:
@@ -367,6 +465,39 @@ class _Reassociation:
             set_sharding(total, sharding, self.cache)
         result.replace_all_uses_except(total, done.owner.operation)
         _erase([completion])
+
+
+def _runs_unscattered(operation: ir.Operation) -> bool:
+    """Whether an operation after a reduce-scatter can run on unscattered partial results."""
+    if operation.name in _ELEMENTWISE or operation.name == _TRANSPOSE:
+        return True
+    operands = list(operation.operands)
+    return operation.name in _SCALING and any(map(_is_uniform, operands))
+
+
+def _is_uniform(value: ir.Value) -> bool:
+    """Whether a value is a constant, or a broadcast, of one number."""
+    if isinstance(value, ir.BlockArgument):
+        return False
+    operation = value.owner.operation
+    if operation.name == "stablehlo.broadcast_in_dim":
+        return rank_of(operation.operands[0].type) == 0
+    if operation.name != "sdy.constant":
+        return False
+    elements = ConstantView(operation).value
+    return isinstance(elements, ir.DenseElementsAttr) and elements.is_splat
+
+
+def _permuted(operation: ir.Operation, by_dim: Sequence[Value]) -> Sequence[Value]:
+    """Return something for each dimension of the operand for those of the result."""
+    if operation.name != _TRANSPOSE:
+        return by_dim
+    return [by_dim[dim] for dim in TransposeView(operation).permutation]
+
+
+def _behind(operation: ir.Operation, sharding: TensorSharding) -> TensorSharding:
+    """Return the sharding of the result of an operation that keeps elements or transposes them."""
+    return replace(sharding, dim_shardings=tuple(_permuted(operation, sharding.dim_shardings)))
 
 
 def _can_be_partial(value: ir.Value, axes: AxisTuple) -> bool:

@@ -2,9 +2,8 @@
 """Products of groups of rows with different matrices, such as those of experts.
 
 `offsets` holds the end of each group of rows; rows after the last one belong to none, and give
-zeros. Each is one `stablehlo.dot_general` with all groups, whose operand is zero for the rows of
-other groups. So the dimension of groups may be sharded (expert parallelism), as all others may:
-`chlo.ragged_dot` needs it replicated.
+zeros. Each product is a `chlo.ragged_dot`, of which all dimensions may be sharded: that of groups
+(expert parallelism), too.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import Any
 from mlir_sdy.host import ir
 from pyshardy.frontends.torch.lowerings.builder import LoweringBuilder, lowering
 from pyshardy.frontends.torch.lowerings.products import dot_general
+from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 
 
@@ -23,7 +23,7 @@ def rows_by_groups(
     build: LoweringBuilder, rows: ir.Value, matrices: ir.Value, offsets: ir.Value
 ) -> ir.Value:
     """Multiply each row `(S, K)` by the matrix `(G, K, N)` of its group."""
-    return dot_general(build, _split(build, rows, 0, offsets), matrices, [1, 2], [0, 1])
+    return _ragged_dot(build, rows, matrices, offsets, 0, 1, 1)
 
 
 @lowering("transformers.grouped_mm_fallback_backward")
@@ -35,13 +35,12 @@ def rows_by_groups_backward(
     gradient: ir.Value,
 ) -> Sequence[ir.Value]:
     """Return the gradients of rows and matrices."""
-    of_rows = dot_general(build, _split(build, gradient, 0, offsets), matrices, [1, 2], [0, 2])
-    # The operand has the dimensions (S, G, K).
-    of_matrices = dot_general(build, _split(build, rows, 0, offsets), gradient, [0], [0])
+    of_rows = _ragged_dot(build, gradient, matrices, offsets, 0, 1, 2)
+    of_matrices = _ragged_dot(build, rows, gradient, offsets, 0, 0, 0)
     return of_rows, of_matrices
 
 
-@lowering("aten._grouped_mm")
+@lowering("aten._grouped_mm", "pyshardy.grouped_mm")
 def grouped_mm(
     build: LoweringBuilder,
     lhs: ir.Value,
@@ -63,34 +62,47 @@ def grouped_mm(
     if offsets is None or ranks == (3, 3):
         found = dot_general(build, lhs, rhs, [2], [1], [0], [0])
     elif ranks == (2, 3):
-        found = dot_general(build, _split(build, lhs, 0, offsets), rhs, [1, 2], [0, 1])
+        found = _ragged_dot(build, lhs, rhs, offsets, 0, 1, 1)
     elif ranks == (3, 2):
-        found = dot_general(build, lhs, _split(build, rhs, 1, offsets), [0, 2], [2, 0])
+        found = build.transpose(_ragged_dot(build, rhs, lhs, offsets, 1, 0, 2), [1, 0])
     else:
-        # The operand has the dimensions (M, S, G).
-        product = dot_general(build, _split(build, lhs, 1, offsets), rhs, [1], [0])
-        found = build.transpose(product, [1, 0, 2])
+        found = _ragged_dot(build, lhs, rhs, offsets, 1, 1, 0)
     if bias is not None:
         found = build.binary("add", found, build.expanded(bias, shape_of(found.type)))
     return build.convert(found, element_type_of(build.result_types[0]))
 
 
-def _split(build: LoweringBuilder, value: ir.Value, dim: int, offsets: ir.Value) -> ir.Value:
-    """Add a dimension of groups after a dimension, with zeros in place of other groups."""
-    shape = shape_of(value.type)
-    groups = shape_of(offsets.type)[0]
-    split = [*shape[: dim + 1], groups, *shape[dim + 1 :]]
-    wide = with_shape(offsets.type, [shape[dim], groups])
+def _ragged_dot(
+    build: LoweringBuilder,
+    lhs: ir.Value,
+    rhs: ir.Value,
+    offsets: ir.Value,
+    ragged: int,
+    lhs_contracting: int,
+    rhs_contracting: int,
+) -> ir.Value:
+    """Build a product of groups of a matrix `lhs` with a matrix, or with one for each group.
+
+    Args:
+        build: builds the operations.
+        lhs: the matrix that is cut into groups.
+        rhs: a matrix; or matrices, along dimension 0.
+        offsets: the ends of the groups.
+        ragged: the dimension of `lhs` that is cut.
+        lhs_contracting: the contracting dimension of `lhs`.
+        rhs_contracting: the contracting dimension of `rhs`.
+    """
     starts = build.pad(offsets, build.splat(with_shape(offsets.type, []), 0), low=[1], high=[-1])
-    position = build.iota(wide, 0)
-    is_after_start = build.compare(
-        "GE", position, build.broadcast_in_dim(starts, [shape[dim], groups], [1])
+    sizes = build.binary("subtract", offsets, starts)
+    lhs_shape, rhs_shape = shape_of(lhs.type), shape_of(rhs.type)
+    first = len(rhs_shape) - 2  # of the dimensions of a matrix
+    groups = shape_of(offsets.type) if ragged == lhs_contracting else ()
+    result = [*groups, lhs_shape[1 - lhs_contracting], rhs_shape[2 * first + 1 - rhs_contracting]]
+    numbers = ir.Attribute.parse(
+        f"#chlo.ragged_dot<lhs_contracting_dimensions = [{lhs_contracting}], "
+        f"rhs_contracting_dimensions = [{rhs_contracting}], lhs_ragged_dimensions = [{ragged}], "
+        f"rhs_group_dimensions = {[*range(first)]}>"
     )
-    is_before_end = build.compare(
-        "LT", position, build.broadcast_in_dim(offsets, [shape[dim], groups], [1])
-    )
-    is_in_group = build.binary("and", is_after_start, is_before_end)
-    kept = [each for each in range(len(split)) if each != dim + 1]
-    spread = build.broadcast_in_dim(value, split, kept)
-    chosen = build.broadcast_in_dim(is_in_group, split, [dim, dim + 1])
-    return build.select(chosen, spread, build.filled_like(spread, 0))
+    attributes = {"ragged_dot_dimension_numbers": numbers}
+    operands = lhs, rhs, sizes
+    return build.create(RAGGED_DOT, operands, (with_shape(lhs.type, result),), attributes).result
