@@ -181,6 +181,28 @@ def test_collectives_of_the_user_among_single_devices(context):
 
 
 @pytest.mark.shardy_since(0, 12)
+def test_operations_without_a_rule(shardy, context):
+    text = program(
+        "%x: !t {sdy.sharding = #rows}",
+        "!t {sdy.sharding = #rows}",
+        """
+        %0 = stablehlo.custom_call @unknown(%x) {sdy.sharding = #by_rows} : (!t) -> !t
+        return %0 : !t""",
+    )
+    expected = parse(shardy.run(text, f"builtin.module({differences_silent.EXPLICIT})"), context)
+    module = parse(text, context)
+    run_pipeline(module, differences_silent.EXPLICIT)
+    assert asm(module) == asm(expected)
+    assert "@unknown(%arg0)" in asm(module)
+    with pytest.raises(SdyError, match="has no sharding rule"):
+        run_pipeline(module, "sdy-convert-global-to-local")
+    module = parse(text, context)
+    with collect():
+        propagate(module)
+    assert "@unknown(%0) : (tensor<8x8xf32>)" in asm(partition(module).module)
+
+
+@pytest.mark.shardy_since(0, 12)
 def test_random_numbers(shardy, context):
     text = program(
         "",
