@@ -65,18 +65,17 @@ class ConcatenateForm(ExchangeForm):
     def exchange_plans(self, _factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
         """Return one plan for all parts, as they may come from the same values."""
         shard_size = -(-self._size // num_shards)
-        required: list[RequiredRange] = []
-        for part in self._parts:
-            required.append(
-                RequiredRange(
-                    tuple(t * shard_size - part.place + part.begin for t in range(num_shards)),
-                    (shard_size,) * num_shards,
-                    range(part.begin, part.begin + part.length),
-                    -(-self._source_sizes[part.source] // num_shards),
-                    part.source,
-                )
+        required = tuple(
+            RequiredRange(
+                tuple(t * shard_size - part.place + part.begin for t in range(num_shards)),
+                (shard_size,) * num_shards,
+                range(part.begin, part.begin + part.length),
+                -(-self._source_sizes[part.source] // num_shards),
+                part.source,
             )
-        return (plan_exchange(shard_size, tuple(required), num_shards),)
+            for part in self._parts
+        )
+        return (plan_exchange(shard_size, required, num_shards),)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Build the exchange, whose buffer is the result."""
