@@ -410,6 +410,18 @@ func.func @main(%x: !t) -> !t {{
         Refuses("'stablehlo.constant' op inferred type(s) 'tensor<8x8xf32>'"),
         Gives("stablehlo.constant dense<1.000000e+00> : tensor<4x8xf32>"),
     ),
+    "collectives among replicas": Passes(
+        "collectives with `replica-count`",
+        f"{LOCAL}{{replica-count=4}}",
+        f"""{PRELUDE}
+        func.func @main(%x: !t {{sdy.sharding = #rows}}) -> (!t {{sdy.sharding = #whole}}) {{
+          %0 = sdy.collective_permute %x out_sharding=<@m, [{{"y"}}, {{}}]> : !t
+          %1 = sdy.all_gather [{{"y"}}, {{}}] %0 out_sharding=#whole : !t
+          return %1 : !t
+        }}""",
+        Gives("handle = 1, type = 1>", "use_global_device_ids", lacks=("handle = 2",)),
+        Gives("handle = -1, type = 1>", "handle = -2, type = 1>", lacks=("use_global_device_ids",)),
+    ),
     "offsets of many elements": Passes(
         "a dimension of 2^31 elements or more",
         LOCAL,
