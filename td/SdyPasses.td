@@ -465,8 +465,10 @@ def Sdy_ImportFuncCallsPass : Sdy_ModulePass<"sdy-import-func-calls"> {
     Replaces each call by an `sdy.named_computation` with the body and the original name of the
     function. The shardings of the function's arguments become `in_shardings`, and the sharding of
     the call becomes `out_shardings`. The computation keeps the attributes of the call, and gets
-    `execution_thread` of the function, and `no_inline` as `sdy.func_no_inline`. Named computations
-    of the input also get `sdy.func_no_inline`. Called functions are erased.
+    `execution_thread` of the function. Called functions are erased.
+
+    With `keep-no-inline` the computation also gets `no_inline` of the function, as
+    `sdy.func_no_inline`, and so do the named computations of the input.
 
     Recursive functions are an error; calls of declarations are not replaced.
 
@@ -488,7 +490,10 @@ def Sdy_ImportFuncCallsPass : Sdy_ModulePass<"sdy-import-func-calls"> {
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
   let options = [
     Option<"addDataFlowEdgesOnNamedComputations", "add-data-flow-edges-on-named-computations",
-           "bool", "true", "whether to add data-flow edges to all named computations">
+           "bool", "true", "whether to add data-flow edges to all named computations">,
+    Sdy_OwnOption<"keepNoInline", "keep-no-inline", "bool", "false",
+        "whether functions must not be inlined later that have `no_inline`, or are exported from "
+        "named computations of the input">
   ];
 }
 
@@ -1018,8 +1023,8 @@ def Sdy_VerifyUnreducedAxesPass : Sdy_FuncPass<"sdy-verify-unreduced-axes", Sdy_
     An axis that is unreduced in the operands of an operation must be unreduced in its results;
     otherwise a reduction is missing. Only `sdy.reshard`, `sdy.sharding_constraint` and collectives
     may remove an unreduced axis. The results of the first two may be unreduced along any axes. The
-    reduction kind of a new unreduced axis is a sum, or the reduction in the body of a
-    `stablehlo.reduce`.
+    reduction kind of a new unreduced axis is a sum for matrix products, and the reduction in the
+    body for `stablehlo.reduce`. All unreduced results of an operation have one kind.
 
     The unreduced axes of call operands and of values that regions and functions return must equal
     those of the values that they are passed to. The pass changes nothing.

@@ -61,9 +61,11 @@ class Aborts:
     Attributes:
         otherwise: the text that it gives in some runs, if it reads memory that isn't its own; None
             if it dies always.
+        may_not_end: whether it may also run on, as what it reads or writes isn't its own.
     """
 
     otherwise: Gives | None = None
+    may_not_end: bool = False
 
 
 Answer = Aborts | Refuses | Gives

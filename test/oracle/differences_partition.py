@@ -293,6 +293,28 @@ CASES: dict[str, Case] = {
         Gives("@f(%arg0: tensor<8x7xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}]>}"),
         Gives('@f(%arg0: tensor<8x7xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}]>}'),
     ),
+    # A convolution by FFTs, whose kernel `jnp.pad` pads to the size of the input.
+    "uneven argument of a private function": Passes(
+        "values of private functions with uneven shardings",
+        "sdy-propagation-pipeline",
+        f"""{PRELUDE}
+        func.func @main(%a: !t {{sdy.sharding = #rows}}, %kernel: tensor<3x3xf32>) -> !t {{
+          %0 = call @_pad(%kernel) : (tensor<3x3xf32>) -> !t
+          %1 = stablehlo.multiply %a, %0 : !t
+          return %1 : !t
+        }}
+        func.func private @_pad(%a: tensor<3x3xf32>) -> !t {{
+          %c = stablehlo.constant dense<0.0> : tensor<f32>
+          %0 = stablehlo.pad %a, %c, low = [0, 0], high = [5, 5], interior = [0, 0]
+              : (tensor<3x3xf32>, tensor<f32>) -> !t
+          return %0 : !t
+        }}""",
+        Gives("@_pad(%arg0: tensor<3x3xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}]>}"),
+        Gives(
+            '%0 = sdy.reshard %arg1 <@m, [{"x"}, {}]>',
+            '@_pad(%arg0: tensor<3x3xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}',
+        ),
+    ),
     "replicated along an axis of the other operand": replicated(
         """%0 = stablehlo.add %a, %b : !t
         return %0 : !t""",

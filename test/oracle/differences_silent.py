@@ -5,6 +5,7 @@ from difference import INLINED, PRELUDE, Aborts, Case, Gives, Numbers, Passes, R
 
 EXPLICIT = "func.func(sdy-insert-explicit-reshards{enable-full-version=true})"
 LOCAL = "sdy-convert-global-to-local"
+PADDED_SLICE = "a `stablehlo.slice` with strides, or a `stablehlo.convolution` without `pad`"
 COLLECTIVES = "func.func(sdy-reshard-to-collectives)"
 
 RECURSION = """
@@ -71,7 +72,7 @@ CASES: dict[str, Case] = {
 func.func @main(%x: !t) -> !t {{
 {DEAD}  return %x : !t
 }}""",
-        Aborts(),
+        Aborts(may_not_end=True),
         Gives("return %arg0", lacks=("tanh",)),
     ),
     "inlined meshes": Passes(
@@ -125,14 +126,6 @@ func.func @main(%x: !t) -> !t {{
         }}""",
         Aborts(),
         Refuses("merge groups that overlap by sdy-sharding-group-import"),
-    ),
-    "edges with several sources": Passes(
-        "`debug-propagation-edge-sharding` of data-flow edges with several sources",
-        "sdy-add-data-flow-edges,sdy-aggressive-propagate{debug-propagation-edge-sharding=true}",
-        PRELUDE + LOOP,
-        Gives('{"x" = operand-0 -> [operand-1, result-0]}'),
-        Gives('{"x" = operand-0 -> [result-0]}', lacks=("operand-1",)),
-        before=Refuses("expected a value ref to have an operand index in range [0, 1), got: 1"),
     ),
     "flatten recursion": Passes(
         "recursive functions in `sdy-flatten-call-graph`",
@@ -207,10 +200,18 @@ func.func @main(%x: !t) -> !t {{
         Refuses("input of sdy.data_flow_edge to not be defined by an SdyDialect op"),
         Gives("%1 = sdy.data_flow_edge %0 : tensor<8x8xf32>\n    return %1"),
     ),
-    "named computations that may be inlined": Passes(
-        "named computations in the input of `sdy-import-func-calls`, when they are exported",
-        "sdy-import-func-calls,sdy-export-named-computations",
-        PRELUDE + NAMED.replace("NAME", "f"),
+    "functions that must not be inlined": Passes(
+        "functions marked `no_inline`, in `sdy-propagation-pipeline`",
+        "sdy-propagation-pipeline",
+        f"""{PRELUDE}
+        func.func @main(%x: !t {{sdy.sharding = #rows}}) -> !t {{
+          %0 = call @f(%x) : (!t) -> !t
+          return %0 : !t
+        }}
+        func.func private @f(%x: !t) -> !t attributes {{no_inline}} {{
+          %0 = stablehlo.abs %x : !t
+          return %0 : !t
+        }}""",
         Gives("@f(", lacks=("no_inline",)),
         Gives("attributes {no_inline"),
     ),
@@ -285,17 +286,6 @@ func.func @main(%x: !t) -> !t {{
         func.func @main(%x: tensor<8xf32> {sdy.sharding = #s}) { return }""",
         Gives('"a":(4611686018427387905)4'),
         Refuses("its pre-size times its size is 18446744073709551620"),
-    ),
-    "no rule": Passes(
-        "an operation without a sharding rule",
-        EXPLICIT,
-        f"""{PRELUDE}
-        func.func @main(%x: !t {{sdy.sharding = #rows}}) -> (!t {{sdy.sharding = #rows}}) {{
-          %0 = stablehlo.custom_call @unknown(%x) {{sdy.sharding = #by_rows}} : (!t) -> !t
-          return %0 : !t
-        }}""",
-        Gives("@unknown(%arg0)", lacks=("sdy.reshard",)),
-        Gives("%0 = sdy.reshard %arg0 <@m, [{}, {}]>", "@unknown(%0)"),
     ),
     "dynamic shape": Passes(
         "an operation with a tensor of dynamic shape in `sdy-populate-op-sharding-rules`",
@@ -432,6 +422,72 @@ func.func @main(%x: !t) -> !t {{
         Refuses("'stablehlo.constant' op inferred type(s) 'tensor<8x8xf32>'"),
         Gives("stablehlo.constant dense<1.000000e+00> : tensor<4x8xf32>"),
     ),
+    "collectives among replicas": Passes(
+        "collectives with `replica-count`",
+        f"{LOCAL}{{replica-count=4}}",
+        f"""{PRELUDE}
+        func.func @main(%x: !t {{sdy.sharding = #rows}}) -> (!t {{sdy.sharding = #whole}}) {{
+          %0 = sdy.collective_permute %x out_sharding=<@m, [{{"y"}}, {{}}]> : !t
+          %1 = sdy.all_gather [{{"y"}}, {{}}] %0 out_sharding=#whole : !t
+          return %1 : !t
+        }}""",
+        Gives("handle = 1, type = 1>", "use_global_device_ids", lacks=("handle = 2",)),
+        Gives("handle = -1, type = 1>", "handle = -2, type = 1>", lacks=("use_global_device_ids",)),
+    ),
+    "offsets of many elements": Passes(
+        "a dimension of 2^31 elements or more",
+        LOCAL,
+        f"""{PRELUDE}!u = tensor<8589934592xi8>
+        func.func @main(%x: !u) -> (!u {{sdy.sharding = #vector}}) {{
+          %0 = sdy.all_slice [{{"x"}}] %x out_sharding=<@m, [{{"x"}}]> : !u
+          return %0 : !u
+        }}""",
+        Aborts(),
+        Gives("dense<[0, 0, 4294967296, 4294967296]> : tensor<4xi64>"),
+    ),
+    "concatenation of one operand": Passes(
+        "a `stablehlo.concatenate` of one operand along a sharded dimension",
+        LOCAL,
+        f"""{PRELUDE}
+        func.func @main(%x: !t {{sdy.sharding = #rows}}) -> (!t {{sdy.sharding = #rows}}) {{
+          %0 = stablehlo.concatenate %x, dim = 0 {{sdy.sharding = #by_rows}} : (!t) -> !t
+          return %0 : !t
+        }}""",
+        Refuses("dimension 0 is sharded but the concatenation is on this dimension"),
+        Gives("return %arg0 : tensor<4x8xf32>"),
+    ),
+    "padding of a slice with strides": Passes(
+        PADDED_SLICE,
+        "sdy-pad-for-divisibility",
+        f"""{PRELUDE}!u = tensor<7x8xf32>
+        func.func @main(%x: !u) -> tensor<7x4xf32> {{
+          %0 = sdy.all_slice [{{"x"}}, {{}}] %x out_sharding=#rows : !u
+          %1 = stablehlo.slice %0 [0:7, 0:8:2] {{sdy.sharding = #by_rows}}
+              : (!u) -> tensor<7x4xf32>
+          %2 = sdy.all_gather [{{"x"}}, {{}}] %1 out_sharding=#whole : tensor<7x4xf32>
+          return %2 : tensor<7x4xf32>
+        }}""",
+        Refuses("'stablehlo.slice' op inferred type(s) 'tensor<8x2xf32>'"),
+        Gives("stablehlo.slice %1 [0:8, 0:8:2]"),
+    ),
+    "padding of a convolution without pad": Passes(
+        PADDED_SLICE,
+        "sdy-pad-for-divisibility",
+        f"""{PRELUDE}!u = tensor<7x8x4xf32>
+        #batch = #sdy.sharding<@m, [{{"x"}}, {{}}, {{}}]>
+        func.func @main(%x: !u, %y: tensor<3x4x6xf32>) -> tensor<7x6x6xf32> {{
+          %0 = sdy.all_slice [{{"x"}}, {{}}, {{}}] %x out_sharding=#batch : !u
+          %1 = stablehlo.convolution(%0, %y) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+              window = {{}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64,
+              sdy.sharding = #sdy.sharding_per_value<[<@m, [{{"x"}}, {{}}, {{}}]>]>}}
+              : (!u, tensor<3x4x6xf32>) -> tensor<7x6x6xf32>
+          %2 = sdy.all_gather [{{"x"}}, {{}}, {{}}] %1 out_sharding=<@m, [{{}}, {{}}, {{}}]>
+              : tensor<7x6x6xf32>
+          return %2 : tensor<7x6x6xf32>
+        }}""",
+        Aborts(),
+        Gives("(tensor<8x8x4xf32>, tensor<3x4x6xf32>) -> tensor<8x6x6xf32>"),
+    ),
     "partition inlined meshes": Passes(
         "inlined meshes in `sdy-insert-explicit-reshards`",
         EXPLICIT,
@@ -478,6 +534,7 @@ ELSEWHERE = {
         "test_jax_callbacks.py::test_callbacks_run_once_and_in_order"
     ),
     "members of a sharding group with different shardings": "test_warnings_of_groups",
+    "an operation without a sharding rule": "test_operations_without_a_rule",
     "`debug-sharding-origins` with manual computations": (
         "test_traps.py::test_origins_without_data_flow_edges"
     ),

@@ -199,6 +199,40 @@ CASES: dict[str, Case] = {
           return %0 : tensor<i32>
         }}""",
     ),
+    "padding of a spatial dimension": Passes(
+        "a `stablehlo.convolution` along a padded spatial dimension",
+        "sdy-pad-for-divisibility",
+        f"""{PRELUDE}!u = tensor<4x7x5xf32>
+        #middle = #sdy.sharding<@m, [{{}}, {{"x"}}, {{}}]>
+        func.func @main(%x: !u, %y: tensor<1x5x6xf32>) -> tensor<4x7x6xf32> {{
+          %0 = sdy.all_slice [{{}}, {{"x"}}, {{}}] %x out_sharding=#middle : !u
+          %1 = stablehlo.convolution(%0, %y) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+              window = {{pad = [[0, 0]]}} {{batch_group_count = 1 : i64,
+              feature_group_count = 1 : i64,
+              sdy.sharding = #sdy.sharding_per_value<[<@m, [{{}}, {{"x"}}, {{}}]>]>}}
+              : (!u, tensor<1x5x6xf32>) -> tensor<4x7x6xf32>
+          %2 = sdy.all_gather [{{}}, {{"x"}}, {{}}] %1 out_sharding=<@m, [{{}}, {{}}, {{}}]>
+              : tensor<4x7x6xf32>
+          return %2 : tensor<4x7x6xf32>
+        }}""",
+        Gives("(tensor<4x8x5xf32>, tensor<1x5x6xf32>) -> tensor<4x8x6xf32>"),
+        Gives("(tensor<4x7x5xf32>, tensor<1x5x6xf32>) -> tensor<4x7x6xf32>"),
+    ),
+    "unused zero": Passes(
+        "products of padded tensors whose padding may not be zero",
+        "sdy-pad-for-divisibility",
+        f"""{PRELUDE}!u = tensor<7x8xf32>
+        func.func @main(%x: !u, %y: !t) -> !u {{
+          %0 = sdy.all_slice [{{"x"}}, {{}}] %x out_sharding=#rows : !u
+          %1 = stablehlo.exponential %0 {{sdy.sharding = #by_rows}} : !u
+          %2 = stablehlo.dot_general %1, %y, contracting_dims = [1] x [0]
+              {{sdy.sharding = #by_rows}} : (!u, !t) -> !u
+          %3 = sdy.all_gather [{{"x"}}, {{}}] %2 out_sharding=#whole : !u
+          return %3 : !u
+        }}""",
+        Gives("%cst_0 = stablehlo.constant"),
+        Gives(lacks=("%cst_0",)),
+    ),
     "padding between collectives": Passes(
         "a padded dimension that a collective shards by more or fewer axes",
         "sdy-pad-for-divisibility",
@@ -235,7 +269,7 @@ CASES: dict[str, Case] = {
           return %2 : !u
         }}""",
         Gives("stablehlo.divide %1, %1"),
-        Gives("stablehlo.select", "stablehlo.divide %1, %5"),
+        Gives("stablehlo.select", "stablehlo.divide %1, %6"),
     ),
     "origins of inputs": Passes(
         "origins recorded by `sdy-apply-sharding-constraints`",

@@ -93,7 +93,7 @@ def reused(first, between, second, second_type=T, type_=T, returned="%0, %2"):
 
 
 T48, T84, T32 = "tensor<4x8xf32>", "tensor<8x4xf32>", "tensor<32xf32>"
-T4 = "tensor<8x8x8x8xf32>"
+T4, T128 = "tensor<8x8x8x8xf32>", "tensor<8x16x1xf32>"
 RESHAPE = f"stablehlo.reshape %a {{tag}} : ({T48}) -> {T32}"
 
 CASES = {
@@ -102,6 +102,14 @@ CASES = {
         chain(reshard(U), reshard(V), reshard(OPEN), reshard(U)),
         chain(reshard(U), reshard(V), returned="%0, %1"),
         chain(reshard(U), reshard(V), reshard(OPEN), returned="%1, %2"),
+        # The merged reshard is looked at before those behind it.
+        function(
+            f"""%0 = {reshard(U, "%a")} : {T}
+            %1 = {reshard(V, "%a")} : {T}
+            %2 = {reshard(U, "%1")} : {T}
+            %3 = {reshard('[{}, {"u"}]', "%2")} : {T}""",
+            "%0, %3",
+        ),
         chain("sdy.sharding_constraint & <@m, [{}, {}]>", reshard(V)),
         chain(reshard(U), "sdy.sharding_constraint & <@m, [{}, {}]>"),
         chain(reshard(U)),
@@ -150,6 +158,12 @@ CASES = {
         reused('[{}, {"u"}]', transposed(T48), '[{"u"}, {}]', T84, T48),
         reused('[{}, {"u"}]', transposed(T), '[{"u"}, {}]', T, T),
         reused(U, f"stablehlo.negate %a : {T}", U),
+        f"""func.func @f(%a: tensor<8x4x4xf32>) -> ({T128}, {T128}) {{
+          %0 = stablehlo.reshape %a : (tensor<8x4x4xf32>) -> {T128}
+          %1 = sdy.reshard %0 <@m, [{{"u"}}, {{}}, {{"v"}}]> : {T128}
+          %2 = sdy.reshard %0 <@m, [{{"u"}}, {{}}, {{"v"}}]> : {T128}
+          func.return %1, %2 : {T128}, {T128}
+        }}""",
         f"""func.func @f(%a: {T48}) -> ({T32}, {T48}) {{
           %0 = {RESHAPE}
           %1 = sdy.reshard %0 <@m, [{{"u"}}]> : {T32}

@@ -77,7 +77,7 @@ def test_propagation_edges(shardy, context):
         try:
             compare(shardy, context, text, propagation)
         except (ShardyAborted, ShardyRefused, VerificationError):
-            # It names operands that edges don't have, and now and then reads them.
+            # Before 0.12 its verifier rejects the sources of edges.
             run_pipeline(parse(text, context), propagation)
         else:
             num_compared += 1

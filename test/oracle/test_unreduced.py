@@ -3,6 +3,7 @@
 
 import itertools
 import random
+import re
 
 import numpy as np
 import pytest
@@ -268,3 +269,67 @@ def test_other_meshes(context):
     for result in program.run([a, b.T.copy()]):
         assert np.abs(result - 2 * a @ b.T).max() < 1e-5
     assert "all_reduce" in {collective.kind for collective in program.collectives}
+
+
+KINDS = (
+    "",
+    '{"a"}',
+    'max{"a"}',
+    'min{"b"}',
+    '{"a", "b"}',
+    'max{"a", "b"}',
+    'max{"c":(1)2}',
+    '{"c"}',
+)
+"""Unreduced axes of all kinds; parts of axes are among them."""
+
+
+def transitions(operand, result, other):
+    """The operations that may turn an operand into a result, and a second one into another."""
+    for line in (
+        f"sdy.reshard %x <@m, {result}> : {T}",
+        f"sdy.sharding_constraint %x <@m, {result}> : {T}",
+        f"stablehlo.negate %x {per_value(result)} : {T}",
+        f"stablehlo.dot %x, %y {per_value(result)} : ({T}, {T}) -> {T}",
+    ):
+        yield f"%0 = {line}"
+    yield f"%0:2 = stablehlo.optimization_barrier {per_value(result, other)} %x, %y : {T}, {T}"
+    yield f"%0 = stablehlo.negate %x {per_value(operand)} : {T}\nreturn %0 : {T}"
+
+
+def fault(run):
+    """The first error about unreduced axes, without its place; None if there is none."""
+    try:
+        run()
+    except (ShardyRefused, SdyError) as refused:
+        found = re.search(r"op (\w[^\n]*)", str(refused))
+        return found and found[1]
+    return None
+
+
+@pytest.mark.shardy_since(0, 12)
+def test_verified_transitions(shardy, context):
+    """Each pair of operand and result is verified as by C++ Shardy, with the same message."""
+    pipeline = "func.func(sdy-verify-unreduced-axes)"
+    triples = list(itertools.product(KINDS, repeat=3))
+    random.Random(0).shuffle(triples)
+    num_refused = 0
+    for triple in triples[:CASES]:
+        given, result, other = (
+            f"[{{}}, {{}}], unreduced={kind}" if kind else "[{}, {}]" for kind in triple
+        )
+        for line in transitions(given, result, other):
+            returned = "" if line.endswith(f"return %0 : {T}") else "return"
+            results = "" if returned else f" -> ({T} {{sdy.sharding = #sdy.sharding<@m, {other}>}})"
+            text = f"""{MESH}
+            func.func @main({argument("x", given)}, {argument("y", other)}){results} {{
+              {line}
+              {returned}
+            }}"""
+            theirs = fault(lambda text=text: shardy.run(text, f"builtin.module({pipeline})"))
+            ours = fault(lambda text=text: run_pipeline(parse(text, context), pipeline))
+            if "%0 = sdy." in line:  # the words of the verifier of reshards differ
+                theirs, ours = bool(theirs), bool(ours)
+            assert theirs == ours, text
+            num_refused += bool(ours)
+    assert num_refused > CASES

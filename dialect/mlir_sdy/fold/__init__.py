@@ -73,9 +73,13 @@ def apply_patterns(
     ) -> Callable[[ir.OpView, rewrite.PatternRewriter], bool]:
         def match_and_rewrite(view: ir.OpView, rewriter: rewrite.PatternRewriter) -> bool:
             nonlocal applied
-            matched = any(pattern.rewrite(view, rewriter) for pattern in several)
-            applied |= matched
-            return not matched  # for the host, False is success
+            attempts = (pattern.rewrite(view, rewriter) for pattern in several)
+            made = next(filter(None, attempts), False)
+            if isinstance(made, ir.OpView):
+                # The host would visit it after the others, as it isn't told of what Python inserts.
+                match_and_rewrite(made, rewriter)
+            applied |= bool(made)
+            return not made  # for the host, False is success
 
         return match_and_rewrite
 

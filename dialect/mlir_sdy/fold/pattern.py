@@ -12,7 +12,7 @@ from mlir_sdy.host import ir, rewrite
 
 _Class = TypeVar("_Class", bound=ir.OpView)
 
-Rewrite = Callable[[Any, rewrite.PatternRewriter], bool]
+Rewrite = Callable[[Any, rewrite.PatternRewriter], bool | ir.OpView]
 """A function that takes an operation as an object of its class."""
 
 RESHARD = "sdy-reshard"
@@ -29,7 +29,8 @@ class Pattern:
     Attributes:
         op_class: the class of the operation.
         rewrite: a function that, if the pattern matches an operation of the class, rewrites it and
-            returns True. Operations must be replaced and erased through the rewriter.
+            returns True, or an operation of the class to try the patterns on next. Operations must
+            be replaced and erased through the rewriter.
         label: the name of its group in options of passes; empty without one.
         inserts: the names of the operations that it may insert besides those of the class.
     """

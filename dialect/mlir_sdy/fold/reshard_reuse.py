@@ -167,6 +167,8 @@ def serves(candidate: sdy.ReshardOp, reshard: sdy.ReshardOp, target: _Target) ->
     earlier, later = candidate.operation, reshard.operation
     if earlier.block != later.block or not earlier.is_before_in_block(later):
         return False
+    if candidate.input == reshard.input and candidate.sharding == reshard.sharding:
+        return True
     sharding = value_of(candidate.sharding)
     if (
         sharding.unreduced_axes != target.sharding.unreduced_axes

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from mlir_sdy import sdy
 from mlir_sdy.fold.pattern import RESHARD, Pattern, has_one_use, producer_of_class
-from mlir_sdy.host import rewrite
+from mlir_sdy.host import ir, rewrite
 
 
-def merge_reshards(reshard: sdy.ReshardOp, rewriter: rewrite.PatternRewriter) -> bool:
+def merge_reshards(reshard: sdy.ReshardOp, rewriter: rewrite.PatternRewriter) -> bool | ir.OpView:
     """`reshard(reshard(x, s1), s2)` becomes `reshard(x, s2)`.
 
     Only if the inner one has no other use. Otherwise it is kept, and resharding from `s1` is
@@ -20,7 +20,8 @@ def merge_reshards(reshard: sdy.ReshardOp, rewriter: rewrite.PatternRewriter) ->
     with rewriter.ip, reshard.location:
         merged = sdy.ReshardOp(inner.input, reshard.sharding)
     rewriter.replace_op(reshard, merged)
-    return True
+    rewriter.erase_op(inner)
+    return merged
 
 
 PATTERNS = (Pattern(sdy.ReshardOp, merge_reshards, RESHARD),)

@@ -11,6 +11,8 @@ from mlir_sdy.model import EdgeNodeType, EdgeValueRef, Mesh, PropagationEdges, c
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.violation import Violation
 
+_DATA_FLOW_EDGES = frozenset({"sdy.data_flow_edge", "sdy.func_data_flow_edge"})
+
 
 def verify_edges_attribute(
     operation: ir.Operation, attribute: ir.Attribute, meshes: Mapping[str, Mesh]
@@ -32,8 +34,8 @@ def verify_edges_attribute(
             name = entry.axis_name.name
             if not mesh.has_axis(name):
                 raise Violation(f'unknown axis name "{name}" in step {step.step_index}')
-            if operation.name == "sdy.func_data_flow_edge":
-                continue  # its source or target is at a call or in another function
+            if operation.name in _DATA_FLOW_EDGES:
+                continue  # the operands are the sources of the edge, wherever they are
             for ref in (entry.source, *entry.targets):
                 if not 0 <= ref.index < _count(operation, ref):
                     raise Violation(

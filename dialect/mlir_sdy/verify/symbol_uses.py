@@ -11,7 +11,6 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import (
     Mesh,
     ModelError,
-    ReductionOp,
     TensorSharding,
     common_mesh,
     mesh_of,
@@ -34,7 +33,7 @@ _INPUT = Part("operand", 0)
 def verify_reshard(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
     """Check that the sharding of a constraint or a reshard fits its result type and its operand.
 
-    Unreduced axes can be introduced, as a sum, and removed; the others keep their reduction kind.
+    Unreduced axes can be introduced and removed; the others keep their reduction kind.
     An operand without a sharding, or on another mesh, is compatible with any.
 
     Raises:
@@ -54,7 +53,7 @@ def verify_reshard(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
             source,
             sharding,
             mesh,
-            introduced_as=ReductionOp.SUM,
+            introduced_as=sharding.reduction_kind,
             removed_as=source.reduction_kind,
         )
     except ModelError as error:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from mlir_sdy.host import ir, stablehlo
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, CollectiveView
 from pyshardy.irtools.walks import operations_named
@@ -39,3 +41,18 @@ def first_free_channel(module: ir.Module) -> int:
     """Return the least positive channel id above the absolute values of all ids in use."""
     channels = map(channel_of, operations_named(_WITH_CHANNELS, module))
     return 1 + max(map(abs, channels), default=0)
+
+
+def with_channels_from(root: ir.Module | ir.Operation, least: int) -> list[ir.Operation]:
+    """Return the collectives with channel ids of at least `least`, regardless of the sign."""
+    found = operations_named(_WITH_CHANNELS, root)
+    return [operation for operation in found if abs(channel_of(operation)) >= least]
+
+
+def renumber_channels(operations: Iterable[ir.Operation], first: int) -> int:
+    """Number the channels of operations from `first` on; return the next free id."""
+    for operation in operations:
+        if channel_of(operation):
+            set_channel(operation, first)
+            first += 1
+    return first

@@ -460,8 +460,10 @@ PASSES: dict[str, PassDecl] = {
                 "Replaces each call by an `sdy.named_computation` with the body and the original name of the\n"
                 "function. The shardings of the function's arguments become `in_shardings`, and the sharding of\n"
                 "the call becomes `out_shardings`. The computation keeps the attributes of the call, and gets\n"
-                "`execution_thread` of the function, and `no_inline` as `sdy.func_no_inline`. Named computations\n"
-                "of the input also get `sdy.func_no_inline`. Called functions are erased.\n"
+                "`execution_thread` of the function. Called functions are erased.\n"
+                "\n"
+                "With `keep-no-inline` the computation also gets `no_inline` of the function, as\n"
+                "`sdy.func_no_inline`, and so do the named computations of the input.\n"
                 "\n"
                 "Recursive functions are an error; calls of declarations are not replaced.\n"
                 "\n"
@@ -486,6 +488,13 @@ PASSES: dict[str, PassDecl] = {
                 type="bool",
                 default=True,
                 description="whether to add data-flow edges to all named computations",
+            ),
+            OptionDecl(
+                name="keep-no-inline",
+                type="bool",
+                default=False,
+                description="whether functions must not be inlined later that have `no_inline`, or are exported from named computations of the input",
+                release="pyshardy",
             ),
         ),
         release="0.10.2",
@@ -1366,8 +1375,8 @@ PASSES: dict[str, PassDecl] = {
                 "An axis that is unreduced in the operands of an operation must be unreduced in its results;\n"
                 "otherwise a reduction is missing. Only `sdy.reshard`, `sdy.sharding_constraint` and collectives\n"
                 "may remove an unreduced axis. The results of the first two may be unreduced along any axes. The\n"
-                "reduction kind of a new unreduced axis is a sum, or the reduction in the body of a\n"
-                "`stablehlo.reduce`.\n"
+                "reduction kind of a new unreduced axis is a sum for matrix products, and the reduction in the\n"
+                "body for `stablehlo.reduce`. All unreduced results of an operation have one kind.\n"
                 "\n"
                 "The unreduced axes of call operands and of values that regions and functions return must equal\n"
                 "those of the values that they are passed to. The pass changes nothing.\n"

@@ -85,7 +85,7 @@ def before_propagation(options: PropagationPipelineOptions) -> PassPipeline:
             apply_sharding_constraints(options),
             on_functions("sdy-sink-func-data-flow-edges"),
             "sdy-sharding-group-import",
-            "sdy-import-func-calls",
+            use("sdy-import-func-calls", keep_no_inline=not options.compatible),
             "symbol-dce",
         ]
     imported = import_pipeline(options, first_dump=FIRST_DUMP)

@@ -26,8 +26,8 @@ from mlir_sdy.values import get_sharding, rank_of, set_sharding
 from pyshardy.propagation.program import NOWHERE, Program
 
 
-def sharding_groups(program: Program) -> list[list[int]]:
-    """Return the members of each group in the order of the text; groups in the order of their ids.
+def sharding_groups(program: Program) -> dict[int, list[int]]:
+    """Return the members of each group in the order of the text by the id of the group, in order.
 
     Raises:
         PassError: a value is in two groups, or a group has values of different ranks.
@@ -48,7 +48,7 @@ def sharding_groups(program: Program) -> list[list[int]]:
         _check_ranks(first.setdefault(group, joins), joins)
         if value not in members[group]:
             members[group].append(value)
-    return [members[group] for group in sorted(members)]
+    return dict(sorted(members.items()))
 
 
 def _check_ranks(first: ir.Operation, other: ir.Operation) -> None:
@@ -70,7 +70,7 @@ def _check_ranks(first: ir.Operation, other: ir.Operation) -> None:
 def slots_in_groups(program: Program) -> dict[int, tuple[int, ...]]:
     """Map the slot of each member of a group to the slots of the other members, in order."""
     others: dict[int, tuple[int, ...]] = {}
-    for members in sharding_groups(program):
+    for members in sharding_groups(program).values():
         slots = [program.slots[value] for value in members]
         for slot in slots:
             if slot != NOWHERE:
@@ -86,7 +86,7 @@ def synchronize_groups(program: Program) -> bool:
     """
     cache = AttributeCache(program.module.context)
     changed = False
-    for members in sharding_groups(program):
+    for group, members in sharding_groups(program).items():
         if len(members) < 2:
             continue
         values = [program.value(member) for member in members]
@@ -104,26 +104,26 @@ def synchronize_groups(program: Program) -> bool:
                     set_sharding(value, given[0], cache)
                     changed = True
         else:
-            _constrain(values, given[0], given, cache)
+            other = next(sharding for sharding in given if sharding != given[0])
+            _warn(group, values[0], given[0], other)
+            _constrain(values, given[0], cache)
             changed = True
     return changed
 
 
-def _constrain(
-    values: Sequence[ir.Value],
-    first: TensorSharding,
-    given: Sequence[TensorSharding],
-    cache: AttributeCache,
-) -> None:
-    other = next(sharding for sharding in given if sharding != first)
-    owner = _owner(values[0])
-    emit(
-        warning(
-            f"the members of a sharding group start with different shardings, such as {first} "
-            f"and {other}; each is constrained to a fully open sharding instead",
-            location_of(owner.location),
-        )
+def _warn(group: int, value: ir.Value, first: TensorSharding, other: TensorSharding) -> None:
+    """Warn about two shardings of a group, of which `value` is the first member."""
+    message = (
+        f"The initial operand shardings on the sharding groups of groupID: {group} do not match. "
+        "Inserting an open sharding constraint to all constrained values. This can be caused when "
+        "shardings from different values are grouped (e.g. from jax.shard_alike) but have separate "
+        f"inconsistent sharding constraints on them. They include {first} and {other}."
     )
+    emit(warning(message, location_of(_owner(value).location)))
+
+
+def _constrain(values: Sequence[ir.Value], first: TensorSharding, cache: AttributeCache) -> None:
+    """Constrain each value to a fully open sharding on the mesh of a sharding."""
     for value in values:
         if isinstance(value, ir.BlockArgument):
             place = ir.InsertionPoint.at_block_begin(value.owner)

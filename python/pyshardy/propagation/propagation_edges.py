@@ -64,17 +64,15 @@ class PropagationEdgesRecorder:
         trace = self._engine.stepper.trace(change.kind, change.state)
         if trace is not None:
             edges, slots = self._edges[change.operation], self._slots[change.operation]
-            is_edge = change.operation in self._engine.program.edges
             for flow in flows(rule, trace.before(rule), trace.after, trace.mesh):
                 if flow.source is None:
                     continue
-                source = _reference(flow.source, rule, is_edge)
-                target = _reference(flow.target, rule, is_edge)
-                if source != target:
-                    for axis in flow.axes:
-                        edges.setdefault((axis, source, target), self._next_step)
-                        slot = change.relation.tensors[flow.target]
-                        slots.setdefault((axis, source, target), slot)
+                source = _reference(flow.source, rule)
+                target = _reference(flow.target, rule)
+                slot = change.relation.tensors[flow.target]
+                for axis in flow.axes:
+                    edges.setdefault((axis, source, target), self._next_step)
+                    slots.setdefault((axis, source, target), slot)
         self._next_step += 1
 
     def on_end(self, engine: Engine) -> None:
@@ -134,12 +132,12 @@ def _order(reference: EdgeValueRef) -> tuple[int, int]:
     return int(reference.type), reference.index
 
 
-def _reference(position: int, rule: OpShardingRule, is_edge: bool) -> EdgeValueRef:
+def _reference(position: int, rule: OpShardingRule) -> EdgeValueRef:
     """Return the operand or result at a position of a relation.
 
-    All sources of a data-flow edge are the one operand of the operation that stands for it.
+    The operands of a data-flow edge are its sources, of which its operation has only one.
     """
     num_operands = len(rule.operand_mappings)
     if position < num_operands:
-        return EdgeValueRef(EdgeNodeType.OPERAND, 0 if is_edge else position)
+        return EdgeValueRef(EdgeNodeType.OPERAND, position)
     return EdgeValueRef(EdgeNodeType.RESULT, position - num_operands)

@@ -298,15 +298,6 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{}], unred
 // --- Reshards ---
 
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
-func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{}]>}) {
-  // expected-error@below {{op can only introduce unreduced axes of kind 'sum', but {"u"} are in unreduced=max{"u"}}}
-  %0 = sdy.reshard %arg0 <@k, [{}], unreduced=max{"u"}> : tensor<32xf32>
-  return
-}
-
-// -----
-
-sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{}], unreduced={"u", "v"}>}) {
   // expected-error@below {{op axes that stay unreduced must keep their kind: unreduced={"u", "v"} became unreduced=max{"u"}}}
   %0 = sdy.sharding_constraint %arg0 <@k, [{}], unreduced=max{"u"}> : tensor<32xf32>

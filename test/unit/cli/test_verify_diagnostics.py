@@ -98,8 +98,11 @@ def test_as_expected(text: str, diagnostics: list[Diagnostic]):
         ),
         (
             "op // expected-error {{bad}}",
-            [error("bad", at(1), [note("why", at(1))])],
-            ["f.mlir:1:3: error: unexpected note: why"],
+            [error("worse", at(1), [note("bad", at(1))])],
+            [
+                "f.mlir:1:3: error: unexpected error: worse",
+                'f.mlir:1:7: error: expected error "bad" was not produced',
+            ],
         ),
         (
             "// expected-error@above {{bad}}",
@@ -123,6 +126,12 @@ def test_not_as_expected(text: str, diagnostics: list[Diagnostic], reported: lis
 def test_a_broken_regular_expression_is_reported():
     (failure,) = failures("// expected-error-re {{a {{(}} b}}")
     assert failure.startswith("f.mlir:1:4: error: invalid regular expression")
+
+
+def test_notes_need_not_be_expected():
+    told = error("bad", at(1), [note("why", at(1))])
+    assert failures("op // expected-error {{bad}}", told) == []
+    assert len(failures("op // expected-note {{because}}", told)) == 2
 
 
 def test_only_expected_ignores_the_rest():

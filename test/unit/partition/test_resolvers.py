@@ -46,9 +46,12 @@ def test_barriers_have_no_effect_on_devices(context, compatibility, stays):
     assert ("sdy.propagation_barrier" in resharded(BARRIER, compatibility, context)) == stays
 
 
-@pytest.mark.parametrize("compatibility", ["shardy", "cheapest"])
-def test_unknown_operations_are_replicated(context, compatibility):
-    assert "sdy.reshard %arg0 <@mesh, [{}, {}]>" in resharded(UNKNOWN, compatibility, context)
+@pytest.mark.parametrize(
+    ("compatibility", "is_replicated"), [("shardy", False), ("cheapest", True)]
+)
+def test_unknown_operations_are_replicated_for_devices(context, compatibility, is_replicated):
+    text = resharded(UNKNOWN, compatibility, context)
+    assert ("sdy.reshard %arg0 <@mesh, [{}, {}]>" in text) == is_replicated
 
 
 def test_remarks_change_nothing(context):

@@ -56,7 +56,9 @@ def test_conflict(outcome, left, right):
     with collect() as diagnostics:
         found = outcome(grouped(left, right), BASIC)
     (warning,) = diagnostics
-    assert "the members of a sharding group start with different shardings" in warning.message
+    assert (
+        "shardings on the sharding groups of groupID: 0 do not match. Inserting" in warning.message
+    )
     assert f"<@m, {left}>" in warning.message
     assert len(found.of("sdy.sharding_constraint")) == 2
     assert [len(list(argument.uses)) for argument in found.main.regions[0].blocks[0].arguments] == [

@@ -13,7 +13,6 @@ from pyshardy.partition.compatibility.compatible_shardings import (
     CompatibleShardings,
     Shardings,
     fully_compatible,
-    replicated_shardings,
 )
 from pyshardy.partition.compatibility.resolver import (
     needs_full_version,
@@ -23,14 +22,13 @@ from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.compatibility.uses import UseConverter
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.blocked_factors import uncompletable_factors
-from pyshardy.partition.op_facts.record import record_of
 from pyshardy.rules.operation_view import OperationView
 
 
 class ShardyCompatibility:
     """The `CompatibilityResolver` that decides as C++ Shardy does, by the sizes of tensors.
 
-    1. Operations with a custom rule are left to the backend partitioner.
+    1. Operations with a custom rule, or without a rule, are left to the backend partitioner.
     2. A result stays partial along all unreduced axes of its sharding.
 
     Args:
@@ -50,10 +48,7 @@ class ShardyCompatibility:
 
     def _resolve(self, operation: ir.Operation, shardings: Shardings) -> CompatibleShardings | None:
         rule = self._context.rules.rule(operation)
-        if rule is None:
-            is_left = not self._full or record_of(operation.name).creates_any_shard
-            return None if is_left else replicated_shardings(shardings)
-        if rule.is_custom_rule:
+        if rule is None or rule.is_custom_rule:
             return None
         if not (self._full or needs_full_version(operation)):
             return resolve_partially(operation, rule, shardings, self._context.meshes)

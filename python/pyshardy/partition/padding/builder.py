@@ -40,18 +40,19 @@ class PaddingBuilder:
     ) -> ir.Value:
         """Build a padded value with a scalar at positions beyond `sizes` in some dimensions."""
         builder = self.sharded(get_sharding(value))
+        shape = shape_of(value.type)
         integers = with_element(value.type, ir.IntegerType.get_signless(32))
         is_content: ir.Value | None = None
         for dim in dims:
-            limit = sizes[dim]
             position = builder.iota(integers, dim)
-            within = builder.compare("LT", position, builder.splat(integers, limit))
+            limit = self.sharded(None).splat(with_shape(integers, ()), sizes[dim])
+            within = builder.compare("LT", position, builder.broadcast_in_dim(limit, shape))
             if is_content is not None:
                 within = builder.binary("and", is_content, within)
             is_content = within
         if is_content is None:
             return value
-        fill = builder.broadcast_in_dim(neutral, shape_of(value.type))
+        fill = builder.broadcast_in_dim(neutral, shape)
         return builder.select(is_content, value, fill)
 
     def scalar(self, like: ir.Value, number: int) -> ir.Value:

@@ -67,11 +67,11 @@ def _by_gathering(
 ) -> ir.Value:
     cache = builder.cache
     value, result = operation.operands[0], operation.results[0]
+    if operation.name == "sdy.reduce_scatter":
+        value = reduced_operand(operation, (), cache, meshes)
     source, target = get_sharding(value), get_sharding(result)
     assert source is not None, "an operand that is padded is sharded"
     assert target is not None, "a collective has a sharding"
-    if operation.name == "sdy.reduce_scatter":
-        value = reduced_operand(operation, (), cache, meshes)
     changed = {
         dim
         for dim, (old, new) in enumerate(zip(source.dim_axes, target.dim_axes, strict=True))

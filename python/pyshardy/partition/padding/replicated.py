@@ -11,6 +11,7 @@ The dimensions are gathered before the operation, and its results are sliced aft
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -243,6 +244,7 @@ def reduced_operand(
     if not rest:
         return value
     sharding = get_sharding(value) or TensorSharding.fully_closed(target.rank, target.mesh_or_ref)
+    sharding = replace(sharding, unreduced_axes=set_difference(sharding.unreduced_axes, rest, mesh))
     kind = reduction_kind(reduction)
     stated = None if kind is ReductionOp.SUM else kind
     return sdy.all_reduce(value, cache[AxisRefList(rest)], cache[sharding], reduction_op=stated)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, mesh_of
@@ -57,11 +57,3 @@ def does_nothing(operation: ir.Operation) -> bool:
     if resized_at_end is None or operation.operands[0].type != operation.results[0].type:
         return False
     return all(resized_at_end(operation))
-
-
-def drop_useless(operations: Iterable[ir.Operation]) -> None:
-    """Erase pads and slices without effect."""
-    for operation in operations:
-        if does_nothing(operation):
-            operation.results[0].replace_all_uses_with(operation.operands[0])
-            operation.erase()

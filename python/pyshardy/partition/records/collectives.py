@@ -202,10 +202,8 @@ def convert_collective_permute(operation: ir.Operation, builder: LocalBuilder) -
         builder.mesh_of(target),
     )
     value = operation.operands[0]
-    if all(sender == receiver for sender, receiver in pairs):
-        _replace(operation, value)
-        return
-    _replace(operation, builder.collective_permute(value, pairs))
+    moves = source != target
+    _replace(operation, builder.collective_permute(value, pairs) if moves else value)
 
 
 def permute_pairs(

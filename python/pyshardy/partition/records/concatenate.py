@@ -51,6 +51,8 @@ class ConcatenateForm(ExchangeForm):
         self._size = shape_of(operation.results[0].type)[self._dim]
         self._sources: list[ir.Value] = []
         self._parts = self._find_parts()
+        # The types of the sources may change before the exchange is built.
+        self._source_sizes = [shape_of(source.type)[self._dim] for source in self._sources]
         everywhere = dict.fromkeys(range(len(rule.mappings)), self._dim)
         self.factors = frozenset({rule.num_factors})
         self.rule = with_factor(rule, everywhere, self._size, FactorType.PERMUTATION)
@@ -63,19 +65,17 @@ class ConcatenateForm(ExchangeForm):
     def exchange_plans(self, _factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
         """Return one plan for all parts, as they may come from the same values."""
         shard_size = -(-self._size // num_shards)
-        required: list[RequiredRange] = []
-        for part in self._parts:
-            source_size = shape_of(self._sources[part.source].type)[self._dim]
-            required.append(
-                RequiredRange(
-                    tuple(t * shard_size - part.place + part.begin for t in range(num_shards)),
-                    (shard_size,) * num_shards,
-                    range(part.begin, part.begin + part.length),
-                    -(-source_size // num_shards),
-                    part.source,
-                )
+        required = tuple(
+            RequiredRange(
+                tuple(t * shard_size - part.place + part.begin for t in range(num_shards)),
+                (shard_size,) * num_shards,
+                range(part.begin, part.begin + part.length),
+                -(-self._source_sizes[part.source] // num_shards),
+                part.source,
             )
-        return (plan_exchange(shard_size, tuple(required), num_shards),)
+            for part in self._parts
+        )
+        return (plan_exchange(shard_size, required, num_shards),)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Build the exchange, whose buffer is the result."""

@@ -36,13 +36,12 @@ def convert_computation(operation: ir.Operation, _: LocalBuilder) -> None:
 
 _RETYPED = PartitionRecord(local_form=retype_only, work=no_work)
 _IDENTITY = PartitionRecord(local_form=convert_identity, work=no_work)
-_COMPUTATION = PartitionRecord(local_form=convert_computation)
 
 RECORDS = {
     "func.call": _RETYPED,
     "func.return": _RETYPED,
-    "sdy.manual_computation": _COMPUTATION,
-    "sdy.named_computation": _COMPUTATION,
+    "sdy.manual_computation": PartitionRecord(local_form=convert_computation),
+    "sdy.named_computation": _RETYPED,
     "sdy.propagation_barrier": _IDENTITY,
     "sdy.sharding_constraint": _IDENTITY,
     "sdy.sharding_group": PartitionRecord(local_form=convert_sharding_group),

@@ -40,6 +40,7 @@ from pyshardy.partition.op_facts.unreduced_transition import broken_transition
 _BLESSED = frozenset({"sdy.reshard", "sdy.sharding_constraint"})
 _REDUCTIONS = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
 _REDUCTIONS_BY_BODY = frozenset({"stablehlo.all_reduce", "stablehlo.reduce_scatter"})
+_PRODUCTS = frozenset({"stablehlo.dot", "stablehlo.dot_general"})
 _RETURNS = frozenset({"func.return", "sdy.return"})
 _BODY_KINDS = {
     "stablehlo.add": ReductionOp.SUM,
@@ -60,14 +61,16 @@ def verify_unreduced_axes(function: ir.Operation | ir.OpView) -> None:
 
     | operation                                          | introduces      | removes          |
     |----------------------------------------------------|-----------------|------------------|
-    | `sdy.reshard`, `sdy.sharding_constraint`           | sums (verifier) | any (verifier)   |
+    | `sdy.reshard`, `sdy.sharding_constraint`           | any (verifier)  | any (verifier)   |
     | `sdy.all_reduce`, `sdy.reduce_scatter`             | none (verifier) | their own (same) |
     | `stablehlo.all_reduce`, `stablehlo.reduce_scatter` | none            | that of its body |
     | `stablehlo.reduce`                                 | that of its body | none            |
+    | `stablehlo.dot`, `stablehlo.dot_general`           | sums            | none             |
     | calls, returns: by the target shardings            | none            | none             |
-    | any other but terminators                          | sums            | none             |
+    | any other but terminators                          | one kind        | none             |
 
-    Entries with (verifier) are checked by the verifier of the operation.
+    Entries with (verifier) are checked by the verifier of the operation. Of an operation with
+    several results, all unreduced ones must be of one kind.
 
     Raises:
         PassError: axes appear or disappear elsewhere, or under another reduction.
@@ -149,13 +152,20 @@ class _Check:
                 removed_as=_body_kind(operation),
             )
         inputs = list(operation.operands)
-        introduced_as: ReductionOp | None = ReductionOp.SUM
+        results = _present(map(get_sharding, operation.results))
         if name == "stablehlo.reduce":
             inputs = inputs[: len(inputs) // 2]  # the initial values follow
             introduced_as = _body_kind(operation)
+        elif name in _PRODUCTS:
+            introduced_as = ReductionOp.SUM
+        else:
+            kinds = {result.reduction_kind for result in results if result.unreduced_axes}
+            if len(kinds) > 1:
+                return "results introduce unreduced axes with conflicting reduction ops"
+            introduced_as = next(iter(kinds), None)
         return broken_transition(
             _present(_sharding(value) for value in inputs if not _is_blessed(value)),
-            _present(map(get_sharding, operation.results)),
+            results,
             self._meshes,
             introduced_as=introduced_as,
         )

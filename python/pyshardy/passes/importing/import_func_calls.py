@@ -48,25 +48,30 @@ _OF_THE_CALL = frozenset({SHARDING, "callee", "arg_attrs", "res_attrs"})
 @inserts("sdy.data_flow_edge", where={_CALL, _NAMED_COMPUTATION})
 @inserts(_NAMED_COMPUTATION, "sdy.return", where={_CALL})
 def import_func_calls(
-    module: ir.Module, *, add_data_flow_edges_on_named_computations: bool = True
+    module: ir.Module,
+    *,
+    add_data_flow_edges_on_named_computations: bool = True,
+    keep_no_inline: bool = False,
 ) -> None:
     """Replace each call by a named computation with the body of the callee.
 
     1. The computation has the original name of the function. Its inputs are sharded as the
        function's arguments, its outputs as the call; the shardings of the function's results are
        ignored.
-    2. It has the attributes of the call. From the function it has `execution_thread`, `no_inline`
-       as `sdy.func_no_inline`, and `sdy.contract` as `sdy.func_contract`.
+    2. It has the attributes of the call. From the function it has `execution_thread`, and
+       `sdy.contract` as `sdy.func_contract`.
     3. If a function is called from several places, each gets a copy of the body.
     4. Functions that are called are erased; others are kept, and so are declarations and their
        calls.
-    5. Named computations of the input get `sdy.func_no_inline`: their names ask for calls of that
-       name to be kept, while functions of a front end may be inlined.
 
     Args:
         module: the module, which is changed in place.
         add_data_flow_edges_on_named_computations: insert data-flow edges for all named computations
             of the module, including existing ones.
+        keep_no_inline: set `sdy.func_no_inline` where the exported function gets `no_inline`: if
+            the imported one has it, and on named computations of the input, whose names ask for
+            calls of that name to be kept, while functions of a front end may be inlined. Also keep
+            `no_inline` of calls.
 
     Raises:
         PassError: a function calls itself, or has several blocks. The module is not changed then.
@@ -76,13 +81,14 @@ def import_func_calls(
         return
     graph = CallGraph(module)
     graph.check_not_recursive("imported")
-    for computation in operations_named({_NAMED_COMPUTATION}, module):
-        set_discardable(computation, FUNCTION_NO_INLINE, ir.UnitAttr.get(module.context))
+    if keep_no_inline:
+        for computation in operations_named({_NAMED_COMPUTATION}, module):
+            set_discardable(computation, FUNCTION_NO_INLINE, ir.UnitAttr.get(module.context))
     called = {callee_of(call) for calls in graph.calls.values() for call in calls}
     called_functions = [function for name, function in graph.functions.items() if name in called]
     for function in called_functions:
         _check_one_block(function)
-    importer = _Importer(module)
+    importer = _Importer(module, keep_no_inline=keep_no_inline)
     for call in graph.calls_in_post_order():
         if callee_of(call) in graph.functions:
             importer.replace(call, graph.functions[callee_of(call)])
@@ -93,7 +99,8 @@ def import_func_calls(
 
 
 class _Importer:
-    def __init__(self, module: ir.Module):
+    def __init__(self, module: ir.Module, *, keep_no_inline: bool):
+        self._keep_no_inline = keep_no_inline
         context = FunctionContext.of(module)
         self._cache, self._meshes = context.cache, context.meshes
         self._computations: dict[str, ir.Operation] = {}
@@ -107,12 +114,12 @@ class _Importer:
         if has_discardable(function, _EXECUTION_THREAD):
             thread = get_discardable(function, _EXECUTION_THREAD)
             set_discardable(computation, _EXECUTION_THREAD, thread)
-        if has_discardable(function, NO_INLINE):
+        if self._keep_no_inline and has_discardable(function, NO_INLINE):
             set_discardable(computation, FUNCTION_NO_INLINE, get_discardable(function, NO_INLINE))
         if has_discardable(function, CONTRACT):
             set_discardable(computation, FUNCTION_CONTRACT, get_discardable(function, CONTRACT))
         for name, attribute in call.attributes.items():
-            if name not in _OF_THE_CALL:
+            if name not in _OF_THE_CALL and (self._keep_no_inline or name != NO_INLINE):
                 set_discardable(computation, name, attribute)
         for old, new in zip(call.results, computation.results, strict=True):
             old.replace_all_uses_with(new)

@@ -29,7 +29,7 @@ from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import load_hardware
-from pyshardy.irtools.channels import first_free_channel
+from pyshardy.irtools.channels import first_free_channel, renumber_channels, with_channels_from
 from pyshardy.irtools.constants import share_large_constants
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.walks import operations_named
@@ -88,10 +88,11 @@ def convert_global_to_local(
     check_no_inner_modules(operations_named({"builtin.module"}, module))
     check_number_of_devices(module)
     context = FunctionContext.of(module)
+    first_channel = first_free_channel(module)
     builder = LocalBuilder(
         context.meshes,
         replicas=replicas,
-        first_channel=first_free_channel(module),
+        first_channel=first_channel,
         per_dim_all_gather=per_dim_all_gather,
         combined_reduce_scatter=combine_multi_dimension_reduce_scatter,
         groups_by_axes=enable_rgv3,
@@ -99,6 +100,8 @@ def convert_global_to_local(
     )
     with module.context:
         _ModuleConverter(module, context, builder, LocalChecks(module, builder.meshes)).run()
+        # Operations are converted from the last to the first.
+        renumber_channels(with_channels_from(module, first_channel), first_channel)
 
 
 class _ModuleConverter:

@@ -15,13 +15,14 @@ After:
     %4 = sdy.all_gather [{"x"}] %3 out_sharding=<@mesh, [{}]> : tensor<8xf32>
     %5 = stablehlo.slice %4 [0:7]
 
-Padding is at the end of a dimension, and its contents are undefined. Functions are changed in
-place: all types first, then the operations that depend on them.
+Padding is at the end of a dimension, and its contents are undefined. Arguments and results of
+private functions are padded, too. Functions are changed in place: all types first, then the
+operations that depend on them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import identity, ir, location_of
@@ -35,10 +36,15 @@ from mlir_sdy.values import (
     result_shardings,
     sharded_operations,
 )
-from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.functions import functions_of, has_body, is_private
 from pyshardy.irtools.operation_names import names_at_start
 from pyshardy.irtools.shardings import result_kinds
-from pyshardy.irtools.stablehlo_views import function_type_of
+from pyshardy.irtools.stablehlo_views import (
+    FunctionView,
+    callee_of,
+    function_type_of,
+    symbol_name,
+)
 from pyshardy.irtools.tensor_types import (
     Shape,
     padded_shape,
@@ -48,7 +54,12 @@ from pyshardy.irtools.tensor_types import (
 )
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.op_facts.data_flow import Source, sources_of
+from pyshardy.partition.op_facts.data_flow import (
+    Source,
+    sources_of,
+    sources_of_call,
+    sources_of_function,
+)
 from pyshardy.partition.op_facts.left_over import REMOVED_BY, is_left
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
@@ -62,12 +73,13 @@ from pyshardy.partition.padding.replicated import (
     replicate_dims_around,
     unpaddable_dims,
 )
-from pyshardy.partition.padding.trailing_resize import drop_useless
 
-_BOUNDARIES = frozenset({"func.call", "func.return", "sdy.manual_computation"})
-"""Operations at which the shapes of values are fixed."""
+_CALL, _RETURN = "func.call", "func.return"
+_BOUNDARIES = frozenset({_CALL, _RETURN, "sdy.manual_computation", "sdy.return"})
+"""Operations at which the shapes of values are fixed, or those of another function."""
 
-_READ_APART = READ_APART - {"sdy.mesh"}  # which is in no function
+_HAND_ON = DATA_FLOW_OPERATIONS | {_CALL, _RETURN, "stablehlo.return"}
+_READ_APART = (READ_APART | {_CALL}) - {"sdy.mesh"}  # which is in no function
 _EDGES = frozenset({"sdy.data_flow_edge", "sdy.func_data_flow_edge"})
 
 _COLLECTIVES_IN_PLACE = frozenset({"sdy.all_reduce", "sdy.collective_permute"})
@@ -82,12 +94,16 @@ def pad_for_divisibility(module: ir.Module) -> None:
             collectives.
 
     Raises:
-        PassError: an argument or a result of a function, of a call or of a manual computation would
+        PassError: an argument or a result of a public function or of a manual computation would
             have to be padded, or a reshard or a data-flow edge remains where shapes change, in
             which cases the module is unchanged; or an operation can't be padded.
     """
     with module.context, meshes_unchanged():
-        padders = [_FunctionPadder(function) for function in functions_of(module)]
+        functions = functions_of(module)
+        padded = {
+            symbol_name(each): each for each in functions if has_body(each) and is_private(each)
+        }
+        padders = [_FunctionPadder(function, padded) for function in functions]
         for padder in padders:
             padder.drop_barriers()
             padder.check_interface()
@@ -97,10 +113,16 @@ def pad_for_divisibility(module: ir.Module) -> None:
 
 
 class _FunctionPadder:
-    """One run over a function."""
+    """One run over a function.
 
-    def __init__(self, function: ir.Operation):
+    Args:
+        function: the function.
+        padded: the functions whose arguments and results are padded, by their names.
+    """
+
+    def __init__(self, function: ir.Operation, padded: Mapping[str, ir.Operation]):
         self.function = function
+        self._padded = padded
         context = FunctionContext.of(function)
         self._module = context.module
         self.meshes = context.meshes
@@ -130,6 +152,7 @@ class _FunctionPadder:
         for value, shape, wanted in padded:
             self.contents[value] = shape
             value.set_type(with_shape(value.type, wanted))
+        self._pad_interface()
         builder = PaddingBuilder(self.cache)
         for operation, rule in zip(uneven, rules, strict=True):
             with operation.location, ir.InsertionPoint(operation):
@@ -137,10 +160,26 @@ class _FunctionPadder:
                 if fit_sizes is not None:
                     fit_sizes(operation)
                 self._fit(operation, rule, builder)
-        drop_useless(uneven)
         # Late, since a new value could have the address of an erased one in `contents`.
         for operation in self._replaced:
             operation.erase()
+
+    def _pad_interface(self) -> None:
+        """Give the function the types of its padded arguments and results."""
+        view = FunctionView(self.function)
+        inputs, results = (
+            [
+                each
+                if sharding is None or not self._is_uneven(each, sharding)
+                else with_shape(each, padded_shape(shape_of(each), sharding, self.meshes))
+                for each, sharding in zip(types, shardings, strict=True)
+            ]
+            for types, shardings in (
+                (view.function_type.inputs, argument_shardings(self.function)),
+                (view.function_type.results, result_shardings(self.function)),
+            )
+        )
+        view.function_type = ir.FunctionType.get(inputs, results)
 
     def drop_barriers(self) -> None:
         """Drop propagation barriers, which have no effect any more, with different shardings."""
@@ -191,6 +230,7 @@ class _FunctionPadder:
         return named_operations_in(self.function, leaving_out=SCALAR_BODIES)
 
     def _values(self) -> Iterator[ir.Value]:
+        yield from _block_arguments(self.function)
         for operation, _ in self._operations():
             yield from operation.results
             yield from _block_arguments(operation)
@@ -228,8 +268,9 @@ class _FunctionPadder:
 
         are_uneven: dict[Hashable, bool] = {}
         for operation, name, key in sharded_operations(self.function) if reads_all else ():
-            if name not in READ_APART and are_uneven.get(key, True):
+            if name not in _READ_APART and are_uneven.get(key, True):
                 are_uneven[key] = note(operation.results)
+        note(_block_arguments(self.function))
         for operation in apart:
             note(operation.results)
             note(_block_arguments(operation))
@@ -263,20 +304,51 @@ class _FunctionPadder:
     # --- Checks -----------------------------------------------------------------------------
 
     def check_interface(self) -> None:
-        types = function_type_of(self.function)
-        for kind, values, shardings in (
-            ("argument", types.inputs, argument_shardings(self.function)),
-            ("result", types.results, result_shardings(self.function)),
+        is_padded = symbol_name(self.function) in self._padded
+        if not is_padded:
+            types = function_type_of(self.function)
+            for kind, values, shardings in (
+                ("argument", types.inputs, argument_shardings(self.function)),
+                ("result", types.results, result_shardings(self.function)),
+            ):
+                self._check_even(self.function, kind, zip(values, shardings, strict=True))
+        for operation in self._operations_at_start(_BOUNDARIES):
+            if operation.name == _CALL and callee_of(operation) in self._padded:
+                self._check_call(operation, self._padded[callee_of(operation)])
+            elif operation.name == _RETURN and is_padded:
+                for source in sources_of_function(self.function):
+                    self._check_source(source)
+            elif operation.name != "sdy.return" or _ends_manual_computation(operation):
+                self._check_boundary(operation)
+
+    def _check_call(self, call: ir.Operation, callee: ir.Operation) -> None:
+        """Check that operands and results are padded as the arguments and results of the callee."""
+        for source in sources_of_call(call, callee, self.meshes):
+            self._check_source(source)
+        for index, (result, inside) in enumerate(
+            zip(call.results, result_shardings(callee), strict=True)
         ):
-            self._check_even(self.function, kind, zip(values, shardings, strict=True))
-        for operation in self._operations_at_start({*_BOUNDARIES, "sdy.return"}):
-            if operation.name == "sdy.return" and not _ends_manual_computation(operation):
-                continue
-            self._check_even(operation, "operand", _types_and_shardings(operation.operands))
-            self._check_even(operation, "result", _types_and_shardings(operation.results))
-            if operation.name == "sdy.manual_computation":
-                arguments = _types_and_shardings(_block_arguments(operation))
-                self._check_even(operation, "argument", arguments)
+            shape = shape_of(result.type)
+            found, wanted = (
+                padded_shape(shape, sharding, self.meshes)
+                for sharding in (inside, get_sharding(result))
+            )
+            if found != wanted:
+                raise PassError(
+                    error(
+                        f"'{call.name}' op result {index} would be padded to {list(wanted)}, but "
+                        f"that of the callee would be padded to {list(found)}: run "
+                        "'sdy-insert-func-call-reshards' and 'sdy-reshard-to-collectives' first",
+                        location_of(call.location),
+                    )
+                )
+
+    def _check_boundary(self, operation: ir.Operation) -> None:
+        self._check_even(operation, "operand", _types_and_shardings(operation.operands))
+        self._check_even(operation, "result", _types_and_shardings(operation.results))
+        if operation.name == "sdy.manual_computation":
+            arguments = _types_and_shardings(_block_arguments(operation))
+            self._check_even(operation, "argument", arguments)
 
     def check_nothing_left(self) -> None:
         """Check that only collectives are between values with different padding."""
@@ -336,7 +408,7 @@ def _hands_on(name: str) -> bool:
     """Whether operations of a name forward values unchanged, or are the dialect's own."""
     if record_of(name).keeps_padding is not None:  # a constant of the dialect
         return False
-    return name in DATA_FLOW_OPERATIONS or name.startswith("sdy.") or name == "stablehlo.return"
+    return name in _HAND_ON or name.startswith("sdy.")
 
 
 def _ends_manual_computation(terminator: ir.Operation) -> bool:

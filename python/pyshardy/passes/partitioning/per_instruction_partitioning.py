@@ -33,7 +33,7 @@ from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import (
     get_sharding,
 )
-from pyshardy.irtools.channels import channel_of, first_free_channel, set_channel
+from pyshardy.irtools.channels import first_free_channel, renumber_channels
 from pyshardy.irtools.functions import functions_of, has_body
 from pyshardy.irtools.stablehlo_views import target_of
 from pyshardy.partition.local.device_kind import are_replicas
@@ -123,7 +123,9 @@ def per_instruction_partitioning(
         channel = first_free_channel(module)
         cache = AttributeCache(module.context)
         for instruction in instructions:
-            channel = _renumber_channels(instruction.body, channel)
+            body = (top.operation for top in instruction.body.operations)
+            collectives = (view.operation for top in body for view in operations_in(top))
+            channel = renumber_channels(collectives, channel)
         for instruction in reversed(instructions):  # later ones use results of earlier ones
             _replace(instruction, cache)
 
@@ -151,16 +153,6 @@ def _has_tensors_only(operation: ir.Operation) -> bool:
     return operation.name != "func.call" and all(
         isinstance(value.type, ir.RankedTensorType) for value in values
     )
-
-
-def _renumber_channels(body: ir.Block, channel: int) -> int:
-    """Give the collectives in a block channels from a number on; return the next free number."""
-    for top in body.operations:
-        for view in operations_in(top.operation):
-            if channel_of(view.operation):
-                set_channel(view.operation, channel)
-                channel += 1
-    return channel
 
 
 def _replace(instruction: LocalInstruction, cache: AttributeCache) -> None:

@@ -20,9 +20,18 @@ func.func @dropped_part(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh
 // -----
 
 sdy.mesh @mesh = <["p"=2, "q"=4]>
-func.func @introduced(%arg0: tensor<8xf32>) {
-  // expected-error@+1 {{'stablehlo.cosine' op cannot introduce 'max' unreduced axes. Expected 'sum'.}}
-  %0 = stablehlo.cosine %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"p"}], unreduced=max{"q"}>]>} : tensor<8xf32>
+func.func @introduced(%arg0: tensor<8x8xf32>) {
+  // expected-error@+1 {{'stablehlo.dot' op cannot introduce 'max' unreduced axes. Expected 'sum'.}}
+  %0 = stablehlo.dot %arg0, %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"p"}, {}], unreduced=max{"q"}>]>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["p"=2, "q"=4]>
+func.func @conflicting(%arg0: tensor<8xf32>) {
+  // expected-error@+1 {{'stablehlo.optimization_barrier' op results introduce unreduced axes with conflicting reduction ops}}
+  %0:2 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced=max{"q"}>, <@mesh, [{}], unreduced={"q"}>]>} %arg0, %arg0 : tensor<8xf32>, tensor<8xf32>
   return
 }
 

@@ -1,4 +1,5 @@
 // RUN: sdy-opt %s -split-input-file -sdy-import-func-calls | FileCheck %s
+// RUN: sdy-opt %s -split-input-file -sdy-import-func-calls=keep-no-inline=true | FileCheck %s --check-prefix=KEEP
 
 // Imported.
 // CHECK:      func.func private @z(%arg0: tensor<8xf32>) -> tensor<8xf32> {
@@ -91,4 +92,25 @@ func.func @f(%p: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"y"}]>}, %t: 
     -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"y"}]>}, !stablehlo.token)
     attributes {execution_thread = "thread", sdy.original_func_name = "original"} {
   return %p, %t : tensor<8xf32>, !stablehlo.token
+}
+
+// -----
+
+// Functions that must not be inlined, and named computations of the input.
+// CHECK-LABEL: func.func @no_inline
+// CHECK-NOT:   no_inline
+// KEEP-LABEL:  func.func @no_inline
+// KEEP:        sdy.named_computation<"f">
+// KEEP:        } {sdy.func_no_inline} : (tensor<8xf32>) -> tensor<8xf32>
+// KEEP:        sdy.named_computation<"g">
+// KEEP:        } {sdy.func_no_inline} : (tensor<8xf32>) -> tensor<8xf32>
+func.func @no_inline(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = sdy.named_computation<"g">(%0) (%b: tensor<8xf32>) {
+    sdy.return %b : tensor<8xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+func.func private @f(%a: tensor<8xf32>) -> tensor<8xf32> attributes {no_inline} {
+  return %a : tensor<8xf32>
 }

@@ -54,15 +54,13 @@ func.func @reductions(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
 
-// An operation without a rule is computed whole.
+// An operation without a rule is left to another partitioner.
 // CHECK-LABEL: func.func @no_rule
 func.func @no_rule(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
     -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
-  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
-  // CHECK-NEXT: %[[CUSTOM_CALL:.*]] = stablehlo.custom_call @unheard_of(%[[RESHARD]])
-  // CHECK-SAME: sdy.sharding_per_value<[<@mesh, [{}]>]>
-  // CHECK-NEXT: %[[RESHARD_1:.*]] = sdy.reshard %[[CUSTOM_CALL]] <@mesh, [{"x"}]> : tensor<8xf32>
-  // CHECK-NEXT: return %[[RESHARD_1]]
+  // CHECK-NEXT: %[[CUSTOM_CALL:.*]] = stablehlo.custom_call @unheard_of(%arg0)
+  // CHECK-SAME: sdy.sharding_per_value<[<@mesh, [{"x"}]>]>
+  // CHECK-NEXT: return %[[CUSTOM_CALL]]
   %0 = stablehlo.custom_call @unheard_of(%arg0)
     {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>

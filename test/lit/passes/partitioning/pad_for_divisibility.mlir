@@ -25,7 +25,8 @@ func.func @contraction(%arg0: tensor<7xf32>) -> tensor<f32> {
   // CHECK-NEXT: %[[COSINE:.*]] = stablehlo.cosine %[[SLICE]]
   // CHECK-NEXT: %[[ZERO:.*]] = stablehlo.constant dense<0.0
   // CHECK-NEXT: %[[AT:.*]] = stablehlo.iota dim = 0 {{.*}}[{"x"}]{{.*}} : tensor<8xi32>
-  // CHECK-NEXT: %[[END:.*]] = stablehlo.constant {{.*}} dense<7> : tensor<8xi32>
+  // CHECK-NEXT: %[[SIZE:.*]] = stablehlo.constant dense<7> : tensor<i32>
+  // CHECK-NEXT: %[[END:.*]] = stablehlo.broadcast_in_dim %[[SIZE]], dims = [] {{.*}} -> tensor<8xi32>
   // CHECK-NEXT: %[[INSIDE:.*]] = stablehlo.compare LT, %[[AT]], %[[END]]
   // CHECK-NEXT: %[[ZEROS:.*]] = stablehlo.broadcast_in_dim %[[ZERO]], dims = []
   // CHECK-NEXT: %[[MASKED:.*]] = stablehlo.select %[[INSIDE]], %[[COSINE]], %[[ZEROS]]
@@ -105,4 +106,24 @@ func.func @padding_agrees(%arg0: tensor<6xf32>) -> tensor<3x2xf32> {
     : (tensor<6xf32>) -> tensor<3x2xf32>
   %2 = sdy.all_gather [{"x"}, {}] %1 out_sharding=<@mesh, [{}, {}]> : tensor<3x2xf32>
   return %2 : tensor<3x2xf32>
+}
+
+// The interfaces of private functions are padded, too. Their padding is unknown.
+// CHECK-LABEL: func.func @caller
+func.func @caller(%arg0: tensor<7xf32>) -> tensor<f32> {
+  // CHECK: %[[SLICE:.*]] = sdy.all_slice [{"x"}] %{{.*}} : tensor<8xf32>
+  // CHECK-NEXT: call @callee(%[[SLICE]]) : (tensor<8xf32>) -> tensor<f32>
+  %0 = sdy.all_slice [{"x"}] %arg0 out_sharding=<@mesh, [{"x"}]> : tensor<7xf32>
+  %1 = call @callee(%0) : (tensor<7xf32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// CHECK-LABEL: func.func private @callee(%arg0: tensor<8xf32>
+func.func private @callee(%arg0: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> tensor<f32> {
+  // CHECK: %[[MASKED:.*]] = stablehlo.select %{{.*}}, %arg0
+  // CHECK: stablehlo.dot %[[MASKED]]
+  %0 = stablehlo.dot %arg0, %arg0 : (tensor<7xf32>, tensor<7xf32>) -> tensor<f32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, []> : tensor<f32>
+  return %1 : tensor<f32>
 }

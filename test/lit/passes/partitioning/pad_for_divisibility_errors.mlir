@@ -49,3 +49,36 @@ func.func @flow(%arg0: tensor<7xf32>) -> tensor<7xf32> {
   %1 = sdy.all_gather [{"x"}] %0 out_sharding=<@mesh, [{}]> : tensor<7xf32>
   return %1 : tensor<7xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @argument_of_a_call(%arg0: tensor<7xf32>) {
+  // expected-error@+1 {{'func.call' op operand 0 would be padded to [7], but the value that it flows to would be padded to [8]}}
+  call @callee(%arg0) : (tensor<7xf32>) -> ()
+  return
+}
+func.func private @callee(%arg0: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @result_of_a_call() {
+  // expected-error@+1 {{'func.call' op result 0 would be padded to [7], but that of the callee would be padded to [8]: run 'sdy-insert-func-call-reshards' and 'sdy-reshard-to-collectives' first}}
+  %0 = call @callee() : () -> tensor<7xf32>
+  return
+}
+func.func private @callee() -> (tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<7xf32>
+  return %0 : tensor<7xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+// expected-error@+1 {{'func.func' op argument 0 of type tensor<7xf32> is not divisible by its sharding <@mesh, [{"x"}]>, and can't be padded: run 'sdy-update-non-divisible-input-output-shardings'}}
+func.func @public(%arg0: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  return
+}

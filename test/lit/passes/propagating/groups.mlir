@@ -20,7 +20,7 @@ func.func @main(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>) -> tensor<8xf32> {
 sdy.mesh @mesh = <["a"=2, "b"=2]>
 
 // CHECK-LABEL: func.func @conflict
-// expected-warning@below {{start with different shardings, such as <@mesh, [{"a"}]> and <@mesh, [{"b"}]>}}
+// expected-warning@below {{The initial operand shardings on the sharding groups of groupID: 0 do not match. Inserting an open sharding constraint to all constrained values. This can be caused when shardings from different values are grouped (e.g. from jax.shard_alike) but have separate inconsistent sharding constraints on them. They include <@mesh, [{"a"}]> and <@mesh, [{"b"}]>.}}
 func.func @conflict(
     %arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>},
     %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"b"}]>}) -> (tensor<8xf32>, tensor<8xf32>) {
