@@ -8,6 +8,7 @@ import pytest
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed import _functional_collectives as functional_collectives
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import (
     Partial,
@@ -20,7 +21,7 @@ from torch.distributed.tensor.experimental import local_map
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 import pyshardy as sdy
-from mlir_sdy.diagnostics import UsageError
+from mlir_sdy.diagnostics import PassError, UsageError
 
 SIZES = 4, 2
 R, P, S0, S1 = Replicate(), Partial(), Shard(0), Shard(1)
@@ -193,3 +194,23 @@ def test_gradients_of_replicated_arguments_need_placements(device_mesh):
     model = distribute_module(model, device_mesh)
     with pytest.raises(UsageError, match="pass 'in_grad_placements' to local_map"):
         sdy.torch.trace_training(model, None, X, optimizer="sgd")
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x, w: (x @ w) * dist.get_rank(), "asks for the rank of its device"),
+        (lambda x, w: torch.dropout(x @ w, 0.5, True), "draws random numbers"),
+        (lambda x, w: x.mul_(2) @ w, "changes an argument in place"),
+        (
+            lambda x, w: functional_collectives.all_reduce(x @ w, "sum", "0"),
+            "give results of local_map placements such as Partial",
+        ),
+    ],
+)
+def test_functions_that_need_their_device(device_mesh, function, message):
+    model = distribute_module(
+        Mapped((function, [(S0, R)], *CASES["rows"][2:]), device_mesh), device_mesh
+    )
+    with pytest.raises((UsageError, PassError), match=message):
+        sdy.torch.trace(model, distribute_tensor(X, device_mesh, [S0, R]))

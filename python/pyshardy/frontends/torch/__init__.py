@@ -16,13 +16,17 @@
 | `traced`         | a traced module, with its weights                      |
 | `signature`      | the arguments and results of an exported program       |
 | `patterns`       | shardings of arguments by name patterns                |
+| `autograd_calls` | calls that act on autograd, kept in exported graphs    |
+| `differentiation` | graphs of derivatives, from exported graphs           |
 | `training`       | training steps as one program                          |
 | `dtensors`       | modules that were distributed as DTensors              |
 | `dtensor_placements` | placements of DTensor as shardings, and back       |
+| `local_maps`     | `local_map` of DTensor as manual computations          |
 | `parallel_plan`  | placements of a program, for PyTorch and as JSON       |
 | `fake_weights`   | modules whose weights have no values                   |
 | `mutations`      | operations that change tensors in place                |
 | `static_shapes`  | functions whose results have given sizes               |
+| `flex_attention` | `flex_attention` as its dense meaning                  |
 | `importing`      | conversion of graphs to StableHLO                      |
 | `conversion`     | conversion to StableHLO by a child process             |
 | `conversion_worker` | the code of that process                            |

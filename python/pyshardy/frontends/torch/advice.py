@@ -49,6 +49,10 @@ COMPUTE_OUTSIDE = (
 )
 """The alternative to operations without an entry here."""
 
+_PLACEMENTS = (
+    "give results of local_map placements such as Partial(), and the program communicates by itself"
+)
+
 _DEGREE = "give the degree as a number"
 
 OF_FAMILIES = {
@@ -57,6 +61,7 @@ OF_FAMILIES = {
         for family in ("chebyshev", "hermite", "laguerre", "legendre", "shifted_chebyshev")
     },
     "aten.special_": _OUTSIDE,
+    "_c10d_functional.": _PLACEMENTS,
     "aten.segment_reduce": "give lengths or offsets of segments of the first dimension",
 }
 """Alternatives to operations whose names begin in the same way."""

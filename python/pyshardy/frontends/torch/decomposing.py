@@ -202,9 +202,7 @@ class Decomposer:
             return pytree.tree_map(zeros, node.meta["val"])
         if self.is_kept(target, (args, kwargs)) and not _is_lifted(node):
             if name == local_maps.NAME:
-                with self._fake_mode:
-                    body = local_maps.map_of(args[0]).graph([*map(_value, args[1])])
-                args = (Subgraph(body), *args)
+                args = (Subgraph(self._body_of_map(node, *args)), *args)
             args = pytree.tree_map(self._name, args)
         else:
             try:
@@ -218,6 +216,13 @@ class Decomposer:
         made.meta.update(node.meta)
         set_source(made, origin)
         return made
+
+    def _body_of_map(self, node: Node, number: int, tensors: Sequence[Node]) -> GraphModule:
+        with self._fake_mode:
+            try:
+                return local_maps.map_of(number).graph([each.meta["val"] for each in tensors])
+            except Exception as failure:
+                raise DecompositionError(node, failure) from failure
 
     def _name(self, argument: Any) -> Any:
         """Return the name of a subgraph, which is decomposed; other arguments stay."""
@@ -279,10 +284,6 @@ class Decomposer:
                 return Fragment.of(trace_fragment(call))
             except Exception as failure:
                 raise DecompositionError(node, failure) from failure
-
-
-def _value(node: Node) -> Any:
-    return node.meta["val"]
 
 
 def _placeholders(graph: Graph, nodes: Sequence[Node]) -> list[Node]:

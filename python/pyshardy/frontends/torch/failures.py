@@ -116,6 +116,11 @@ def of_importer(
     return error(f"cannot import the PyTorch program: {_reason(failure)}")
 
 
+def of_usage(node: Node, failure: UsageError) -> Diagnostic:
+    """Return an error at the place of an operation."""
+    return error(failure.diagnostics[0].message, _place(node))
+
+
 def of_operation(node: Node, reason: str) -> Diagnostic:
     """Return the error for an operation that can't be converted."""
     origin = node.meta.get("origin", node.target)

@@ -8,9 +8,10 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+from pyshardy.frontends.torch.dtensors import weights_of
 
 if TYPE_CHECKING:
     import torch
@@ -32,12 +33,7 @@ def weights_on_cpu(module: torch.nn.Module, inputs: Any) -> Iterator[Any]:
     from torch.nn.utils import stateless  # noqa: PLC0415
     from torch.utils import _pytree as pytree  # noqa: PLC0415
 
-    weights = dict(
-        itertools.chain(
-            module.named_parameters(remove_duplicate=False),
-            module.named_buffers(remove_duplicate=False),
-        )
-    )
+    weights = dict(weights_of(module))
     leaves = [leaf for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, torch.Tensor)]
     if not any(_is_on_meta(each) for each in (*weights.values(), *leaves)):
         yield inputs

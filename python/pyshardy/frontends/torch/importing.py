@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.diagnostics import PassError, UsageError, error
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import context_for_torch, imported_from_torch, ir, location_of
 from mlir_sdy.stages import stage
@@ -71,6 +71,8 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
         ):
             graph = decomposer.decompose(module)
     except DecompositionError as failure:
+        if isinstance(failure.failure, UsageError):  # of a function of shards
+            raise PassError(failures.of_usage(failure.node, failure.failure)) from None
         reason = failures.reason_of(failure.failure)
         raise PassError(failures.of_operation(failure.node, reason)) from None
     graphs = {"main": graph, **decomposer.graphs}

@@ -25,7 +25,7 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import Mesh, TensorSharding
@@ -94,14 +94,24 @@ class LocalMap:
         return sizes
 
     def graph(self, tensors: Sequence[torch.Tensor]) -> GraphModule:
-        """Return the graph of the function, for global tensors without values."""
+        """Return the graph of the function, for global tensors without values.
+
+        Raises:
+            UsageError: the function draws random numbers, which would be equal on all devices.
+        """
+        import torch  # noqa: PLC0415
         from torch._subclasses.functional_tensor import dispatch_functionalize  # noqa: PLC0415
         from torch.fx.experimental.proxy_tensor import make_fx  # noqa: PLC0415
 
         def function(*shards: torch.Tensor) -> list[torch.Tensor]:
             return self.function([*shards])
 
-        return make_fx(dispatch_functionalize(function))(*self.shards(tensors))
+        module = make_fx(dispatch_functionalize(function))(*self.shards(tensors))
+        for node in module.graph.nodes:
+            if torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
+                message = "the function of 'local_map' draws random numbers, which are equal on all"
+                raise UsageError(error(f"{message} devices; draw them before, and pass them"))
+        return module
 
     def derivative(self, tensors: Sequence[torch.Tensor]) -> LocalMap:
         """Return the map from arguments and gradients of results to gradients of arguments.
@@ -231,7 +241,8 @@ def _traced(
         kwargs: its keyword arguments, which have no tensors.
 
     Raises:
-        UsageError: placements are missing or can't be expressed.
+        UsageError: placements are missing or can't be expressed, or the function changes an
+            argument in place.
     """
     import torch  # noqa: PLC0415
     from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing  # noqa: PLC0415
@@ -269,14 +280,20 @@ def _traced(
     def flat(shards: list[Any]) -> list[Any]:
         filled = dict(zip(positions, shards, strict=True))
         values = [filled.get(index, leaf) for index, leaf in enumerate(leaves)]
-        result = function(*pytree.tree_unflatten(values, tree), **kwargs)
+        with _without_ranks():
+            result = function(*pytree.tree_unflatten(values, tree), **kwargs)
         form[:] = pytree.tree_flatten(result)
         return [leaf for leaf in form[0] if isinstance(leaf, torch.Tensor)]
 
     specs = out_placements if isinstance(out_placements, tuple) else (out_placements,)
     unknown = LocalMap(flat, mesh, in_shardings, (), of_gradients)
     with disable_proxy_modes_tracing(), torch.no_grad():
-        ranks = [result.dim() for result in flat(unknown.shards(tensors))]
+        shards = unknown.shards(tensors)
+        versions = [shard._version for shard in shards]
+        ranks = [result.dim() for result in flat(shards)]
+    if versions != [shard._version for shard in shards]:
+        message = "the function of 'local_map' changes an argument in place"
+        raise UsageError(error(f"{message}; return a new tensor instead"))
     outputs, out_tree = form
     if len(specs) != len(outputs):
         message = f"'local_map' has {len(specs)} 'out_placements', and its function"
@@ -290,6 +307,27 @@ def _traced(
     _MAPS[number] = replace(unknown, out_shardings=out_shardings)
     made = iter(_operation()(number, tensors))
     return pytree.tree_unflatten([next(made) if _is_tensor(x) else x for x in outputs], out_tree)
+
+
+@contextlib.contextmanager
+def _without_ranks() -> Iterator[None]:
+    """Refuse to tell the rank of this process, since the program is that of all devices."""
+    import torch.distributed as dist  # noqa: PLC0415
+    from torch.distributed.device_mesh import DeviceMesh  # noqa: PLC0415
+
+    def refuse(*_: Any, **__: Any) -> NoReturn:
+        message = "the function of 'local_map' asks for the rank of its device, but all devices run"
+        raise UsageError(error(f"{message} one program; pass a tensor that is sharded instead"))
+
+    with contextlib.ExitStack() as stack:
+        for owner, name in (
+            (dist, "get_rank"),
+            (DeviceMesh, "get_rank"),
+            (DeviceMesh, "get_local_rank"),
+            (DeviceMesh, "get_coordinate"),
+        ):
+            stack.enter_context(replaced_attribute(owner, name, refuse))
+        yield
 
 
 def _is_tensor(value: Any) -> bool:
