@@ -187,5 +187,10 @@ def moving_work(sized: SizedOperation) -> Work:
 
 
 def taking_work(sized: SizedOperation) -> Work:
-    """Return the memory traffic of an operation that reads only the elements of its results."""
+    """Return the memory traffic of an operation that reads only the elements of its results.
+
+    One that takes all elements of its only operand does nothing.
+    """
+    if [size.nbytes for size in sized.operands] == [size.nbytes for size in sized.results]:
+        return Work(0.0, 0.0)
     return Work(0.0, 2.0 * sum(size.nbytes for size in sized.results))

@@ -62,7 +62,7 @@ def text_to_partition(module: ir.Module) -> str:
     """
     copy = copy_of(module)
     drop_inspections(copy)
-    return asm(copy)
+    return asm(copy, debug_info=True)
 
 
 def _donations(function: ir.Operation, count: int) -> list[dict[str, ir.Attribute]]:
