@@ -2,6 +2,7 @@
 """Large arrays that traced functions close over."""
 
 import functools
+import itertools
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import jax
 import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
+from case_counts import spread
 from jax import lax
 from jax import numpy as jnp
 from jax.sharding import PartitionSpec
@@ -94,8 +96,10 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("spec", [P("x"), P(None, "y"), P("x", "y")], ids=str)
-@pytest.mark.parametrize("name", USES)
+SPECS = P("x"), P(None, "y"), P("x", "y")
+
+
+@pytest.mark.parametrize(("name", "spec"), spread([*itertools.product(USES, SPECS)], 6))
 def test_once_in_the_partitioned_text(name, spec):
     module = sdy.jax.trace(USES[name], X, mesh=MESH, in_shardings=(spec,))
     sdy.propagate(module)

@@ -2,11 +2,13 @@
 """Functions of Python that JAX refers to by address are alive, and hear propagated shardings."""
 
 import gc
+import itertools
 
 import jax
 import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
+from case_counts import spread
 from jax import lax
 from jax import numpy as jnp
 from jax.experimental import io_callback
@@ -91,8 +93,10 @@ def partitioned(function, mesh, spec=BY_ROWS):
     return program
 
 
-@pytest.mark.parametrize("spec", [P("x"), P("y", "x"), P(("x", "y"))], ids=str)
-@pytest.mark.parametrize("name", FUNCTIONS)
+SPECS = P("x"), P("y", "x"), P(("x", "y"))
+
+
+@pytest.mark.parametrize(("name", "spec"), spread([*itertools.product(FUNCTIONS, SPECS)], 12))
 def test_jax_hears_the_same(mesh, name, spec):
     heard = {"jit": [], "sdy": []}
 
@@ -145,8 +149,10 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("how", ["interpreter", "xla", "as_jax"])
-@pytest.mark.parametrize("kind", KINDS)
+BACKENDS = "interpreter", "xla", "as_jax"
+
+
+@pytest.mark.parametrize(("kind", "how"), spread([*itertools.product(KINDS, BACKENDS)], 10))
 def test_functions_are_alive(mesh, kind, how, capfd):
     log = []
 

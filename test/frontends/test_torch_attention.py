@@ -10,6 +10,7 @@ from collections import Counter
 
 import pytest
 import torch
+from case_counts import spread
 from torch import nn
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
@@ -275,7 +276,7 @@ FLEXIBLE = {
 }
 
 
-@pytest.mark.parametrize("name", FLEXIBLE)
+@pytest.mark.parametrize("name", spread([*FLEXIBLE], 4))
 def test_flexible_attention(name):
     """Its values and gradients; PyTorch has these on GPUs only, or of the dense form."""
     heads = 2 if name == "groups" else 4
