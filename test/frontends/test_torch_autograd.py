@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What acts on PyTorch's autograd counts in traced programs, or is refused with its line."""
+"""Functions and hooks for autograd count in traced programs, or are refused with their line."""
 
 import copy
 

@@ -45,7 +45,7 @@ def shard_of(tensor, placements, device):
 
 
 def on_shards(function, results, arguments, *tensors):
-    """What all devices compute together."""
+    """Return the results of all devices, put together."""
     made = {
         device: function(*map(shard_of, tensors, arguments, itertools.repeat(device)))
         for device in itertools.product(*map(range, SIZES))
@@ -118,7 +118,7 @@ class Mapped(nn.Module):
         return sum(each.square().sum() for each in self.mapped(x @ self.v, self.w))
 
     def expected(self, x):
-        """The same from all devices one by one."""
+        """Return the value of `forward`, from the shards of each device."""
         function, results, arguments, _ = self.case
         made = on_shards(function, results, arguments, x @ self.v, self.w)
         return sum(each.square().sum() for each in made)
@@ -157,7 +157,7 @@ def test_inference(device_mesh):
 
 
 def test_without_dtensors_the_function_is_called_as_it_is(device_mesh):
-    """As PyTorch does."""
+    """PyTorch does the same."""
     traced = sdy.torch.trace(Mapped(CASES["rows"], device_mesh), X)
     assert "sdy.manual_computation" not in sdy.asm(traced.module)
 

@@ -81,7 +81,7 @@ def interpreter(
 
 
 _REGIONS = ("wrap_with_autocast", "wrap_with_set_grad_enabled")
-"""Operations on graphs that are run one by one."""
+"""Operations whose graphs are interpreted, too."""
 
 
 def _check_derivative(node: Node, arguments: Any, results: Any) -> None:

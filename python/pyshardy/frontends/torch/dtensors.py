@@ -167,7 +167,7 @@ def weights_of(module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
 
 
 def containing_mesh(found: Mapping[str, DeviceMesh], given: Mesh | None) -> Mesh | None:
-    """Return the mesh that contains all axes: the given one, or the largest one of those found.
+    """Return the mesh with all axes: the given mesh, or else the largest of the device meshes.
 
     Raises:
         UsageError: the given mesh doesn't contain one of those found.
