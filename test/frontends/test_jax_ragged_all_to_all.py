@@ -20,7 +20,7 @@ MESHES = [(("x", 4),), (("x", 2), ("y", 4)), (("y", 2), ("x", 4))]
 
 
 def before_each(sizes):
-    """Where parts begin that lie behind each other in each row."""
+    """Return the start of each part of a row, in which parts follow each other."""
     return np.cumsum(sizes, axis=1) - sizes
 
 

@@ -144,7 +144,7 @@ func.func @main(
 
 
 def test_training_steps_of_jax():
-    """The gradient of one jitted function is accumulated and reduced by another one."""
+    """A jitted function accumulates and reduces the gradients of another."""
     mesh = jax.make_mesh((2, 4), ("x", "y"), axis_types=(AxisType.Explicit,) * 2)
     a = np.arange(64, dtype=np.float32).reshape(8, 8)
 
