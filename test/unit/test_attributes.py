@@ -37,11 +37,14 @@ def context():
 
 @pytest.fixture
 def operations(context):
-    """The operations of `TEXT`: mesh, function, negation, all-to-all, manual computation."""
+    """The operations of `TEXT`: mesh, function, negation, all-to-all, manual computation.
+
+    Operations don't keep their module alive, which the frame of a generator does.
+    """
     module = parse(TEXT, context)
     mesh, function = module.body.operations
     negation, _, all_to_all, manual, _ = function.regions[0].blocks[0].operations
-    return mesh, function, negation, all_to_all, manual
+    yield mesh, function, negation, all_to_all, manual
 
 
 def test_mesh(operations):
