@@ -36,15 +36,17 @@ def context():
 
 
 @pytest.fixture
-def operations(context):
-    """The operations of `TEXT`: mesh, function, negation, all-to-all, manual computation.
+def module(context):
+    """The module of `operations`, which don't keep it alive."""
+    return parse(TEXT, context)
 
-    Operations don't keep their module alive, which the frame of a generator does.
-    """
-    module = parse(TEXT, context)
+
+@pytest.fixture
+def operations(module):
+    """The operations of `TEXT`: mesh, function, negation, all-to-all, manual computation."""
     mesh, function = module.body.operations
     negation, _, all_to_all, manual, _ = function.regions[0].blocks[0].operations
-    yield mesh, function, negation, all_to_all, manual
+    return mesh, function, negation, all_to_all, manual
 
 
 def test_mesh(operations):
