@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch.autograd_calls import call_of, is_exported
+from pyshardy.frontends.torch.fragment_tracing import without_mkldnn
 from pyshardy.frontends.torch.registry import short_name
 from pyshardy.frontends.torch.replacing import replaced_attribute
 from pyshardy.frontends.torch.signature import Result, Signature, graph_of_tensors, signature_of
@@ -209,7 +210,7 @@ def record(
         enable_python_dispatcher(),
         sdpa_kernel(SDPBackend.MATH),  # the others compute the gradients in one operation
         replaced_attribute(effects, "has_effects", _never),  # checks whether an inverse exists
-        _without_onednn(),  # which has recurrent layers in one operation
+        without_mkldnn(),  # which has recurrent layers in one operation
         replaced_attribute(torch.compiler, "_is_compiling_flag", True),  # no numbers from tensors
     ):
         table = {**decompositions} if decompositions else None
@@ -218,19 +219,6 @@ def record(
 
 def _never(*_: Any) -> bool:
     return False
-
-
-@contextlib.contextmanager
-def _without_onednn() -> Iterator[None]:
-    """Compute without oneDNN; `torch.backends.mkldnn.flags` warns about its other flags."""
-    import torch  # noqa: PLC0415
-
-    was_enabled = torch._C._get_mkldnn_enabled()
-    torch._C._set_mkldnn_enabled(False)
-    try:
-        yield
-    finally:
-        torch._C._set_mkldnn_enabled(was_enabled)
 
 
 def origin_of(node: Any) -> Any:

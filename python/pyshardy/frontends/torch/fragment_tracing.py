@@ -213,7 +213,7 @@ def _traced(
     import torch  # noqa: PLC0415
     from torch.fx.experimental.proxy_tensor import make_fx  # noqa: PLC0415
 
-    with torch.no_grad(), _without_mkldnn(), light_graphs():
+    with torch.no_grad(), without_mkldnn(), light_graphs():
         if is_functional:
             return make_fx(function, tracing_mode="fake", pre_dispatch=True)(*inputs)
         functional = torch.func.functionalize(function, remove="mutations")
@@ -221,7 +221,7 @@ def _traced(
 
 
 @contextlib.contextmanager
-def _without_mkldnn() -> Iterator[None]:
+def without_mkldnn() -> Iterator[None]:
     """Keep PyTorch from the operations of the library oneDNN for inference on CPUs."""
     import torch  # noqa: PLC0415
 
