@@ -8,13 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import identity, ir
-from mlir_sdy.model import Mesh, TensorSharding, are_equivalent, mesh_of
+from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, are_equivalent, mesh_of
 from mlir_sdy.values import get_sharding, set_result_shardings_of
+from pyshardy.irtools.stablehlo_views.indexing import BroadcastView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.op_facts.record import record_of
+from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
 _RESHARD = "sdy.reshard"
 _BROADCAST = "stablehlo.broadcast_in_dim"
+
+_MOST_REPEATED = 16
+_REPEATABLE = frozenset(
+    [name for name in ELEMENTWISE_OPERATIONS if name.startswith("stablehlo.")] + [_BROADCAST]
+)
+"""The operations that devices may repeat instead of sending their results."""
 
 
 class RegionBoundary:
@@ -57,11 +65,8 @@ class RegionBoundary:
         origin = self.origin(value)
         first = _first([use.owner.operation for use in uses])
         present = get_sharding(origin)
-        maker = maker_of(origin)
-        if maker is not None and is_made_by_each_device(origin):
-            clone = maker.clone(ir.InsertionPoint(first)).operation
-            set_result_shardings_of(clone, {0: sharding}, self._cache)
-            origin = clone.results[0]
+        if is_made_by_each_device(origin):
+            origin = made_in(origin, sharding, first, self._cache)
         elif present is None or not are_equivalent(present, sharding):
             place = ir.InsertionPoint(first)
             origin = sdy.reshard(origin, self._cache[sharding], loc=first.location, ip=place)
@@ -150,13 +155,58 @@ class KeptReshards:
 
 
 def is_made_by_each_device(value: ir.Value) -> bool:
-    """Whether devices can compute any shard of a value by themselves."""
+    """Whether devices can compute any shard of a value by themselves.
+
+    1. It is a constant, an iota, a broadcast scalar, or another value without tensors as operands.
+    2. It is computed from such values by at most 16 elementwise operations and broadcasts.
+    """
     maker = maker_of(value)
-    if maker is None:
+    return maker is not None and _can_repeat(maker, [_MOST_REPEATED])
+
+
+def _can_repeat(maker: ir.Operation, left: list[int]) -> bool:
+    """Whether devices can repeat an operation for any shard; counts down the operations left."""
+    if record_of(maker.name).creates_any_shard:
+        return True
+    left[0] -= 1
+    if left[0] < 0 or maker.name not in _REPEATABLE or len(maker.results) != 1:
         return False
-    if maker.name == _BROADCAST:
-        return not shape_of(maker.operands[0].type)
-    return record_of(maker.name).creates_any_shard
+    operands = [operand for operand in maker.operands if shape_of(operand.type)]
+    makers = map(maker_of, operands)
+    return all(maker is not None and _can_repeat(maker, left) for maker in makers)
+
+
+def made_in(
+    value: ir.Value, sharding: TensorSharding, before: ir.Operation, cache: AttributeCache
+) -> ir.Value:
+    """Return a value that each device can compute, in another sharding, before an operation."""
+    present, maker = get_sharding(value), maker_of(value)
+    assert maker is not None, "an argument isn't computed"
+    if present is not None and are_equivalent(present, sharding):
+        return value
+    clone = maker.clone(ir.InsertionPoint(before)).operation
+    set_result_shardings_of(clone, {0: sharding}, cache)
+    for index, operand in enumerate(maker.operands):
+        if shape_of(operand.type):
+            axes = _operand_axes(maker, operand, sharding)
+            wanted = TensorSharding.from_axes(sharding.mesh_or_ref, axes)
+            clone.operands[index] = made_in(operand, wanted, clone, cache)
+    result: ir.Value = clone.results[0]
+    return result
+
+
+def _operand_axes(
+    maker: ir.Operation, operand: ir.Value, sharding: TensorSharding
+) -> tuple[AxisTuple, ...]:
+    """Return the axes of an operand of an elementwise operation or a broadcast."""
+    if maker.name != _BROADCAST:
+        return tuple(sharding.dim_axes)
+    before, after = shape_of(operand.type), shape_of(maker.results[0].type)
+    dims = BroadcastView(maker).broadcast_dimensions
+    return tuple(
+        sharding.dim_axes[dim] if after[dim] == size else ()
+        for size, dim in zip(before, dims, strict=True)
+    )
 
 
 def is_plain(sharding: TensorSharding) -> bool:

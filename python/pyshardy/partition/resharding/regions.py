@@ -27,8 +27,10 @@ from pyshardy.partition.resharding.region_boundary import (
     RegionBoundary,
     is_made_by_each_device,
     is_plain,
+    maker_of,
 )
 from pyshardy.partition.resharding.share_reshards import Cost
+from pyshardy.partition.resharding.steps import AxesPerDim
 
 
 class _Member(NamedTuple):
@@ -85,6 +87,9 @@ class ElementwiseRegions:
        and whose tensors all have one sharding.
     2. The candidates are the shardings from which reshards bring its inputs, and those to which
        reshards bring its outputs, if their shards aren't larger, since a sharding may save memory.
+       Larger shards are a candidate if the program has them around the region anyway: all inputs
+       are slices of results of operations that need them, such as `stablehlo.cholesky`, and an
+       output is gathered to them.
     3. In a candidate sharding, an input that a reshard brings starts from the operand of this
        reshard; each other input needs a new one, unless each device can compute the value. An
        output that is used without a reshard needs a new one.
@@ -96,6 +101,7 @@ class ElementwiseRegions:
         cache: makes attributes.
         is_elementwise: whether each element of an operation's only result depends on those at the
             same position only.
+        needs_replication: whether an operation needs unsharded dimensions.
         cost: returns the cost of a reshard.
         work: returns the cost of an elementwise operation in a sharding.
     """
@@ -105,12 +111,14 @@ class ElementwiseRegions:
         meshes: Mapping[str, Mesh],
         cache: AttributeCache,
         is_elementwise: Callable[[ir.Operation], bool],
+        needs_replication: Callable[[ir.Operation], bool],
         cost: Cost,
         work: Callable[[ir.Operation, TensorSharding, Mesh], float],
     ):
         self._meshes = meshes
         self._cache = cache
         self._is_elementwise = is_elementwise
+        self._needs_replication = needs_replication
         self._boundary = RegionBoundary(meshes, cache)
         self._kept = KeptReshards(is_elementwise)
         self._cost = cost
@@ -248,14 +256,30 @@ class ElementwiseRegions:
 
     def _candidates(self, region: _Region) -> Iterator[TensorSharding]:
         """Yield the shardings that reshards bring inputs from, and outputs to."""
-        around = [get_sharding(self._boundary.origin(value)) for value in region.inputs]
-        around += [self._boundary.target(user) for _, users in region.outputs for user in users]
+        origins = [self._boundary.origin(value) for value in region.inputs]
+        sources = [get_sharding(origin) for origin in origins]
+        targets = [self._boundary.target(user) for _, users in region.outputs for user in users]
+        gathered = {target.dim_axes for target in targets if target is not None}
+        for origin, source in zip(origins, sources, strict=True):
+            if not is_made_by_each_device(origin):
+                gathered &= self._needed_axes(origin, source)
         seen = {region.sharding.dim_axes}
         least = _num_shards(region.sharding, region.mesh)
-        for sharding in filter(None, around):
-            if sharding.dim_axes not in seen and _num_shards(sharding, region.mesh) >= least:
-                seen.add(sharding.dim_axes)
-                yield TensorSharding.from_axes(region.sharding.mesh_or_ref, sharding.dim_axes)
+        for sharding in filter(None, (*sources, *targets)):
+            axes = sharding.dim_axes
+            if axes in seen or not (
+                _num_shards(sharding, region.mesh) >= least or axes in gathered
+            ):
+                continue
+            seen.add(axes)
+            yield TensorSharding.from_axes(region.sharding.mesh_or_ref, axes)
+
+    def _needed_axes(self, value: ir.Value, sharding: TensorSharding | None) -> set[AxesPerDim]:
+        """Return the axes of a value whose operation needs unsharded dimensions; else none."""
+        maker = maker_of(value)
+        if maker is None or sharding is None or not self._needs_replication(maker):
+            return set()
+        return {sharding.dim_axes}
 
     def _total(self, region: _Region, sharding: TensorSharding) -> float:
         """Return the cost of a region, and of the reshards around it, in a sharding."""

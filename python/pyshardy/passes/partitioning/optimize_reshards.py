@@ -2,7 +2,8 @@
 """The pass `sdy-optimize-reshards`: reduce the communication of reshards.
 
 1. A reshard of a value that each device can compute by itself (a constant, an iota, a scalar
-   broadcast) is replaced by the value in the target sharding.
+   broadcast, elementwise operations on these) is replaced by the value in the target sharding (see
+   `is_made_by_each_device`).
 2. A reshard moves after an elementwise operation, or before it, if devices send fewer bytes there:
    of
 
@@ -50,7 +51,11 @@ from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.cost import Reshard, local_elements, reshard_cost
-from pyshardy.partition.resharding.region_boundary import KeptReshards, is_made_by_each_device
+from pyshardy.partition.resharding.region_boundary import (
+    KeptReshards,
+    is_made_by_each_device,
+    made_in,
+)
 from pyshardy.partition.resharding.regions import ElementwiseRegions
 from pyshardy.partition.resharding.scatter_all_reduces import scatter_all_reduces
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
@@ -160,13 +165,11 @@ class _Optimizer:
         value: ir.Value = reshard.operands[0]
         if not is_made_by_each_device(value):
             return
-        if self._ends(reshard) is None:
+        ends = self._ends(reshard)
+        if ends is None:
             return
-        made = value.owner.operation.clone(ir.InsertionPoint(reshard))
-        target = get_sharding(reshard.results[0])
-        assert target is not None, "a reshard has a sharding"
-        set_result_shardings_of(made, {0: target}, self.cache)
-        reshard.results[0].replace_all_uses_with(made.results[0])
+        result = made_in(value, ends.target, reshard, self.cache)
+        reshard.results[0].replace_all_uses_with(result)
         reshard.erase()
 
     # --- 2. Around elementwise operations ---------------------------------------------------
@@ -263,6 +266,13 @@ class _Optimizer:
             return False
         return _is_rule_of_elementwise(rule)
 
+    def _needs_replication(self, operation: ir.Operation) -> bool:
+        """Whether an operation has factors that can't be sharded."""
+        rule = self.rules.rule(operation)
+        if rule is None:
+            return False
+        return bool(rule.need_replication_factors or blocked_factors(operation, rule))
+
     def _cost(
         self, value: ir.Value, source: TensorSharding, target: TensorSharding, mesh: Mesh
     ) -> float:
@@ -298,6 +308,7 @@ class _Optimizer:
             self.meshes,
             self.cache,
             self._is_elementwise,
+            self._needs_replication,
             self._cost,
             self._work,
         )

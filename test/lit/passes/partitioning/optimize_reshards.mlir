@@ -150,18 +150,36 @@ func.func @region(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %2, %7 : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
-// A region keeps a sharding with smaller shards, which saves memory.
+// A region keeps a sharding with smaller shards, which saves memory, ...
 // CHECK-LABEL: func.func @smaller_shards
-func.func @smaller_shards(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+func.func @smaller_shards(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+                          %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<8x8xf32> {
   // CHECK-NEXT: sdy.reshard %arg0
   // CHECK-NEXT: stablehlo.tanh {{.*}}<@mesh, [{"x"}, {"y"}]>
   // CHECK-NEXT: stablehlo.multiply {{.*}}<@mesh, [{"x"}, {"y"}]>
   %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
   %1 = stablehlo.tanh %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>} : tensor<8x8xf32>
-  %2 = stablehlo.multiply %1, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>} : tensor<8x8xf32>
-  %3 = sdy.reshard %1 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
-  %4 = sdy.reshard %2 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
-  return %3, %4 : tensor<8x8xf32>, tensor<8x8xf32>
+  %2 = stablehlo.multiply %1, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>} : tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}
+
+// ... unless larger shards are there anyway, since an operation before it needs them.
+// CHECK-LABEL: func.func @smaller_shards_in_between
+func.func @smaller_shards_in_between(%arg0: tensor<8x8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> (tensor<8x8x8xf32>, tensor<8x8x8xf32>) {
+  // CHECK-NEXT: %[[FACTOR:.*]] = stablehlo.cholesky %arg0
+  // CHECK:      %[[MASK:.*]] = stablehlo.compare {{.*}}<@mesh, [{"x"}, {}, {}]>
+  // CHECK:      %[[SELECT:.*]] = stablehlo.select %[[MASK]], %[[FACTOR]], {{.*}}<@mesh, [{"x"}, {}, {}]>
+  // CHECK-NEXT: %[[SLICE:.*]] = sdy.reshard %[[SELECT]] <@mesh, [{"x"}, {"y"}, {}]>
+  // CHECK-NEXT: return %[[SELECT]], %[[SLICE]]
+  %0 = stablehlo.cholesky %arg0, lower = true {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}, {}]>]>} : tensor<8x8x8xf32>
+  %1 = sdy.reshard %0 <@mesh, [{"x"}, {"y"}, {}]> : tensor<8x8x8xf32>
+  %2 = stablehlo.iota dim = 1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}, {}]>]>} : tensor<8x8x8xi32>
+  %3 = stablehlo.iota dim = 2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}, {}]>]>} : tensor<8x8x8xi32>
+  %4 = stablehlo.compare GE, %2, %3 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}, {}]>]>} : (tensor<8x8x8xi32>, tensor<8x8x8xi32>) -> tensor<8x8x8xi1>
+  %5 = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}, {}]>]>} dense<0.0> : tensor<8x8x8xf32>
+  %6 = stablehlo.select %4, %1, %5 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}, {}]>]>} : tensor<8x8x8xi1>, tensor<8x8x8xf32>
+  %7 = sdy.reshard %6 <@mesh, [{"x"}, {}, {}]> : tensor<8x8x8xf32>
+  return %7, %6 : tensor<8x8x8xf32>, tensor<8x8x8xf32>
 }
 
 // A reduce-scatter along both axes and a gather along one send fewer bytes than an all-reduce.
@@ -239,4 +257,19 @@ func.func @on_a_single_device(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding
   %0 = sdy.reshard %arg0 <@one, []> : tensor<8xf32>
   stablehlo.custom_call @first(%0) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@one, []>]>} : (tensor<8xf32>) -> ()
   return
+}
+
+// Each device computes the mask that it needs, and its broadcast.
+// CHECK-LABEL: func.func @repeated
+func.func @repeated() -> (tensor<8x8xi1>, tensor<4x8x8xi1>) {
+  // CHECK:      %[[MASK:.*]] = stablehlo.compare {{.*}}<@mesh, [{"x"}, {}]>
+  // CHECK:      %[[AGAIN:.*]] = stablehlo.compare {{.*}}<@mesh, [{}, {"y"}]>
+  // CHECK-NEXT: %[[BROADCAST:.*]] = stablehlo.broadcast_in_dim %[[AGAIN]], dims = [1, 2] {{.*}}<@mesh, [{"x"}, {}, {"y"}]>
+  // CHECK-NEXT: return %[[MASK]], %[[BROADCAST]]
+  %0 = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x8xi32>
+  %1 = stablehlo.iota dim = 1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x8xi32>
+  %2 = stablehlo.compare GE, %0, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x8xi32>, tensor<8x8xi32>) -> tensor<8x8xi1>
+  %3 = stablehlo.broadcast_in_dim %2, dims = [1, 2] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}]>]>} : (tensor<8x8xi1>) -> tensor<4x8x8xi1>
+  %4 = sdy.reshard %3 <@mesh, [{"x"}, {}, {"y"}]> : tensor<4x8x8xi1>
+  return %2, %4 : tensor<8x8xi1>, tensor<4x8x8xi1>
 }
