@@ -9,14 +9,24 @@ from collections.abc import Iterable, Sequence
 from mlir_sdy.fold.pattern import is_used
 from mlir_sdy.host import identity, ir
 from mlir_sdy.traversal import operations_in
-from pyshardy.importing.dimension_links import Parts, links_of, renumbered
-from pyshardy.importing.fixed_dimensions import has_fixed_dims
-from pyshardy.importing.splits import SplitPlan, Splits, Step, parts_of, plan_splits
 from pyshardy.irtools.constants import filled, splat_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import set_fields
 from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
 from pyshardy.irtools.walks import operations_named
+from pyshardy.passes.importing.unmerge_batch_dimensions.linked_dimensions import (
+    Parts,
+    has_fixed_dims,
+    links_of,
+    renumbered,
+)
+from pyshardy.passes.importing.unmerge_batch_dimensions.splits import (
+    SplitPlan,
+    Splits,
+    Step,
+    parts_of,
+    plan_splits,
+)
 
 _RESHAPE = "stablehlo.reshape"
 _CONSTANT = "stablehlo.constant"

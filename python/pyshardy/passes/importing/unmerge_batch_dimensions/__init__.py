@@ -17,8 +17,12 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.importing.broadcast_products import unbatch_broadcast_operands
-from pyshardy.importing.split_dimensions import split_merged_dimensions
+from pyshardy.passes.importing.unmerge_batch_dimensions.broadcast_products import (
+    unbatch_broadcast_operands,
+)
+from pyshardy.passes.importing.unmerge_batch_dimensions.split_dimensions import (
+    split_merged_dimensions,
+)
 
 
 def unmerge_batch_dimensions(function: ir.Operation | ir.OpView) -> None:

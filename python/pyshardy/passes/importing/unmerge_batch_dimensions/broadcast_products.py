@@ -8,14 +8,16 @@ from dataclasses import dataclass
 
 from mlir_sdy.fold.pattern import is_used
 from mlir_sdy.host import ir, stablehlo
-from pyshardy.importing.dimension_links import ELEMENTWISE_NAMES
-from pyshardy.importing.fixed_dimensions import has_fixed_dims
-from pyshardy.importing.splits import element_ranges
 from pyshardy.irtools.constants import filled, splat_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import BroadcastView, DotView, TransposeView
 from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
 from pyshardy.irtools.walks import operations_named
+from pyshardy.passes.importing.unmerge_batch_dimensions.linked_dimensions import (
+    ELEMENTWISE_NAMES,
+    has_fixed_dims,
+)
+from pyshardy.passes.importing.unmerge_batch_dimensions.splits import element_ranges
 
 Label = tuple[str, int]
 """A dimension of a product: its role, and its index among those of the role."""

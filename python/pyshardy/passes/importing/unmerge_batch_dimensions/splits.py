@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from pyshardy.importing.dimension_links import Link, Parts
 from pyshardy.irtools.tensor_types import Shape
+from pyshardy.passes.importing.unmerge_batch_dimensions.linked_dimensions import Link, Parts
 
 Splits = frozenset[int]
 NO_SPLITS: Splits = frozenset()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
 
+from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, stablehlo
 from pyshardy.irtools.stablehlo_views import (
     BroadcastView,
@@ -35,6 +36,8 @@ Parts = tuple[tuple[int, ...], ...]
 
 Place = tuple[int, int]
 """The index of an operand or result, and its dimension."""
+
+_ATTRIBUTES = ("sdy.sharding", "sdy.sharding_rule", "mhlo.sharding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +287,6 @@ def _renumbered_product(
 # --- The table ----------------------------------------------------------------------------------
 
 _WITH_NUMBERED_DIMS = {"stablehlo.map", "stablehlo.collective_reduce"}
-
 ELEMENTWISE_NAMES = frozenset(
     name
     for name in (*ELEMENTWISE_OPERATIONS, *POINTWISE_BEYOND_SHARDY)
@@ -328,3 +330,8 @@ LINKED_OPERATIONS = {
     ),
 }
 """The operations with dimensions that can be split, by their names."""
+
+
+def has_fixed_dims(operation: ir.Operation) -> bool:
+    """Whether attributes of an operation, such as its sharding, refer to its dimensions."""
+    return any(has_discardable(operation, name) for name in _ATTRIBUTES)
