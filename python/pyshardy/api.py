@@ -14,8 +14,8 @@ from mlir_sdy.assembly.attribute_text import read_stripped
 from mlir_sdy.assembly.source import Cursor, Source
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
+from pyshardy.irtools.modules import remember_text
 from pyshardy.irtools.named_values import NamedValues, has_named_arguments
-from pyshardy.irtools.source_text import remember_text
 from pyshardy.pipeline import check_module, pipeline_of, run_pipeline, use
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from pyshardy.cost.hardware import Hardware, warn_of_unknown_axes
 from pyshardy.cost.op_work import Work
 from pyshardy.display import Displayed, Table, counted, seconds_text
 from pyshardy.explain.resource_use import ResourceUse, resource_use_of
+from pyshardy.irtools.loops import Repetitions
 from pyshardy.local_program.communication import Collective
-from pyshardy.local_program.trip_counts import Repetitions
 from pyshardy.program import PartitionedProgram
 
 

@@ -21,8 +21,8 @@ from pyshardy.backends.donations import aliased_results
 from pyshardy.explain.fused_operations import fused_operations
 from pyshardy.explain.live_ranges import live_bytes
 from pyshardy.explain.operation_table import Block, OperationTable
+from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
-from pyshardy.local_program.entry import ENTRY
 
 _CALL = "func.call"
 _WHILE = "stablehlo.while"

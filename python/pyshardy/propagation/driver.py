@@ -19,7 +19,7 @@ from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.symbols import meshes_of
 from pyshardy.irtools.analyses import replace_analysis
-from pyshardy.irtools.module_files import save_module
+from pyshardy.irtools.modules import save_module
 from pyshardy.propagation.aggressive import propagate_aggressive
 from pyshardy.propagation.basic import propagate_basic
 from pyshardy.propagation.engine import Change, Engine, Run

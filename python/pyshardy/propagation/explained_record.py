@@ -8,6 +8,7 @@ import itertools
 from mlir_sdy.host import ir
 from mlir_sdy.values import OWN_SHARDING
 from pyshardy.display import MOST_ROWS, Displayed, Table, counted
+from pyshardy.irtools.defining_ops import defining_operation
 from pyshardy.irtools.named_values import NamedValues
 from pyshardy.propagation.explanation import Explanation, explain
 from pyshardy.propagation.record import Record
@@ -72,7 +73,7 @@ class Propagation(Record, Displayed):
         """Return the slot of a value, and the operations inserted after propagation before it."""
         inserted: list[str] = []
         while (slot := self.later_values.slot(value)) is None:
-            operation = None if isinstance(value, ir.BlockArgument) else value.owner.operation
+            operation = defining_operation(value)
             if operation is None or operation.name not in _INSERTED:
                 message = (
                     "the value was not there when shardings were propagated, and it is not known "

@@ -46,6 +46,7 @@ from pyshardy.auto.strategies.computations import Computations
 from pyshardy.backends.donations import reused_results
 from pyshardy.cost.op_work import Work
 from pyshardy.irtools.functions import entry_block, functions_of
+from pyshardy.irtools.loops import Repetitions
 from pyshardy.irtools.named_values import name_of, result_names
 from pyshardy.irtools.stablehlo_views import (
     callee_of,
@@ -53,7 +54,6 @@ from pyshardy.irtools.stablehlo_views import (
     symbol_name,
 )
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.local_program.trip_counts import Repetitions
 from pyshardy.partition.compatibility.single_device import single_device_sharding
 from pyshardy.partition.op_facts.fusion import is_fused, is_used_once
 from pyshardy.partition.op_facts.record import record_of

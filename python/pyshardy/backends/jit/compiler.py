@@ -17,8 +17,8 @@ from pyshardy.backends.jit.library import call_library
 from pyshardy.backends.jit.machine_code import UnresolvedError, machine_code
 from pyshardy.backends.jit.signs import drop_signs
 from pyshardy.backends.jit.small_floats import expand_small_floats
+from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
-from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.local_program.values import spec_of
 

@@ -17,8 +17,9 @@ from pyshardy.backends.jit.compiler import CompiledProgram
 from pyshardy.backends.mpi.compiler import compile_for_mpi
 from pyshardy.backends.mpi.library import mpi_library
 from pyshardy.backends.registry import CompileOptions
+from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.stablehlo_views import function_type_of
-from pyshardy.local_program.entry import ENTRY, from_plain, to_plain
+from pyshardy.local_program.entry import from_plain, to_plain
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.local_program.values import spec_of

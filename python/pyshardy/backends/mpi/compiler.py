@@ -18,11 +18,12 @@ from pyshardy.backends.jit.signs import drop_signs
 from pyshardy.backends.jit.small_floats import expand_small_floats
 from pyshardy.backends.mpi.communicators import RANK, make_communicators, rank_attribute
 from pyshardy.backends.mpi.library import mpi_library
+from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.ragged_dots import expand_ragged_dots
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.local_program.entry import ENTRY, with_plain_edges
+from pyshardy.local_program.entry import with_plain_edges
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.resources import use_dense_constants
 from pyshardy.local_program.tensor_spec import TensorSpec

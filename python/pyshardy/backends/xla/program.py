@@ -19,12 +19,12 @@ from pyshardy.backends.xla.callbacks import Callbacks, call_back
 from pyshardy.backends.xla.preparation import prepare_for_xla
 from pyshardy.backends.xla.process import DeviceColumn, xla_process
 from pyshardy.backends.xla.text import text_for_xla
+from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.ragged_dots import RAGGED_DOT, expand_ragged_dots
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, advice_on, target_of
-from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec

@@ -29,14 +29,12 @@ from mlir_sdy import sdy
 from mlir_sdy.host import ir
 from mlir_sdy.op_classes import view_as
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
-from pyshardy.irtools.call_graph import CallGraph
-from pyshardy.irtools.clone_functions import FunctionCloner
+from pyshardy.irtools.call_graph import CallGraph, FunctionCloner
 from pyshardy.irtools.constants import use_sdy_constants
 from pyshardy.irtools.functions import has_static_shape, original_name
 from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.stablehlo_views import CallView, callee_of
-from pyshardy.irtools.textual_order import Place, textual_order
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import Place, operations_named, textual_order
 from pyshardy.propagation.elementwise import (
     ELEMENTWISE_IF_SHAPES_EQUAL,
     ELEMENTWISE_OPERATIONS,

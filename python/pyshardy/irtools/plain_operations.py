@@ -1,17 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Conversion of `stablehlo.async_start` and `async_done` to the synchronous operation.
-
-    %0 = "stablehlo.async_start"(%a) ({
-    ^bb0(%b: tensor<8xf32>):
-      %2 = "stablehlo.all_gather"(%b) ... : (tensor<8xf32>) -> tensor<16xf32>
-      stablehlo.return %2 : tensor<16xf32>
-    }) : (tensor<8xf32>) -> !stablehlo.future<tensor<16xf32>>
-    %1 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<16xf32>>) -> tensor<16xf32>
-
-becomes
-
-    %1 = "stablehlo.all_gather"(%a) ... : (tensor<8xf32>) -> tensor<16xf32>
-"""
+"""Replacement of operations that mark a place or a time, and compute nothing."""
 
 from __future__ import annotations
 
@@ -22,6 +10,17 @@ from pyshardy.irtools.walks import operations_named
 
 def make_synchronous(root: ir.Operation | ir.OpView | ir.Module) -> bool:
     """Replace asynchronous operations by synchronous ones at their start.
+
+        %0 = "stablehlo.async_start"(%a) ({
+        ^bb0(%b: tensor<8xf32>):
+          %2 = "stablehlo.all_gather"(%b) ... : (tensor<8xf32>) -> tensor<16xf32>
+          stablehlo.return %2 : tensor<16xf32>
+        }) : (tensor<8xf32>) -> !stablehlo.future<tensor<16xf32>>
+        %1 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<16xf32>>) -> tensor<16xf32>
+
+    becomes
+
+        %1 = "stablehlo.all_gather"(%a) ... : (tensor<8xf32>) -> tensor<16xf32>
 
     An `async_start` whose future has a use other than one `async_done`, such as a return, is not
     changed.
@@ -47,3 +46,16 @@ def make_synchronous(root: ir.Operation | ir.OpView | ir.Module) -> bool:
             wait.erase()
         start.erase()
     return is_changed
+
+
+def remove_barriers(function: ir.Operation | ir.OpView) -> bool:
+    """Replace each `sdy.propagation_barrier` by its operand: to devices, they are one value.
+
+    Returns:
+        Whether there was one.
+    """
+    barriers = operations_named({"sdy.propagation_barrier"}, function)
+    for barrier in barriers:
+        barrier.results[0].replace_all_uses_with(barrier.operands[0])
+        barrier.erase()
+    return bool(barriers)
