@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mlir_sdy.host import ir
     from pyshardy.pipeline.options import OptionValue
     from pyshardy.pipelines.option_types import PropagationOptions
-    from pyshardy.propagation.explained_record import Propagation
+    from pyshardy.propagation.debugging.explanation import Propagation
 
 
 _SUFFIXES = (".mlir", ".mlirbc")
@@ -271,7 +271,7 @@ def propagate_with(
         copy_with_contracts,
         remember_annotated,
     )
-    from pyshardy.propagation.explained_record import Propagation  # noqa: PLC0415
+    from pyshardy.propagation.debugging.explanation import Propagation  # noqa: PLC0415
     from pyshardy.propagation.observer import observed_by  # noqa: PLC0415
 
     pipeline = pipeline_of(use("sdy-propagation-pipeline", **options))

@@ -17,9 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir_sdy.model import AxisRef, TensorSharding
-from pyshardy.propagation.explanation import Explanation, RefusedAxis
-from pyshardy.propagation.record import Tensor
-from pyshardy.propagation.refusals import Reason
+from pyshardy.propagation.debugging.explanation import Explanation, RefusedAxis
+from pyshardy.propagation.debugging.record import Tensor
+from pyshardy.propagation.debugging.refusals import Reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,7 @@ from pyshardy.explain.resource_use import ResourceUse, resource_use_of
 from pyshardy.irtools.named_values import NamedValues
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.program import PartitionedProgram, partition
-from pyshardy.propagation.explained_record import Propagation
-from pyshardy.propagation.explanation import Explanation
+from pyshardy.propagation.debugging.explanation import Explanation, Propagation
 
 if TYPE_CHECKING:
     from pyshardy.pipeline.options import OptionValue

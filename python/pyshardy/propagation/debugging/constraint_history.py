@@ -11,11 +11,11 @@ from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import EdgeNodeType, EdgeValueRef
 from mlir_sdy.op_classes import view_as
+from pyshardy.propagation.debugging.propagation_edges import EDGES, edges_attribute, first_free_step
+from pyshardy.propagation.debugging.sharding_origins import ShardingOrigins
 from pyshardy.propagation.engine import Engine
 from pyshardy.propagation.program import Program
-from pyshardy.propagation.propagation_edges import EDGES, edges_attribute, first_free_step
 from pyshardy.propagation.relations import RelationReader
-from pyshardy.propagation.sharding_origins import ShardingOrigins
 from pyshardy.rules import ShardingRuleLookup
 
 _INPUT = EdgeValueRef(EdgeNodeType.OPERAND, 0)

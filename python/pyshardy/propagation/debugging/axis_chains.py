@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from mlir_sdy.model import AxisRef, OpShardingRule, TensorSharding
-from pyshardy.propagation.flows import Flow
-from pyshardy.propagation.record import Record, Tensor
+from pyshardy.propagation.debugging.flows import Flow
+from pyshardy.propagation.debugging.record import Record, Tensor
 
 
 class Origin(enum.Enum):

@@ -34,9 +34,9 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, TensorSharding
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import OWN_SHARDING, set_argument_attributes, set_result_attributes
+from pyshardy.propagation.debugging.flows import flows
+from pyshardy.propagation.debugging.propagation_edges import final_axes, is_merged_away
 from pyshardy.propagation.engine import Change, Engine
-from pyshardy.propagation.flows import flows
-from pyshardy.propagation.merged_axes import final_axes, is_merged_away
 from pyshardy.propagation.program import NOWHERE, Program
 
 ORIGINS = "sdy.sharding_origins"

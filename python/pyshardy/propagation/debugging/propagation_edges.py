@@ -22,14 +22,13 @@ from mlir_sdy.model import (
     OpShardingRule,
     PropagationEdges,
     PropagationOneStep,
+    TensorSharding,
 )
 from mlir_sdy.values import set_result_attributes
+from pyshardy.propagation.debugging.flows import flows
 from pyshardy.propagation.engine import Change, Engine
-from pyshardy.propagation.flows import flows
-from pyshardy.propagation.merged_axes import is_merged_away
 
 EDGES = "sdy.propagation_edges"
-
 Edge = tuple[AxisRef, EdgeValueRef, EdgeValueRef]
 """An axis, the operand or result that had it, and the one that it came to."""
 
@@ -141,3 +140,20 @@ def _reference(position: int, rule: OpShardingRule) -> EdgeValueRef:
     if position < num_operands:
         return EdgeValueRef(EdgeNodeType.OPERAND, position)
     return EdgeValueRef(EdgeNodeType.RESULT, position - num_operands)
+
+
+def is_merged_away(axis: AxisRef, sharding: TensorSharding | None) -> bool:
+    """Whether a sub-axis that a tensor got is part of a larger axis of its final sharding.
+
+    Args:
+        axis: an axis that came to the tensor.
+        sharding: the final sharding of the tensor.
+    """
+    axes = final_axes(sharding)
+    return axis not in axes and any(other.contains(axis) for other in axes)
+
+
+def final_axes(sharding: TensorSharding | None) -> tuple[AxisRef, ...]:
+    """Return the axes of all dimensions."""
+    dims = () if sharding is None else sharding.dim_shardings
+    return tuple(axis for dim in dims for axis in dim.axes)
