@@ -18,12 +18,11 @@ from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.diagnostics import error, note
 from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import diagnostics_of, ir, location_of, passmanager
+from pyshardy.backends import lapack
 from pyshardy.backends.custom_calls.functions import Function, results_of
 from pyshardy.backends.effects import check_effects
 from pyshardy.backends.engines.interface import Arrays, Engine, Executable
-from pyshardy.backends.lapack import calls as lapack
-from pyshardy.backends.lockstep.collectives import ragged_all_to_all
-from pyshardy.backends.lockstep.exchanges import Exchange, exchanged
+from pyshardy.backends.lockstep.collectives import Exchange, exchanged, ragged_all_to_all
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.plain_operations import make_synchronous
