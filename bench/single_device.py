@@ -31,8 +31,8 @@ from jax.sharding import AbstractMesh
 import pyshardy as sdy
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import SizedOperation, TensorSizes
-from pyshardy.explain.fused_operations import fused_operations
-from pyshardy.explain.resource_use import resource_use_of
+from pyshardy.explain.estimate import resource_use_of
+from pyshardy.explain.memory import fused_operations
 from pyshardy.partition.op_facts.work import work_of
 
 MESH = AbstractMesh((1, 1), ("data", "model"))

@@ -366,7 +366,7 @@ def part_d(options: argparse.Namespace) -> str:
     paths = list(programs(options.programs, options.names))
     if find_spec("iree.compiler" if find_spec("iree") else "iree") is None:
         raise NotPossibleError("IREE isn't installed here: pip install 'pyshardy[iree]'")
-    from pyshardy.backends.iree.files import vmfb_of  # noqa: PLC0415
+    from pyshardy.backends.iree.engine import vmfb_of  # noqa: PLC0415
     from pyshardy.program import run_unpartitioned  # noqa: PLC0415
 
     target, driver = ("cuda", "cuda") if options.device == "cuda" else ("llvm-cpu", "local-task")

@@ -30,7 +30,6 @@ LAYERS = [
     ["pyshardy.local_program"],
     ["pyshardy.contracts"],
     ["pyshardy.propagation", "pyshardy.backends"],
-    ["pyshardy.importing"],
     ["pyshardy.partition"],
     ["pyshardy.auto.problem"],
     ["pyshardy.auto.strategies", "pyshardy.auto.solvers"],

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from pyshardy.guard.crash import HostCrashError
     from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
     from pyshardy.program import PartitionedProgram, ShardedArray
-    from pyshardy.propagation.explained_record import Propagation
+    from pyshardy.propagation.debugging.explanation import Propagation
     from pyshardy.propagation.observer import observed_by
     from pyshardy.rules import load_rules, rule, sharding_rule
     from pyshardy.schedules.library import (
@@ -185,7 +185,7 @@ _HOMES = {
     "pyshardy.advised_partition": ("partition",),
     "pyshardy.program": ("PartitionedProgram", "ShardedArray"),
     "pyshardy.propagation.observer": ("observed_by",),
-    "pyshardy.propagation.explained_record": ("Propagation",),
+    "pyshardy.propagation.debugging.explanation": ("Propagation",),
     "pyshardy.rules": ("load_rules", "rule", "sharding_rule"),
     "pyshardy.schedules.library": (
         "auto",

@@ -14,8 +14,8 @@ from mlir_sdy.assembly.attribute_text import read_stripped
 from mlir_sdy.assembly.source import Cursor, Source
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
+from pyshardy.irtools.modules import remember_text
 from pyshardy.irtools.named_values import NamedValues, has_named_arguments
-from pyshardy.irtools.source_text import remember_text
 from pyshardy.pipeline import check_module, pipeline_of, run_pipeline, use
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mlir_sdy.host import ir
     from pyshardy.pipeline.options import OptionValue
     from pyshardy.pipelines.option_types import PropagationOptions
-    from pyshardy.propagation.explained_record import Propagation
+    from pyshardy.propagation.debugging.explanation import Propagation
 
 
 _SUFFIXES = (".mlir", ".mlirbc")
@@ -271,7 +271,7 @@ def propagate_with(
         copy_with_contracts,
         remember_annotated,
     )
-    from pyshardy.propagation.explained_record import Propagation  # noqa: PLC0415
+    from pyshardy.propagation.debugging.explanation import Propagation  # noqa: PLC0415
     from pyshardy.propagation.observer import observed_by  # noqa: PLC0415
 
     pipeline = pipeline_of(use("sdy-propagation-pipeline", **options))

@@ -26,15 +26,14 @@ from pyshardy.backends.unsharded import unsharded
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware, warn_of_unknown_axes
 from pyshardy.display import Displayed, Table, counted
-from pyshardy.irtools.functions import has_body
+from pyshardy.irtools.functions import ENTRY, has_body
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.irtools.tokens import close_entry, is_token
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import Collective, collectives_of
 from pyshardy.local_program.custom_calls import drop_inspections
-from pyshardy.local_program.entry import ENTRY
-from pyshardy.local_program.named_inputs import in_order
+from pyshardy.local_program.entry import in_order
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.partition.local.preconditions import check_no_inner_modules

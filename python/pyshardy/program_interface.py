@@ -12,10 +12,9 @@ from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.display import Displayed
-from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.functions import ENTRY, functions_of
 from pyshardy.irtools.named_values import result_names
 from pyshardy.irtools.stablehlo_views import function_type_of, symbol_name
-from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.local_program.values import spec_of
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of

@@ -8,7 +8,7 @@ from corpus_programs import PROGRAMS, CorpusProgram
 from mlir_sdy.assembly import parse
 from pyshardy.api import propagate
 from pyshardy.backends import CompileOptions
-from pyshardy.backends.iree.files import TARGETS, vmfb_of
+from pyshardy.backends.iree.engine import TARGETS, vmfb_of
 from pyshardy.backends.xla import program as xla_program
 from pyshardy.backends.xla.program import local_xla_program
 from pyshardy.local_program.errors import ExecutionError

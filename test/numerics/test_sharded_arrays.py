@@ -8,7 +8,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError
 from pyshardy.api import propagate
 from pyshardy.backends import CompileOptions
-from pyshardy.backends.xla.process import DeviceColumn, XlaProcess
+from pyshardy.backends.xla.program import DeviceColumn, XlaProcess
 from pyshardy.program import partition
 
 TEXT = """

@@ -32,10 +32,9 @@ from mlir_sdy.host import hand_out_all_constants, load_loop_passes
 from pyshardy.backends import local_engine
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.engines.child_engine import ChildEngine
-from pyshardy.backends.engines.fallback import FallbackEngine
 from pyshardy.backends.jit import compiler
-from pyshardy.backends.jit.engine import LACKED
-from pyshardy.backends.jit.target import CPU
+from pyshardy.backends.jit.engine import LACKED, FallbackEngine
+from pyshardy.backends.jit.machine_code import CPU
 from pyshardy.local_program.entry import from_plain, to_plain, with_plain_edges
 from pyshardy.local_program.tensor_spec import TensorSpec
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pyshardy.propagation.refusals import Reason
+from pyshardy.propagation.debugging.refusals import Reason
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

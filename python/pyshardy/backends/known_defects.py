@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.backends.registry import CompileOptions, registered
-from pyshardy.backends.xla.nan_safe import drops_nans
+from pyshardy.backends.xla.preparation import drops_nans
 from pyshardy.irtools.stablehlo_views import CompareView
 from pyshardy.irtools.walks import operations_named
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pyshardy.cli.explain_ahead import ReportAhead
     from pyshardy.explain.program import ExplainedProgram
     from pyshardy.explain.what_if import WhatIf
-    from pyshardy.propagation.explained_record import Propagation
+    from pyshardy.propagation.debugging.explanation import Propagation
     from pyshardy.schedules.plan import Plan
 
 

@@ -23,7 +23,7 @@ from pyshardy.explain.page.program_part import program_data
 from pyshardy.explain.page.render import PackedSections, render_page, render_sections
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.guard.forked import ForkedText
-from pyshardy.propagation.explained_record import Propagation
+from pyshardy.propagation.debugging.explanation import Propagation
 
 
 class ReportAhead:

@@ -60,7 +60,7 @@ def _hlo(program: PartitionedProgram, _: str, options: CompileOptions) -> bytes:
 
 
 def _vmfb(program: PartitionedProgram, target: str, options: CompileOptions) -> bytes:
-    from pyshardy.backends.iree.files import vmfb_of  # noqa: PLC0415
+    from pyshardy.backends.iree.engine import vmfb_of  # noqa: PLC0415
 
     return vmfb_of(program.module, target, options.optimization)
 

@@ -11,8 +11,7 @@ import weakref
 
 from mlir_sdy.host import ir
 from pyshardy.contracts.attributes import has_contracts
-from pyshardy.irtools.modules import copy_of
-from pyshardy.irtools.source_text import remember_text, text_of
+from pyshardy.irtools.modules import copy_of, remember_text, text_of
 
 _annotated: weakref.WeakKeyDictionary[ir.Module, ir.Module] = weakref.WeakKeyDictionary()
 

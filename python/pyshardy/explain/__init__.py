@@ -5,16 +5,15 @@
 |-----------------------|----------------------------------------------------------------|
 | `entry`               | `sdy.explain`, for programs of all forms                       |
 | `program_explanation` | the explanation of a program, its report, checks of contracts  |
-| `contract`            | limits of collectives and memory                               |
 | `program`             | programs that are propagated and partitioned with a record     |
-| `collective_list`     | groups and totals of collectives                               |
 | `moves`               | the recorder of reshards and reductions during partitioning    |
 | `collectives`         | the reasons of collectives                                     |
-| `advice`              | annotations that resolve a refused axis                        |
+| `checked_advice`      | constraints that were tried, and save communication            |
+| `contract_advice`     | the same for programs that violate their contracts             |
+| `what_if`             | the effect of other annotations                                |
 | `largest`             | the values that take the most memory                           |
 | `memory`              | the peak memory of a device                                    |
 | `timeline`            | the times of operations and collectives, and the Chrome trace  |
-| `idle_axes`           | the work that devices repeat along axes                        |
 | `estimate`            | the estimated time and memory of a run                         |
 | `against_xla`         | our collectives beside those of XLA's partitioner              |
 | `cost_difference`     | the comparison of two plans                                    |

@@ -11,8 +11,7 @@ from typing import Any, Protocol, cast
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.api import parse
-from pyshardy.irtools.modules import copy_of
-from pyshardy.irtools.source_text import remember_text, text_of
+from pyshardy.irtools.modules import copy_of, remember_text, text_of
 
 
 class LoweredByJax(Protocol):

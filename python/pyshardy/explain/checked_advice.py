@@ -25,13 +25,13 @@ from typing import Protocol
 from mlir_sdy.diagnostics import SdyError, SourceLocation
 from mlir_sdy.model import AxisRef, TensorSharding
 from pyshardy.display import Displayed, Table
-from pyshardy.explain.advice import with_axis_on
 from pyshardy.explain.cost_difference import Difference
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.local_program.tensor_spec import TensorSpec
-from pyshardy.propagation.axis_chains import dim_of
-from pyshardy.propagation.record import Record
-from pyshardy.propagation.refusals import Reason
+from pyshardy.propagation.debugging.axis_chains import dim_of
+from pyshardy.propagation.debugging.explanation import with_axis_on
+from pyshardy.propagation.debugging.record import Record
+from pyshardy.propagation.debugging.refusals import Reason
 
 
 class Effect(Protocol):

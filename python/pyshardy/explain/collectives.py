@@ -20,9 +20,8 @@ from pyshardy.display import Displayed
 from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, Use
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, symbol_name
 from pyshardy.local_program.communication import Collective
-from pyshardy.propagation.axis_chains import Root, roots_of
-from pyshardy.propagation.explained_record import Propagation
-from pyshardy.propagation.explanation import RefusedAxis, refused_axes
+from pyshardy.propagation.debugging.axis_chains import Root, roots_of
+from pyshardy.propagation.debugging.explanation import Propagation, RefusedAxis, refused_axes
 from pyshardy.rules import ShardingRuleLookup
 
 _RESHARD = "sdy.reshard"

@@ -23,7 +23,7 @@ from pyshardy.explain.program import COST_HARDWARE, ExplainedProgram, explain_pr
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.explain.what_if import WhatIf, whatif
 from pyshardy.pipeline import PipelineError
-from pyshardy.propagation.explained_record import Propagation
+from pyshardy.propagation.debugging.explanation import Propagation
 
 if TYPE_CHECKING:
     from pyshardy.pipelines.option_types import PropagationOptions

@@ -20,13 +20,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from mlir_sdy.host import ir
+from mlir_sdy.traversal import SCALAR_BODIES
 from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.hardware import Hardware, warn_of_unknown_axes
-from pyshardy.cost.op_work import Work
+from pyshardy.cost.op_work import SizedOperation, Work
 from pyshardy.display import Displayed, Table, counted, seconds_text
-from pyshardy.explain.resource_use import ResourceUse, resource_use_of
+from pyshardy.explain.memory import Memory, fused_operations, memory_of
+from pyshardy.explain.operation_table import OperationTable
+from pyshardy.irtools.loops import Repetitions
+from pyshardy.irtools.stablehlo_views import COLLECTIVES
 from pyshardy.local_program.communication import Collective
-from pyshardy.local_program.trip_counts import Repetitions
+from pyshardy.partition.op_facts.work import work_of
 from pyshardy.program import PartitionedProgram
 
 
@@ -168,3 +173,49 @@ def _computation(
         nbytes += bytes_moved
         seconds += hardware.work_seconds(operations_run, bytes_moved, once.element)
     return Work(num_operations, nbytes), seconds
+
+
+# --- Work and memory, whatever the hardware ------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceUse:
+    """The work and memory of a local program.
+
+    Attributes:
+        table: its operations.
+        work: the work of one execution of each operation, by its number in the table, without
+            collectives and operations that need none.
+        memory: the memory.
+    """
+
+    table: OperationTable
+    work: Mapping[int, Work]
+    memory: Memory
+
+
+def resource_use_of(module: ir.Module) -> ResourceUse:
+    """Return the work and memory of a local program.
+
+    Args:
+        module: the program, entered at `@main`.
+    """
+    table, none = OperationTable.of(module), Work()
+    names, ends = table.names, table.ends
+    fused = fused_operations(table)
+    sizes = dict(table.sizes)
+    for number in fused:
+        (result,) = table.results[number]
+        sizes[result] = sizes[result].fused
+    work: dict[int, Work] = {}
+    number, end = 0, len(names)
+    while number < end:
+        name = names[number]
+        if name not in COLLECTIVES:
+            operands = [sizes[each] for each in table.operands[number]]
+            results = [sizes[each] for each in table.results[number]]
+            once = work_of(name, SizedOperation(table.operations[number], operands, results))
+            if once != none:
+                work[number] = once
+        number = ends[number] if name in SCALAR_BODIES else number + 1
+    return ResourceUse(table, work, memory_of(module, table, fused))

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.local_program.tensor_spec import TensorSpec
+from pyshardy.propagation.debugging.record import Tensor
 from pyshardy.propagation.program import DATA_FLOW_EDGE
-from pyshardy.propagation.record import Tensor
 
 
 @dataclass(frozen=True, slots=True)

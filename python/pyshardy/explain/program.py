@@ -3,35 +3,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast, overload
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.api import propagate_with
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
-from pyshardy.display import Displayed, DisplayedText, Table
-from pyshardy.explain.advice import Advice, advise
-from pyshardy.explain.collective_list import CollectiveList
-from pyshardy.explain.collectives import explain_collectives
-from pyshardy.explain.estimate import Estimate, estimate
+from pyshardy.display import Displayed, DisplayedText, Table, counted
+from pyshardy.explain.collectives import CollectiveExplanation, explain_collectives
+from pyshardy.explain.estimate import Estimate, ResourceUse, estimate, resource_use_of
 from pyshardy.explain.moves import MoveRecorder
-from pyshardy.explain.resource_use import ResourceUse, resource_use_of
 from pyshardy.irtools.named_values import NamedValues
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.program import PartitionedProgram, partition
-from pyshardy.propagation.explained_record import Propagation
-from pyshardy.propagation.explanation import Explanation
+from pyshardy.propagation.debugging.explanation import Advice, Explanation, Propagation, advise
 
 if TYPE_CHECKING:
     from pyshardy.pipeline.options import OptionValue
     from pyshardy.pipelines.option_types import PartitionOptions, PropagationOptions
 
+
 COST_HARDWARE = "h100"
 """The hardware of cost estimates."""
+
+_OTHER_GROUPS = "other groups"
+"""The name for the axes of collectives whose groups don't correspond to axes."""
+
+_Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True, repr=False)
@@ -212,3 +215,87 @@ def explain_propagated(
         module, hardware=hardware, instrumentation=[recorder], **(partition_options or {})
     )
     return ExplainedProgram(module, record, program, recorder, values, model, title)
+
+
+# --- Lists of collectives ------------------------------------------------------------------------
+
+
+class CollectiveList(Sequence[CollectiveExplanation], Displayed):
+    """The collectives of a program, or some of them, in the order of the program.
+
+        explained.collectives.by_axes()["data"].nbytes_sent
+
+    Args:
+        items: the collectives.
+    """
+
+    def __init__(self, items: Iterable[CollectiveExplanation]):
+        self._items = tuple(items)
+
+    @overload
+    def __getitem__(self, index: int) -> CollectiveExplanation: ...
+    @overload
+    def __getitem__(self, index: slice) -> CollectiveList: ...
+    def __getitem__(self, index: int | slice) -> CollectiveExplanation | CollectiveList:
+        found = self._items[index]
+        return CollectiveList(found) if isinstance(found, tuple) else found
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CollectiveList) and self._items == other._items
+
+    def __hash__(self) -> int:
+        return hash(self._items)
+
+    @property
+    def nbytes_sent(self) -> int:
+        """The bytes that a device sends in a run; a loop of unknown trip count runs once."""
+        return sum(each.nbytes_total for each in self)
+
+    def by_kind(self) -> dict[str, CollectiveList]:
+        """Return the collectives of each kind, that which sends most bytes first."""
+        return self._grouped(lambda each: each.collective.kind)
+
+    def by_axes(self) -> dict[str, CollectiveList]:
+        """Return the collectives of each combination of axes: `data`, or `data, model`."""
+        return self._grouped(_axes_text)
+
+    def by_reason(self) -> dict[str, CollectiveList]:
+        """Return the collectives of each reason."""
+        return self._grouped(lambda each: each.reason)
+
+    def summary(self) -> str:
+        """Return the number of collectives, the bytes sent, and the numbers of each kind."""
+        kinds = (f"{len(group)} {kind}" for kind, group in self.by_kind().items())
+        text = f"{counted(len(self), 'collective')}, {counted(self.nbytes_sent, 'byte')} sent"
+        return ": ".join(filter(None, (text, ", ".join(kinds))))
+
+    def tables(self) -> list[Table]:
+        """Return a table of the groups of equal kind, axes and reason."""
+        groups = self._grouped(lambda each: (each.collective.kind, _axes_text(each), each.reason))
+        total = self.nbytes_sent
+        rows = [
+            (*key, len(group), f"{group.nbytes_sent:,}", _share(group.nbytes_sent, total))
+            for key, group in groups.items()
+        ]
+        headings = ("collective", "axes", "reason", "count", "bytes sent", "share")
+        title = "Collectives of pyshardy's partitioner (bytes sent by each device)"
+        return [Table(title, headings, rows, num_numeric=3)]
+
+    def _grouped(self, key: Callable[[CollectiveExplanation], _Key]) -> dict[_Key, CollectiveList]:
+        groups: defaultdict[_Key, list[CollectiveExplanation]] = defaultdict(list)
+        for each in self:
+            groups[key(each)].append(each)
+        lists = {name: CollectiveList(group) for name, group in groups.items()}
+        return dict(sorted(lists.items(), key=lambda item: -item[1].nbytes_sent))
+
+
+def _axes_text(explanation: CollectiveExplanation) -> str:
+    """Return the axes of a collective as text."""
+    return ", ".join(explanation.collective.axes or (_OTHER_GROUPS,))
+
+
+def _share(part: int, total: int) -> str:
+    return f"{part / total:.0%}" if total else ""

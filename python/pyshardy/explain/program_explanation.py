@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -12,12 +13,11 @@ from pathlib import Path
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.api import asm
 from pyshardy.contracts.contract import Contract
-from pyshardy.contracts.measured import MeasuredProgram
+from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective, axis_name, lines_of
 from pyshardy.display import beginning_of
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.page.render import render_page
 from pyshardy.explain.page.scopes import path_of, scope_names
-from pyshardy.explain.placed import placed
 from pyshardy.explain.program import ExplainedProgram
 
 
@@ -57,7 +57,7 @@ class ProgramExplanation(ExplainedProgram):
     @cached_property
     def measured(self) -> MeasuredProgram:
         """The collectives and the memory, as contracts check them."""
-        collectives = tuple(placed(each, self._scopes(each)) for each in self.collectives)
+        collectives = tuple(_placed(each, self._scopes(each)) for each in self.collectives)
         axes = tuple(self.program.mesh.axis_names)
         return MeasuredProgram(axes, collectives, self.resource_use.memory.peak)
 
@@ -86,3 +86,36 @@ class ProgramExplanation(ExplainedProgram):
         numbers = (each.operation for each in decisions if each.operation is not None)
         paths = (path_of(self.record.location(number)) for number in numbers)
         return [scope for path in paths if path is not None for scope in scope_names(path)]
+
+
+# --- Collectives as contracts check them ---------------------------------------------------------
+
+
+def _placed(explanation: CollectiveExplanation, scopes: Iterable[str]) -> PlacedCollective:
+    """Return an explained collective with its places.
+
+    Args:
+        explanation: the collective.
+        scopes: the scopes of the operations that it belongs to.
+    """
+    one = explanation.collective
+    decisions = [*filter(None, (explanation.made,)), *explanation.wanted]
+    places = [one.location, *(each.location for each in decisions)]
+    place = next((each for each in places if each is not None), None)
+    return PlacedCollective(
+        one.kind,
+        None if one.axes is None else tuple(map(axis_name, one.axes)),
+        explanation.nbytes_total,
+        place,
+        (*scopes, *_places(explanation)),
+        str(explanation),
+    )
+
+
+def _places(explanation: CollectiveExplanation) -> list[str]:
+    decisions = [*filter(None, (explanation.made,)), *explanation.wanted]
+    places = [each.what for each in decisions]
+    for location in (explanation.collective.location, *(each.location for each in decisions)):
+        if location is not None:
+            places += lines_of(location.filename, location.line)
+    return places

@@ -21,9 +21,9 @@ from mlir_sdy.host import location_of
 from pyshardy.explain.estimate import seconds_of
 from pyshardy.explain.operation_table import Block
 from pyshardy.explain.program import ExplainedProgram
+from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.loops import trip_count
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of, symbol_name
-from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.segments import CALLS, CONTROL_FLOW
 
 _WHILE = "stablehlo.while"

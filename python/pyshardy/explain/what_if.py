@@ -41,14 +41,13 @@ from pyshardy.explain.cost_difference import Difference, compare_explained
 from pyshardy.explain.program import COST_HARDWARE, explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.irtools.functions import main_function
-from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.modules import copy_of, remember_text, text_of
 from pyshardy.irtools.named_values import (
     NamedValues,
     mark_of,
     operations_with_results,
     result_names,
 )
-from pyshardy.irtools.source_text import remember_text, text_of
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 

@@ -12,7 +12,7 @@ from mlir_sdy.host import diagnostics_of, ir
 from mlir_sdy.stages import stage
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.verify import verify
-from pyshardy.irtools.source_text import remember_text
+from pyshardy.irtools.modules import remember_text
 
 _BYTECODE_MAGIC = b"ML\xefR"
 _PRODUCER_OF_ARTIFACTS = b"StableHLO_v"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Functions and calls."""
+"""Functions, calls, and names for new symbols."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.traversal import terminator_of
 from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
+
+ENTRY = "main"
+"""The name of the function that a program begins with."""
 
 ORIGINAL_FUNCTION_NAME = "sdy.original_func_name"
 """The attribute of a copied function with the name of the user's function."""
@@ -50,10 +53,10 @@ def main_function(module: ir.Module) -> ir.Operation | None:
     if len(functions) <= 1:
         return functions[0] if functions else None
     for function in functions:
-        if symbol_name(function) == "main":
+        if symbol_name(function) == ENTRY:
             return function
     where = location_of(functions[0].location)
-    message = "a module with several functions must have one called 'main'"
+    message = f"a module with several functions must have one called '{ENTRY}'"
     raise PassError(error(message, where))
 
 
@@ -84,3 +87,28 @@ def returned_values(function: ir.Operation) -> list[ir.Value] | None:
 def has_static_shape(value_type: ir.Type) -> bool:
     """Whether a type is a ranked tensor without dynamic sizes."""
     return isinstance(value_type, ir.RankedTensorType) and value_type.has_static_shape
+
+
+class FreshNames:
+    """Generates names that no symbol of a module has.
+
+    A free name is used unchanged; otherwise a number is appended. One counter that is never reset
+    numbers all names: clashes of `f`, `g` and `f` give `f_0`, `g_1` and `f_2`.
+    """
+
+    def __init__(self, module: ir.Module):
+        self._counter = 0
+        self._taken = {
+            symbol_name(view.operation)
+            for view in module.body.operations
+            if FunctionView.sym_name.is_in(view.operation)
+        }
+
+    def name(self, base: str) -> str:
+        """Return a free name that begins with `base`, and mark it as used."""
+        name = base
+        while name in self._taken:
+            name = f"{base}_{self._counter}"
+            self._counter += 1
+        self._taken.add(name)
+        return name

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Trip counts of loops."""
+"""Trip counts of loops, and the number of executions of operations."""
 
 from __future__ import annotations
 
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import terminator_of
-from pyshardy.irtools.stablehlo_views import CompareView, ConstantView
+from pyshardy.irtools.defining_ops import defining_operation
+from pyshardy.irtools.functions import ENTRY
+from pyshardy.irtools.stablehlo_views import CompareView, ConstantView, callee_of, symbol_name
+from pyshardy.irtools.walks import operations_named
 
 _CONSTANTS = frozenset({"stablehlo.constant", "sdy.constant"})
 _COUNTING = {"LT": 0, "LE": 1}
+_WHILE = "stablehlo.while"
 
 
 def trip_count(loop: ir.Operation) -> int | None:
@@ -20,7 +24,7 @@ def trip_count(loop: ir.Operation) -> int | None:
     `while(%i = 2) : %i < 9` with `%i + 3` runs its body for 2, 5 and 8: 3 times.
     """
     condition, body = (region.blocks[0] for region in loop.regions)
-    compare = _producer(_returned(condition)[0])
+    compare = defining_operation(_returned(condition)[0])
     if compare is None or compare.name != "stablehlo.compare":
         return None
     direction = CompareView(compare).comparison_direction
@@ -28,7 +32,7 @@ def trip_count(loop: ir.Operation) -> int | None:
     if direction not in _COUNTING or counter not in list(condition.arguments):
         return None
     index = ir.BlockArgument(counter).arg_number
-    add = _producer(_returned(body)[index])
+    add = defining_operation(_returned(body)[index])
     if add is None or add.name != "stablehlo.add" or add.operands[0] != body.arguments[index]:
         return None
     start = _number(loop.operands[index], loop)
@@ -43,10 +47,6 @@ def _returned(block: ir.Block) -> list[ir.Value]:
     return list(terminator_of(block).operands)
 
 
-def _producer(value: ir.Value) -> ir.Operation | None:
-    return None if isinstance(value, ir.BlockArgument) else value.owner.operation
-
-
 def _number(value: ir.Value, loop: ir.Operation) -> int | None:
     """Return the constant integer of a scalar, also if a loop carries it unchanged, or None."""
     if isinstance(value, ir.BlockArgument):
@@ -59,7 +59,7 @@ def _number(value: ir.Value, loop: ir.Operation) -> int | None:
         ):
             return None
         value = loop.operands[index]
-    producer = _producer(value)
+    producer = defining_operation(value)
     if producer is None or producer.name not in _CONSTANTS:
         return None
     literal = ConstantView(producer).value
@@ -67,3 +67,69 @@ def _number(value: ir.Value, loop: ir.Operation) -> int | None:
         return None
     number = literal.get_splat_value()
     return number.value if isinstance(number, ir.IntegerAttr) else None
+
+
+class Repetitions:
+    """The number of executions of the operations of a program in one run.
+
+    1. An operation in a function is executed once for each call of the function.
+    2. An operation in the body of a loop is executed once per iteration; in its condition, once
+       more. The trip count is known if a counter runs from a constant to a constant (`trip_count`).
+    3. Branches count as taken.
+
+    Args:
+        module: the program, entered at `@main`.
+    """
+
+    def __init__(self, module: ir.Module):
+        self._functions = {
+            symbol_name(view.operation): view.operation
+            for view in module.body.operations
+            if view.operation.name == "func.func"
+        }
+        self._calls: dict[str, list[ir.Operation]] = {name: [] for name in self._functions}
+        for function in self._functions.values():
+            for call in operations_named({"func.call"}, function):
+                self._calls.setdefault(callee_of(call), []).append(call)
+        self._of_functions: dict[str, int | None] = {}
+        self._of_blocks: dict[ir.Block, int | None] = {}
+
+    def of(self, operation: ir.Operation) -> int | None:
+        """Return the number of executions of an operation; None if unknown."""
+        block = operation.block
+        if block not in self._of_blocks:
+            self._of_blocks[block] = self._in_block_of(operation)
+        return self._of_blocks[block]
+
+    def _in_block_of(self, operation: ir.Operation) -> int | None:
+        count: int | None = 1
+        inner = operation
+        while (parent := inner.parent) is not None and parent.name != "func.func":
+            outer = parent.operation
+            if outer.name == _WHILE:
+                count = _times(count, _trips_of_region(outer, inner))
+            inner = outer
+        if parent is None:
+            return count
+        return _times(count, self._of_function(symbol_name(parent.operation)))
+
+    def _of_function(self, name: str) -> int | None:
+        if name not in self._of_functions:
+            self._of_functions[name] = None  # the depth of a recursion is unknown
+            count: int | None = 1 if name == ENTRY else 0
+            for call in self._calls[name]:
+                once = self.of(call)
+                count = None if count is None or once is None else count + once
+            self._of_functions[name] = count
+        return self._of_functions[name]
+
+
+def _trips_of_region(loop: ir.Operation, inner: ir.Operation) -> int | None:
+    trips = trip_count(loop)
+    if trips is not None and inner.block == loop.regions[0].blocks[0]:
+        return trips + 1
+    return trips
+
+
+def _times(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first * second

@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Copies and contents of modules."""
+"""Copies and contents of modules, the files they are saved to and the texts they come from."""
 
 from __future__ import annotations
 
+import weakref
+from pathlib import Path
+
+from mlir_sdy.assembly import asm
+from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.discardable import remove_discardable, set_discardable
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, location_of
+
+_texts: weakref.WeakKeyDictionary[ir.Module, str] = weakref.WeakKeyDictionary()
 
 
 def copy_of(module: ir.Module) -> ir.Module:
@@ -33,3 +40,38 @@ def move_contents(source: ir.Operation, target: ir.Operation) -> None:
         operation.erase()
     for operation in list(source.regions[0].blocks[0].operations):
         body.append(operation)
+
+
+def save_module(
+    module: ir.Module, *, directory: str = "", name: str = "module", index: int = 0
+) -> None:
+    """Write `module` to `<directory>/<index>.<name>.mlir`, the index in two digits.
+
+    A file that can't be written causes a warning only, since saved modules are for debugging.
+
+    Args:
+        module: the module to save.
+        directory: where to write; nothing is written if it is empty.
+        name: the name of the stage of the pipeline.
+        index: the number of the file in its pipeline.
+    """
+    if not directory:
+        return
+    path = Path(directory) / f"{index:02}.{name}.mlir"
+    try:
+        path.write_text(asm(module), encoding="utf-8")
+    except OSError as failure:
+        reason = failure.strerror or str(failure)
+        message = f"cannot save the module to '{path}': {reason}"
+        emit(warning(message, location_of(module.operation.location)))
+
+
+def remember_text(module: ir.Module, text: str | None) -> None:
+    """Associate a module with the text that it was parsed from, for as long as it exists."""
+    if text is not None:
+        _texts[module] = text
+
+
+def text_of(module: ir.Module) -> str | None:
+    """Return the text that a module was parsed from; None if it wasn't, or if it is a copy."""
+    return _texts.get(module)

@@ -33,7 +33,7 @@ from pyshardy.irtools.functions import (
     main_function,
     returned_values,
 )
-from pyshardy.irtools.source_text import text_of
+from pyshardy.irtools.modules import text_of
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.irtools.tags import tagged, tags_of, untagged, without_tags
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -12,12 +12,13 @@ from mlir_sdy.attribute_search import values_of_attribute
 from mlir_sdy.attributes import value_of
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir
-from mlir_sdy.model import TensorSharding
+from mlir_sdy.model import Mesh, TensorSharding, TensorShardingPerValue
 from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import (
     SHARDING,
     SHARDING_ENTRIES,
     argument_shardings,
+    rank_of,
     result_shardings,
     sharded_among,
     sharding_attributes,
@@ -190,3 +191,33 @@ def _any_in_interface(function: ir.Operation, test: Callable[[TensorSharding], b
         sharding is not None and test(sharding)
         for sharding in (*argument_shardings(function), *result_shardings(function))
     )
+
+
+def complete_list(
+    shardings: Sequence[TensorSharding | None],
+    types: Sequence[ir.Type],
+    meshes: Mapping[str, Mesh],
+) -> TensorShardingPerValue | None:
+    """Return the shardings of values, fully open ones for values without; None if no value has one.
+
+    1. The mesh of the open ones is that of the first sharding that is not on a maximal mesh.
+    2. If there is no such sharding, there is no list.
+
+    No sharding and `<@mesh, [{"x"}]>` give `[<@mesh, [{?}]>, <@mesh, [{"x"}]>]`.
+
+    Args:
+        shardings: the sharding of each value, or None.
+        types: the types of the values.
+        meshes: the meshes of the module by their names.
+    """
+    references = (given.mesh_or_ref for given in shardings if given is not None)
+    for reference in references:
+        mesh = meshes[reference] if isinstance(reference, str) else reference
+        if not mesh.is_maximal:
+            return TensorShardingPerValue(
+                tuple(
+                    given or TensorSharding.fully_open(rank_of(value_type), reference)
+                    for given, value_type in zip(shardings, types, strict=True)
+                )
+            )
+    return None

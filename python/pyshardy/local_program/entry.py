@@ -7,15 +7,19 @@ numbers from pairs of arrays. The engine computes these conversions, and they ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
+from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.late_numpy import np
+from mlir_sdy.suggest import did_you_mean
+from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
-ENTRY = "main"
 _INNER = "__main"
+_Value = TypeVar("_Value")
 
 
 def with_plain_edges(
@@ -106,3 +110,30 @@ def from_plain(plain: Sequence[Array], specs: Sequence[TensorSpec]) -> list[Arra
             array = pair
         arrays.append(array)
     return arrays
+
+
+def in_order(
+    inputs: Sequence[_Value] | Mapping[str, _Value], names: Sequence[str]
+) -> Sequence[_Value]:
+    """Return inputs by name in the order of the arguments, and a sequence as it is.
+
+    Args:
+        inputs: the inputs.
+        names: the names of the arguments. A `%` in front is optional in `inputs`.
+
+    Raises:
+        UsageError: an argument has no input, or a name no argument.
+    """
+    if not isinstance(inputs, Mapping):
+        return inputs
+    given = {name.removeprefix("%"): value for name, value in inputs.items()}
+    plain = [name.removeprefix("%") for name in names]
+    listed = f"; the arguments are {', '.join(map(repr, plain))}"
+    for name in given:
+        if name not in plain:
+            advice = did_you_mean(name, plain) or listed
+            raise UsageError(error(f"the program has no argument '{name}'{advice}"))
+    for name in plain:
+        if name not in given:
+            raise UsageError(error(f"the inputs have no array '{name}'{listed}"))
+    return [given[name] for name in plain]

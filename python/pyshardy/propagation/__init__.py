@@ -14,12 +14,9 @@ From the values at the bottom to the passes at the top:
 | `engine`                        | the fixed-point iteration over all operations            |
 | `user_priority`                 | rounds of propagation by the priorities of dimensions    |
 | `options`                       | options of the passes                                    |
-| `driver`                        | the entry point of the passes                            |
-| `write_back`, `rule_attributes` | results written to the IR                                |
+| `driver`                        | the entry point of the passes; writes results to the IR  |
+| `rule_attributes`               | sharding rules as attributes                             |
 | `observer`                      | callbacks for each step                                  |
-| `record`, `flows`, `refusals`, `later_values` | records of the steps                       |
-| `explanation`, `explained_record` | explanations of shardings                              |
-| `merged_axes`                   | sub-axes merged into larger axes                         |
-| `sharding_origins`, `propagation_edges` | debug attributes, in the format of upstream      |
-| `validation`                    | checks of types                                          |
+| `unpropagated`                  | detection of programs that were never propagated         |
+| `debugging`                     | records of the steps, explanations, and debug attributes |
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The driver shared by the passes in `passes/propagating`.
+"""The driver shared by the passes in `passes/propagating`: checks, runs, and results in the IR.
 
 The passes differ in the number of layers of the hierarchy that they use:
 
@@ -11,33 +11,43 @@ where each layer calls the one below once or more.
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from mlir_sdy import values as value_shardings
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.diagnostics import emit, warning
+from mlir_sdy.diagnostics import PassError, emit, error, warning
+from mlir_sdy.discardable import get_discardable, has_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import TensorSharding, TensorShardingPerValue
 from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import (
+    ASYNC_DONE,
+    ASYNC_START,
+    COMPUTATIONS,
+    DATA_FLOW_OPERATIONS,
+    OWN_SHARDING,
+    SHARDING,
+)
 from pyshardy.irtools.analyses import replace_analysis
-from pyshardy.irtools.module_files import save_module
+from pyshardy.irtools.modules import save_module
+from pyshardy.irtools.shardings import ResultKind
 from pyshardy.propagation.aggressive import propagate_aggressive
 from pyshardy.propagation.basic import propagate_basic
+from pyshardy.propagation.debugging.propagation_edges import PropagationEdgesRecorder
+from pyshardy.propagation.debugging.sharding_origins import ShardingOrigins
 from pyshardy.propagation.engine import Change, Engine, Run
 from pyshardy.propagation.groups import synchronize_groups
 from pyshardy.propagation.observer import Observer, current_observers
 from pyshardy.propagation.op_priority import NUM_PRIORITIES
 from pyshardy.propagation.options import PriorityOptions, PropagationOptions, StrategyName
 from pyshardy.propagation.program import Program
-from pyshardy.propagation.propagation_edges import PropagationEdgesRecorder
 from pyshardy.propagation.relation import ALL_PRIORITIES
 from pyshardy.propagation.relations import RelationReader
-from pyshardy.propagation.result_kinds import keep_result_kinds
 from pyshardy.propagation.rule_attributes import drop_rules, keep_rules
-from pyshardy.propagation.sharding_origins import ShardingOrigins
 from pyshardy.propagation.strategy import Strategy
 from pyshardy.propagation.user_priority import run_by_user_priority
-from pyshardy.propagation.validation import check_types
-from pyshardy.propagation.write_back import write_back
 from pyshardy.rules import ShardingRuleLookup
 
 STRATEGIES: dict[StrategyName, tuple[Strategy, ...]] = {
@@ -46,6 +56,12 @@ STRATEGIES: dict[StrategyName, tuple[Strategy, ...]] = {
     "basic-then-aggressive": (propagate_basic, propagate_aggressive),
 }
 """The strategies of each choice of `propagation-strategy`, run one after the other."""
+
+_CALL = "func.call"
+_READ_IN_IR = frozenset(
+    {ASYNC_DONE, ASYNC_START, *COMPUTATIONS, *DATA_FLOW_OPERATIONS, *OWN_SHARDING}
+)
+"""The operations whose results may have their shardings in other slots, or other attributes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +137,7 @@ def propagate(
         engine.on_change = on_change
 
     def write() -> None:
-        write_back(engine, cache)
+        _write_back(engine, cache)
         if options.keep_sharding_rules:
             keep_rules(engine.live_operations(), engine.relations, cache)
 
@@ -131,7 +147,7 @@ def propagate(
     for observer in listening:
         observer.on_end(engine)
     write()
-    keep_result_kinds(engine, cache)
+    _keep_result_kinds(engine, cache)
     if not options.keep_sharding_rules:
         _drop_given_rules(engine)
 
@@ -142,7 +158,7 @@ def _engine(module: ir.Module, options: PropagationOptions) -> Engine:
     )
     program = Program(module, lookup)
     _warn_of_inner_modules(program)
-    check_types(program, lookup)
+    _check_types(program, lookup)
     if program.groups and synchronize_groups(program):
         program = Program(module, lookup)
     return Engine(program, RelationReader(program, lookup))
@@ -188,3 +204,124 @@ def _dump_before(
         )
 
     return dump
+
+
+# --- Types that are not supported ----------------------------------------------------------------
+
+
+def _check_types(program: Program, lookup: ShardingRuleLookup) -> None:
+    """Check that the results of all operations have static shapes and are not tuples.
+
+    Arguments of functions may have any type.
+
+    Raises:
+        PassError: a result has an unsupported type; reports the first such operation.
+    """
+    doubtful = {
+        key
+        for key in set(program.types[1:])
+        if (tensor := lookup.tensor_type(key)) is None or not tensor.is_static
+    }
+    if not doubtful:
+        return
+    types = program.types
+    for operation, results in zip(program.operations, program.results, strict=True):
+        for value in results:
+            if types[value] in doubtful:
+                _check(operation, operation.results[value - results.start].type)
+
+
+def _check(operation: ir.Operation, value_type: ir.Type) -> None:
+    if isinstance(value_type, ir.TupleType):
+        problem = "Shardy propagation doesn't support tuples: "
+    elif isinstance(value_type, ir.ShapedType) and not (
+        value_type.has_rank and value_type.has_static_shape
+    ):
+        problem = "Shardy propagation only supports ranked tensors with a static shape. type: "
+    else:
+        return
+    raise PassError(error(f"{problem}{value_type}", location_of(operation.location)))
+
+
+# --- Results -------------------------------------------------------------------------------------
+
+
+def _write_back(engine: Engine, cache: AttributeCache) -> None:
+    """Erase the operations that are dead, and write each sharding that changed."""
+    program = engine.program
+    for operation in engine.erased[engine.num_erased_in_ir :]:
+        program.operations[operation].erase()
+    engine.num_erased_in_ir = len(engine.erased)
+    gone = {
+        inner for operation in engine.erased for inner in (operation, *program.inside(operation))
+    }
+    results: defaultdict[int, dict[int, TensorSharding]] = defaultdict(dict)
+    arguments: defaultdict[int, dict[int, TensorSharding]] = defaultdict(dict)
+    function_results: defaultdict[int, dict[int, TensorSharding]] = defaultdict(dict)
+    per_value: dict[int, ir.Attribute] = {}
+    for slot, (before, number) in enumerate(zip(engine.written_state, engine.state, strict=True)):
+        if before == number:
+            continue
+        sharding = engine.table[number]
+        maker = program.makers[slot]
+        if sharding is None or maker in gone:
+            continue
+        if program.is_result_of_function(slot):
+            index = program.function_results[maker].index(slot)
+            function_results[maker][index] = sharding
+            continue
+        made = program.results[maker]
+        if slot not in made:
+            arguments[maker][program.arguments[maker].index(slot)] = sharding
+        elif (
+            len(made) > 1 or (name := program.names[maker]) in OWN_SHARDING or name in COMPUTATIONS
+        ):
+            results[maker][made.index(slot)] = sharding
+        else:
+            attribute = per_value.get(number)
+            if attribute is None:
+                attribute = per_value[number] = cache[TensorShardingPerValue((sharding,))]
+            set_discardable(program.operations[maker], SHARDING, attribute)
+    for maker, shardings in results.items():
+        value_shardings.set_result_shardings_of(program.operations[maker], shardings, cache)
+    for maker, shardings in arguments.items():
+        if program.names[maker] == "func.func":
+            value_shardings.set_argument_shardings(program.operations[maker], shardings, cache)
+        else:
+            value_shardings.set_body_argument_shardings(program.operations[maker], shardings, cache)
+    for function, shardings in function_results.items():
+        value_shardings.set_result_shardings(program.operations[function], shardings, cache)
+    engine.written_state = list(engine.state)
+
+
+def _keep_result_kinds(engine: Engine, cache: AttributeCache) -> None:
+    """Keep the analysis `result-kinds` for the passes after propagation.
+
+    Programs with modules inside are left out, since their operations are in no table.
+
+    Args:
+        engine: the engine, after its results have been written to the IR.
+        cache: makes attributes.
+    """
+    program = engine.program
+    if program.inner_modules:
+        return
+    types, state = program.types, engine.state
+    read: list[ir.Operation] = []
+    simple: dict[tuple[int, int], ir.Operation] = {}
+    rows = zip(program.results, program.names, engine.is_erased, program.operations, strict=True)
+    for made, name, is_erased, operation in rows:
+        if is_erased or name == _CALL:
+            continue
+        if len(made) == 1 and name not in _READ_IN_IR:
+            slot = made.start
+            simple.setdefault((state[slot], types[slot]), operation)
+        elif has_discardable(operation, SHARDING):
+            read.append(operation)
+    found = {ResultKind.of(each, get_discardable(each, SHARDING)): None for each in read}
+    for (number, _), operation in simple.items():
+        sharding = engine.table[number]
+        if sharding is not None:
+            attribute = cache[TensorShardingPerValue((sharding,))]
+            found[ResultKind.of(operation, attribute)] = None
+    replace_analysis("result-kinds", program.module.operation, tuple(found))

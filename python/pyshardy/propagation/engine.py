@@ -16,7 +16,7 @@ The order of one run is fixed, since it decides ties between conflicting shardin
 
 3. As 1.
 
-All of this works on tables; `write_back` writes the result to the IR. An operation whose tensors
+All of this works on tables; the driver writes the result to the IR. An operation whose tensors
 have not changed since its last visit is skipped, but keeps its place in the work list.
 """
 

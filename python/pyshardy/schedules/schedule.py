@@ -16,7 +16,7 @@ from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.explain.program import COST_HARDWARE, explain_propagated
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.pipelines.propagation import PropagationPipelineOptions
-from pyshardy.propagation.explained_record import Propagation
+from pyshardy.propagation.debugging.explanation import Propagation
 from pyshardy.schedules.application import propagated_with
 from pyshardy.schedules.files import read_tactics
 from pyshardy.schedules.plan import Conflict, Plan, PlanStep

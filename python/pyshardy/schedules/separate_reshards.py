@@ -20,7 +20,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding, set_sharding
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.tags import untagged
-from pyshardy.irtools.textual_order import Place, textual_order
+from pyshardy.irtools.walks import Place, textual_order
 from pyshardy.rules.pointwise_rules import is_elementwise
 
 _MOVING = frozenset(

@@ -35,7 +35,7 @@ from pyshardy.pipelines.propagation import (
     before_propagation,
     propagation_itself,
 )
-from pyshardy.propagation.explained_record import Propagation
+from pyshardy.propagation.debugging.explanation import Propagation
 from pyshardy.propagation.observer import observed_by
 from pyshardy.schedules.groups import group_members
 from pyshardy.schedules.separate_reshards import separate_reshards

@@ -15,11 +15,11 @@ from pyshardy.contracts.files import read_contract
 from pyshardy.contracts.measured import MeasuredProgram
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
+from pyshardy.explain.against_xla import measure_by_xla
 from pyshardy.explain.any_program import LoweredByJax, module_of
 from pyshardy.explain.contract_advice import advice_on_contract
 from pyshardy.explain.entry import explain
 from pyshardy.explain.what_if import whatif
-from pyshardy.explain.xla_measure import measure_by_xla
 from pyshardy.program import PartitionedProgram, mesh_of_program
 
 _PROGRAM_KEYWORDS = ("kwargs", "static_argnames", "mesh", "in_shardings", "out_shardings")

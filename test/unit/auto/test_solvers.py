@@ -15,10 +15,10 @@ from pyshardy.auto.problem.reduce import reduce
 from pyshardy.auto.problem.solution import brute_force, solution_of
 from pyshardy.auto.solvers import combined
 from pyshardy.auto.solvers.dual import Dual
+from pyshardy.auto.solvers.exact_parts import Neighborhoods
 from pyshardy.auto.solvers.kept_messages import KeptMessages
 from pyshardy.auto.solvers.least_memory import GAP, least_memory, smallest_peak
 from pyshardy.auto.solvers.local_search import LocalSearch
-from pyshardy.auto.solvers.neighborhoods import Neighborhoods
 from pyshardy.auto.solvers.solver import solve
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import pyshardy as sdy
-from pyshardy.auto.graph.fold import fold
 from pyshardy.auto.problem.arrays import Node, Problem, evaluate
 from pyshardy.auto.problem.reduce import reduce
 from pyshardy.auto.problem.solution import brute_force
-from pyshardy.auto.search.build import build
+from pyshardy.auto.search.build import build, fold
 from pyshardy.auto.search.untied import lower_bound, untied_bound
 
 pytest.importorskip("highspy")

@@ -8,8 +8,12 @@ import pytest
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis, ordered_refs, replica_groups, sort_and_merge
-from pyshardy.local_program.communication import Collective, collectives_of
-from pyshardy.local_program.group_axes import axes_of_groups, axes_of_moves
+from pyshardy.local_program.communication import (
+    Collective,
+    axes_of_groups,
+    axes_of_moves,
+    collectives_of,
+)
 
 SUM = """({ ^bb0(%p: tensor<f32>, %q: tensor<f32>):
     %s = stablehlo.add %p, %q : tensor<f32>

@@ -11,10 +11,9 @@ from pyshardy.api import propagate
 from pyshardy.cost.hardware import Hardware, Link, load_hardware, presets
 from pyshardy.cost.op_work import TensorSizes, Work
 from pyshardy.explain.cost_difference import compare
-from pyshardy.explain.estimate import estimate, seconds_of
+from pyshardy.explain.estimate import estimate, resource_use_of, seconds_of
 from pyshardy.explain.memory import memory_of
 from pyshardy.explain.operation_table import OperationTable
-from pyshardy.explain.resource_use import resource_use_of
 from pyshardy.local_program.communication import Collective
 from pyshardy.partition.op_facts.fusion import fused_tensors
 from pyshardy.partition.op_facts.work import work_of

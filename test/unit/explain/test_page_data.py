@@ -14,9 +14,8 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.dialect import Context
 from pyshardy.explain.model_explorer import model_explorer
 from pyshardy.explain.page.gather import page_data
-from pyshardy.explain.page.groups import Group, group_operations
+from pyshardy.explain.page.groups import Group, Repeat, group_operations, repeats_in
 from pyshardy.explain.page.pack import packed
-from pyshardy.explain.page.repeats import Repeat, repeats_in
 from pyshardy.explain.page.scopes import scopes_of_path
 from pyshardy.explain.program import explain_program
 from pyshardy.explain.timeline import chrome_trace, timeline_of

@@ -12,9 +12,9 @@ from mlir_sdy.dialect import Context
 from pyshardy.explain.moves import MoveKind
 from pyshardy.explain.program import ExplainedProgram, explain_program
 from pyshardy.irtools.named_values import NamedValues
-from pyshardy.propagation.axis_chains import Origin
-from pyshardy.propagation.explanation import Gain
-from pyshardy.propagation.refusals import Reason
+from pyshardy.propagation.debugging.axis_chains import Origin
+from pyshardy.propagation.debugging.explanation import Gain
+from pyshardy.propagation.debugging.refusals import Reason
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "mlir"
 

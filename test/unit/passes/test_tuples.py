@@ -4,8 +4,13 @@
 import pytest
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.tuple_attributes import UnfitAttributeError, path_text, split_sharding
-from pyshardy.irtools.tuples import part_types, paths_of
+from pyshardy.passes.importing.flatten_tuples import (
+    UnfitAttributeError,
+    part_types,
+    path_text,
+    paths_of,
+    split_sharding,
+)
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from mlir_sdy.values import argument_shardings, get_sharding, result_shardings
 from pyshardy.pipeline import run_pipeline
+from pyshardy.propagation.debugging.explanation import Propagation
 from pyshardy.propagation.driver import STRATEGIES, Hierarchy, propagate
-from pyshardy.propagation.explained_record import Propagation
 from pyshardy.propagation.options import PropagationOptions
 
 MESH = 'sdy.mesh @m = <["a"=2, "b"=2, "c"=4, "p"=8]>'

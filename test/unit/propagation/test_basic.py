@@ -9,13 +9,13 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.model import AxisRef
 from pyshardy.passes.propagating import basic_propagate
 from pyshardy.propagation.basic import combine
+from pyshardy.propagation.debugging.explanation import Propagation
 from pyshardy.propagation.driver import (
     STRATEGIES,
     Hierarchy,
     PropagationOptions,
     propagate,
 )
-from pyshardy.propagation.explained_record import Propagation
 
 A, B, C, D = (AxisRef(name) for name in "abcd")
 A1, A2 = AxisRef.sub("a", 1, 2), AxisRef.sub("a", 1, 4)

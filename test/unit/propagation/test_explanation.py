@@ -11,8 +11,8 @@ from mlir_sdy.diagnostics import collect
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from pyshardy import propagate
-from pyshardy.propagation import explanation
-from pyshardy.propagation.explained_record import Propagation
+from pyshardy.propagation.debugging import explanation
+from pyshardy.propagation.debugging.explanation import Propagation
 
 CHAIN = """
 func.func @main(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}, {"b"}]>},

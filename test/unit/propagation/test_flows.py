@@ -6,7 +6,7 @@ import pytest
 from mlir_sdy.model import AxisRef, DimMapping, Mesh, MeshAxis, OpShardingRule, TensorMapping
 from pyshardy.api import sharding
 from pyshardy.propagation.basic import propagate_basic
-from pyshardy.propagation.flows import Flow, flows
+from pyshardy.propagation.debugging.flows import Flow, flows
 from pyshardy.propagation.op_priority import PriorityClass, directions_at
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.propagation.strategy import StepInputs

@@ -3,7 +3,7 @@
 
 import pytest
 
-from pyshardy.propagation.refusals import Reason
+from pyshardy.propagation.debugging.refusals import Reason
 
 ADD = "%0 = stablehlo.add %x, %y : tensor<8x8xf32>"
 T = "8x8"

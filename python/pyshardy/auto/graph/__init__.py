@@ -5,9 +5,7 @@
 |-------------------|--------------------------------------------------------------|
 | `program_graph`   | a program as choices, and the tensors that flow between them |
 | `sites`           | the sites where a strategy is chosen                         |
-| `inlined_calls`   | calls whose arguments are no values of their own             |
-| `chains`          | chains of elementwise operations                             |
-| `partial_values`  | values that may stay partial until a later operation         |
+| `fused_values`    | calls that are inlined, and values fused into their users    |
+| `operation_forms` | properties of operations, and chains of elementwise ones     |
 | `partial_results` | strategies with partial operands and results                 |
-| `fold`            | equal choices of equal parts                                 |
 """

@@ -34,18 +34,16 @@ from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
-from pyshardy.auto.graph.chains import Chains
-from pyshardy.auto.graph.fused_values import FusedValues
-from pyshardy.auto.graph.inlined_calls import InlinedCalls
-from pyshardy.auto.graph.operation_forms import OperationForm, OperationForms, Tensor
-from pyshardy.auto.graph.partial_results import partials_left, with_partial_results
-from pyshardy.auto.graph.partial_values import PartialValues
+from pyshardy.auto.graph.fused_values import FusedValues, InlinedCalls
+from pyshardy.auto.graph.operation_forms import Chains, OperationForm, OperationForms, Tensor
+from pyshardy.auto.graph.partial_results import PartialValues, partials_left, with_partial_results
 from pyshardy.auto.graph.sites import Flow, Graph, Site
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.auto.strategies.computations import Computations
 from pyshardy.backends.donations import reused_results
 from pyshardy.cost.op_work import Work
 from pyshardy.irtools.functions import entry_block, functions_of
+from pyshardy.irtools.loops import Repetitions
 from pyshardy.irtools.named_values import name_of, result_names
 from pyshardy.irtools.stablehlo_views import (
     callee_of,
@@ -53,7 +51,6 @@ from pyshardy.irtools.stablehlo_views import (
     symbol_name,
 )
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.local_program.trip_counts import Repetitions
 from pyshardy.partition.compatibility.single_device import single_device_sharding
 from pyshardy.partition.op_facts.fusion import is_fused, is_used_once
 from pyshardy.partition.op_facts.record import record_of

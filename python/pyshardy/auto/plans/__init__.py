@@ -6,7 +6,7 @@
 | `pareto`       | the cost of plans by their memory                         |
 | `page`         | the report of a plan                                      |
 | `jax_code`     | a plan as Python code for JAX                             |
-| `certificate`  | the proven bounds of a plan, and what they cover          |
+| `certificate`  | the predicted costs of a plan, and its proven bounds      |
 | `restrictions` | shardings that values must or must not have               |
 | `differences`  | differences between plans, and to the partitioned program |
 | `saved_plan`   | plans in JSON files                                       |

@@ -12,7 +12,7 @@ from mlir_sdy.model import TensorSharding
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.api import sharding
 from pyshardy.auto.search.build import Permitted
-from pyshardy.auto.search.checks import check_axes
+from pyshardy.auto.search.options import check_axes
 from pyshardy.auto.search.program_search import Search
 from pyshardy.auto.strategies.strategy import agrees_with
 

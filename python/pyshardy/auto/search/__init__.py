@@ -3,16 +3,13 @@
 
 | module           | contents                                       |
 |------------------|------------------------------------------------|
-| `build`          | the optimization problem of a program          |
+| `build`          | the optimization problem of a folded program   |
 | `untied`         | lower bounds of plans without folding          |
 | `memory`         | its memory                                     |
 | `apply`          | writing shardings into a program               |
-| `operation_axes` | writing the axes of operations into a program  |
-| `options`        | the options, and their checks                  |
-| `checks`         | checks of the program and of names of axes     |
+| `options`        | the options, and checks of the program         |
 | `program_search` | from a program to an annotated one             |
 | `ties`           | the order of plans with equal costs            |
-| `prediction`     | the communication of a choice                  |
 | `forced`         | the cost of each other sharding of an argument |
 | `texts`          | texts of shardings and costs                   |
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writing a choice of shardings into a program, as attributes.
+"""Writing a choice of shardings, and of the axes of operations, into a program as attributes.
 
 All shardings are closed, so that propagation keeps them. Scalars and values that each device
 computes for itself, such as constants, get none. Operations on a single device stay there.
@@ -23,9 +23,27 @@ from mlir_sdy.values import (
     set_result_shardings,
     set_result_shardings_of,
 )
+from pyshardy.auto.problem.arrays import Ints
+from pyshardy.auto.search.build import Built
+from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.irtools.functions import entry_block, functions_of, main_function
+from pyshardy.partition.compatibility.factor_axes import FactorAxes
+from pyshardy.partition.compatibility.planned_axes import set_planned_axes
+from pyshardy.partition.compatibility.planned_partial import set_planned_partial
 from pyshardy.partition.compatibility.single_device import single_device_sharding
 from pyshardy.partition.resharding.steps import AxesPerDim
+
+_WITHOUT_FACTORS = frozenset(
+    {
+        "func.call",
+        "sdy.manual_computation",
+        "sdy.named_computation",
+        "stablehlo.case",
+        "stablehlo.if",
+        "stablehlo.optimization_barrier",
+        "stablehlo.while",
+    }
+)
 
 
 def values_of(module: ir.Module) -> Iterator[ir.Value]:
@@ -98,3 +116,97 @@ def annotate(
     if main is not None and results:
         shardings = {number: closed(axes, mesh) for number, axes in results.items()}
         set_result_shardings(main, shardings, cache)
+
+
+class OperationAxes:
+    """The axes of operations in a choice.
+
+    An operation whose operands or results are resharded gets the axes of its factors, and one that
+    leaves or takes partial values the sharding of its results before they are completed. If a plan
+    minimizes something else than the time on the hardware, all operations get the axes of their
+    factors: the partitioner would reshard elementwise operations without them to save time.
+
+    Args:
+        alternatives: the strategies of operations.
+        built: the program with its optimization problem.
+        choice: the strategy of each node.
+        mesh: the name of the mesh.
+        keeps_all: whether operations that need no reshards get their axes as well.
+    """
+
+    def __init__(
+        self,
+        alternatives: AlternativesOf,
+        built: Built,
+        choice: Ints,
+        mesh: str,
+        *,
+        keeps_all: bool = False,
+    ) -> None:
+        self._alternatives, self._built, self._choice = alternatives, built, choice
+        self._mesh, self._keeps_all = mesh, keeps_all
+
+    def annotate(self, source: ir.Module, module: ir.Module) -> None:
+        """Write the axes of the operations of a program into a copy of it."""
+        pairs = zip(_operations_in(source), _operations_in(module), strict=True)
+        for original, operation in pairs:
+            factors = self._factors(original)
+            if factors is not None:
+                set_planned_axes(operation, factors)
+            partial = self._partial_sharding(original)
+            if partial is not None:
+                set_planned_partial(operation, partial)
+
+    def _chosen(self, operation: ir.Operation) -> tuple[Alternatives, int] | None:
+        """Return the strategies of an operation with a sharding rule, and the number of its own."""
+        graph = self._built.graph
+        made = graph.placed.get(operation.results[0]) if len(operation.results) else None
+        if made is None or operation.name in _WITHOUT_FACTORS:
+            return None
+        return graph.sites[made[0]].alternatives, int(self._choice[self._built.colors[made[0]]])
+
+    def _partial_sharding(self, operation: ir.Operation) -> TensorSharding | None:
+        """Return the sharding of partial results before they are completed, or left to the user.
+
+        The result is None for operations that neither leave nor take partial values.
+        """
+        chosen = self._chosen(operation)
+        if chosen is None:
+            return None
+        alternatives, at = chosen
+        if not alternatives.is_partial(at):
+            return None
+        computed = closed(alternatives.computed[0][at], self._mesh)
+        return computed.with_unreduced_axes(alternatives.reduced[at])
+
+    def _factors(self, operation: ir.Operation) -> FactorAxes | None:
+        """Return the axes of the factors of an operation that the partitioner has to keep, or None.
+
+        These are the operations that need reshards, or all.
+        """
+        chosen = self._chosen(operation)
+        if chosen is None:
+            return None
+        alternatives, at = chosen
+        needed = [
+            alternatives.operands[number if alternatives.factors else 0][at]
+            for number in range(len(operation.operands))
+        ]
+        given = [self._built.axes_of_value(self._choice, each) for each in operation.operands]
+        moves = any(
+            own is not None and own != axes for own, axes in zip(given, needed, strict=True)
+        )
+        completes = any(
+            computed[at] != results[at]
+            for computed, results in zip(alternatives.computed, alternatives.results, strict=False)
+        )
+        if not (self._keeps_all or moves or completes or alternatives.is_partial(at)):
+            return None
+        if alternatives.factors:
+            return alternatives.factors[at]
+        return self._alternatives.elementwise_factors(operation, alternatives.results[0][at])
+
+
+def _operations_in(module: ir.Module) -> Iterator[ir.Operation]:
+    """Yield the operations of a program in its order, without those of scalar bodies."""
+    return (each for each, _ in named_operations_in(module, leaving_out=SCALAR_BODIES))

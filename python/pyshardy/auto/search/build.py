@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The optimization problem of a program: arrays for solvers, and the way back."""
+"""The optimization problem of a program: folded sites, arrays for solvers, and the way back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple
-from pyshardy.auto.graph.fold import fold
 from pyshardy.auto.graph.sites import Flow, Graph
 from pyshardy.auto.problem.arrays import Floats, Ints, Node, Problem, User, Value, evaluate
 from pyshardy.auto.strategies.costs import Collectives, ReshardCosts
@@ -20,6 +19,9 @@ from pyshardy.partition.resharding.steps import AxesPerDim
 
 Permitted = Mapping[int, frozenset[int]]
 """The strategies that sites may choose, by their numbers; any for other sites."""
+
+_MOST_UNFOLDED_SITES = 300
+"""The number of sites up to which a program is not folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,3 +259,60 @@ class _Matrices:
                 flow.nbytes, flow.shape, sources, targets, is_fused=flow.is_fused
             )
         return known * flow.repetitions
+
+
+# --- Folding -------------------------------------------------------------------------------------
+
+
+def fold(graph: Graph, most: int = _MOST_UNFOLDED_SITES) -> list[int]:
+    """Return the number of the color of each site, in the order of their first sites.
+
+    The layers of a model are alike, so that a plan for one of them is one for all. Sites get colors
+    by the refinement of Weisfeiler and Leman:
+
+    1. The color of a site is that of its strategies and its kind.
+    2. A round of refinement gives different colors to sites that differ in the colors of the sites
+       which they use, or which use them.
+    3. Refinement ends when nothing changes, or before there would be more colors than a limit.
+
+    After n rounds, sites of one color have equal surroundings up to a distance of n sites. So the
+    sites of all layers have one color, but those near the first and the last layer have others. In
+    a program without repetition, and in one of few sites, each site has its own color.
+
+    Folding restricts the choices, but not their costs: a choice for the colors is one for the
+    sites, with the same cost and memory. The bound of a plan is that for equal choices of equal
+    sites; `untied` has bounds for all.
+
+    Args:
+        graph: the choices.
+        most: the largest number of colors that refinement may lead to.
+    """
+    if len(graph.sites) <= most:
+        return list(range(len(graph.sites)))
+    used: list[list[tuple[int, int, int]]] = [[] for _ in graph.sites]
+    using: list[list[tuple[int, int, int]]] = [[] for _ in graph.sites]
+    for flow in graph.flows:
+        for user, operand in flow.users:
+            used[user].append((operand, flow.result, flow.producer))
+            using[flow.producer].append((flow.result, operand, user))
+    colors = _numbered([(id(site.alternatives), site.kind) for site in graph.sites])
+    while True:
+        refined = _numbered(
+            [
+                (
+                    colors[site],
+                    tuple(sorted((a, b, colors[other]) for a, b, other in used[site])),
+                    tuple(sorted((a, b, colors[other]) for a, b, other in using[site])),
+                )
+                for site in range(len(colors))
+            ]
+        )
+        if max(refined) == max(colors) or max(refined) >= most:
+            return colors
+        colors = refined
+
+
+def _numbered(keys: list[Hashable] | list[tuple[int, str]]) -> list[int]:
+    """Return for each key the number of the first equal key, without gaps."""
+    numbers: dict[Hashable, int] = {}
+    return [numbers.setdefault(key, len(numbers)) for key in keys]

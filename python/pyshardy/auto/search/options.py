@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The options of automatic sharding, and their checks."""
+"""The options of automatic sharding, and the checks of these and of the program."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import Mesh
+from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from pyshardy.auto.strategies.costs import CostModel, HardwareCosts, SentBytes
 from pyshardy.contracts.contract import bytes_of_text
 from pyshardy.cost.hardware import Hardware
+from pyshardy.irtools.functions import entry_block, functions_of
 
 Objective: TypeAlias = Literal["time", "bytes"]
 
@@ -85,3 +90,45 @@ def cost_model(objective: str, hardware: Hardware) -> CostModel:
     if objective not in ("time", "bytes"):
         raise UsageError(error(f"expected the objective 'time' or 'bytes', got: {objective!r}"))
     return HardwareCosts(hardware) if objective == "time" else SentBytes()
+
+
+def check_axes(names: Iterable[str], mesh: Mesh) -> None:
+    """Check that a mesh has some axes.
+
+    Raises:
+        UsageError: it hasn't.
+    """
+    for name in names:
+        if name not in mesh.axis_names:
+            known = ", ".join(f"'{each}'" for each in mesh.axis_names)
+            hint = did_you_mean(name, mesh.axis_names) or f"; the mesh has the axes {known}"
+            raise UsageError(error(f"the mesh has no axis '{name}'{hint}"))
+
+
+def check_static_shapes(module: ir.Module) -> None:
+    """Check that all tensors of a program have static shapes, on which costs depend.
+
+    Raises:
+        UsageError: one hasn't.
+    """
+    for function in functions_of(module):
+        block = entry_block(function)
+        for number, argument in enumerate(block.arguments if block is not None else ()):
+            _check_type(argument.type, f"argument {number}", function)
+    for operation, name in named_operations_in(module, leaving_out=SCALAR_BODIES):
+        for result in operation.results:
+            _check_type(result.type, f"a result of {name}", operation)
+
+
+def _check_type(value_type: ir.Type, subject: str, place: ir.Operation) -> None:
+    """Check that a type isn't a tensor with a dynamic shape."""
+    is_ranked = isinstance(value_type, ir.RankedTensorType)
+    is_static = (
+        value_type.has_static_shape
+        if is_ranked
+        else not isinstance(value_type, ir.UnrankedTensorType)
+    )
+    if not is_static:
+        message = f"automatic sharding needs static shapes, but {subject} is a {value_type}"
+        advice = "refine the shapes first, such as by tracing with the sizes"
+        raise UsageError(error(f"{message}: {advice}", location_of(place.location)))

@@ -4,15 +4,13 @@
 | module            | contents                                                       |
 |-------------------|----------------------------------------------------------------|
 | `solver`          | the protocol of solvers, their registry, and the choice of one |
-| `solver_run`      | the reduction before all solvers, and the state of a search    |
+| `solver_run`      | the reduction, the state of a search, and missing memory       |
 | `flow_model`      | the flow form: a mixed-integer linear program                  |
 | `dual`            | lower bounds by messages between nodes                         |
-| `combined`        | the default solver: HiGHS, and message passing after it        |
+| `combined`        | the default solver, and the one by message passing             |
 | `highs`           | the solver by HiGHS                                            |
-| `message_passing` | the solver by message passing                                  |
 | `price_search`    | choices within the memory limit, by prices of memory           |
 | `exact_parts`     | the exact solution of parts of a problem                       |
-| `neighborhoods`   | parts of a choice that are solved exactly                      |
 | `kept_messages`   | the solution of problems that differ in permitted strategies   |
 | `local_search`    | moves of nodes within the memory limit                         |
 | `linear_program`  | linear programs whose columns keep their numbers               |
@@ -20,5 +18,4 @@
 | `highs_process`   | the same in a process of its own, which may crash or hang      |
 | `highs_worker`    | that process                                                   |
 | `least_memory`    | the choice of the lowest peak of memory                        |
-| `shortage`        | the memory that is missing                                     |
 """

@@ -70,7 +70,7 @@ class Solver(Protocol):
 _SOLVERS: dict[str, str] = {
     "combined": "pyshardy.auto.solvers.combined:CombinedSolver",
     "highs": "pyshardy.auto.solvers.highs:HighsSolver",
-    "message_passing": "pyshardy.auto.solvers.message_passing:MessagePassingSolver",
+    "message_passing": "pyshardy.auto.solvers.combined:MessagePassingSolver",
 }
 
 

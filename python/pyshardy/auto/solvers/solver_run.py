@@ -13,12 +13,20 @@ import numpy as np
 
 from pyshardy.auto.problem.arrays import Floats, Ints, Problem, evaluate
 from pyshardy.auto.problem.reduce import Reduction, reduce
-from pyshardy.auto.problem.solution import Solution, relative_gap, solution_of, without_choice
-from pyshardy.auto.solvers.least_memory import LeastMemory
+from pyshardy.auto.problem.solution import (
+    Shortage,
+    Solution,
+    relative_gap,
+    solution_of,
+    without_choice,
+)
+from pyshardy.auto.solvers.least_memory import LeastMemory, least_memory, smallest_choice
 from pyshardy.auto.solvers.local_search import LocalSearch
-from pyshardy.auto.solvers.shortage import shortage_of
 from pyshardy.auto.solvers.solver import Progress, ProgressCallback
 from pyshardy.packages import require
+
+_LISTED = 10
+"""The most nodes that are listed."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -168,7 +176,7 @@ class SolverRun:
         """
         if self.choice is None:
             status = "infeasible" if self.bound == math.inf else "unknown"
-            shortage = shortage_of(self.original, self.reduction, seconds, least)
+            shortage = _shortage_of(self.original, self.reduction, seconds, least)
             return without_choice(status, self.bound, self.started, shortage, notes)
         choice = self.choice
         if self.problem.nodes:
@@ -179,3 +187,34 @@ class SolverRun:
             choice = self._better_of(self.removal.restore(choice), self.before_removal)
         choice = self.reduction.restore(choice)
         return solution_of(self.original, choice, self.bound, self.gap, self.started, notes)
+
+
+def _shortage_of(
+    problem: Problem, reduction: Reduction, seconds: float, least: LeastMemory | None = None
+) -> Shortage | None:
+    """Return the memory that is missing, or None if it isn't the reason.
+
+    Args:
+        problem: the given problem.
+        reduction: its reduction.
+        seconds: the time to search for the choice of least memory.
+        least: the least memory of the reduced problem, if it is known.
+    """
+    reduced = reduction.problem
+    if reduced is None or problem.limit is None:
+        return None
+    if least is None:
+        least = least_memory(reduced, seconds)
+    choice = reduction.restore(smallest_choice(reduced) if least.choice is None else least.choice)
+    memory = evaluate(problem, choice).memory
+    point = int(np.argmax(memory))
+    missing = float(memory[point]) - problem.limit
+    if missing <= 0:
+        return None
+    needs = dict[int, float]()
+    for buffer in problem.buffers:
+        if buffer.start <= point < buffer.end:
+            nbytes = float(buffer.nbytes[choice[buffer.node]])
+            needs[buffer.node] = needs.get(buffer.node, 0.0) + nbytes
+    largest = sorted(needs.items(), key=lambda need: (-need[1], need[0]))[:_LISTED]
+    return Shortage(missing, least.bound, point, tuple(largest))

@@ -19,10 +19,10 @@ from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import set_argument_shardings, set_result_shardings
 from pyshardy.cost.op_work import TensorSizes, Work
 from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.loops import Repetitions
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import collectives_of
-from pyshardy.local_program.trip_counts import Repetitions
 from pyshardy.partition.op_facts.fusion import fused_tensors
 from pyshardy.partition.op_facts.work import work_of
 from pyshardy.partition.resharding.cost import PlannedCollective

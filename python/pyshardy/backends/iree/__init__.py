@@ -3,9 +3,8 @@
 
 | module           | contents                                  |
 |------------------|-------------------------------------------|
-| `engine`         | the engine                                |
+| `engine`         | the engine, and `.vmfb` files             |
 | `worker`         | its process                               |
 | `compiler`       | the compilation of StableHLO to `.vmfb`   |
-| `files`          | `.vmfb` files of local programs           |
-| `compile_worker` | the process that compiles these           |
+| `compile_worker` | the process that compiles `.vmfb` files   |
 """

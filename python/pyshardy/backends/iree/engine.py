@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The local engine of IREE."""
+"""The local engine of IREE, and compiled files for IREE's own tools."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, stablehlo
+from pyshardy.backends import registry
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.engines.child_engine import ChildEngine
+from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
 from pyshardy.backends.registry import CompileOptions
 from pyshardy.irtools.modules import copy_of
+from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.resources import use_dense_constants
 
 _WORKER = ("-m", "pyshardy.backends.iree.worker")
-
 VERSION = "1.13.0"
 """The version of StableHLO in which programs are passed to IREE; newer versions can read it."""
 
@@ -37,6 +42,10 @@ It adds booleans modulo 2, its reductions along no dimension drop the initial va
 stable, its gather reads out of bounds, its scatter can end the process, and interior padding is
 lost if more padding follows.
 """
+
+_COMPILE_WORKER = ("-m", "pyshardy.backends.iree.compile_worker")
+TARGETS = ("llvm-cpu", "cuda")
+"""The tested targets of IREE's compiler."""
 
 
 class IreeEngine(ChildEngine):
@@ -69,3 +78,35 @@ def lowered_artifact(module: ir.Module) -> bytes:
 def _portable(text: str) -> bytes:
     """Return a program as an artifact that compilers of other versions can read."""
     return stablehlo.serialize_portable_artifact_str(text, VERSION)
+
+
+def vmfb_of(module: ir.Module, target: str, optimization: int | None = None) -> bytes:
+    """Compile a local program to a `.vmfb` file.
+
+    Args:
+        module: local StableHLO, also with collectives: these need a device of IREE that has a
+            channel for them. It isn't changed.
+        target: one of `TARGETS`.
+        optimization: from 0 to 3; None for IREE's default.
+
+    Raises:
+        UsageError: IREE's compiler is not installed.
+        ExecutionError: IREE rejects the program.
+    """
+    registry.registered("iree").check_installed()
+    request = {
+        "program": lowered_artifact(module),
+        "target": target,
+        "optimization": optimization,
+    }
+    answer: Any
+    compiler = ChildProcess(_COMPILE_WORKER)
+    try:
+        succeeded, answer = compiler.ask(request)
+    except ChildDiedError as death:
+        succeeded, answer = False, str(death)
+    finally:
+        compiler.close()
+    if succeeded:
+        return answer
+    raise ExecutionError(error(f"IREE failed to compile for {target}: {answer}"))

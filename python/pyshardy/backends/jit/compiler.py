@@ -5,20 +5,21 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import COPIES_TO_LOOPS, EXPAND_FOR_LLVM, diagnostics_of, ir, passmanager
 from pyshardy.backends.jit.control_flow import use_scf
-from pyshardy.backends.jit.empty_tensors import drop_empty_tensors
 from pyshardy.backends.jit.library import call_library
 from pyshardy.backends.jit.machine_code import UnresolvedError, machine_code
-from pyshardy.backends.jit.signs import drop_signs
+from pyshardy.backends.jit.retype import drop_signs
 from pyshardy.backends.jit.small_floats import expand_small_floats
+from pyshardy.irtools.functions import ENTRY
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
-from pyshardy.local_program.entry import ENTRY
+from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.local_program.values import spec_of
 
@@ -75,7 +76,7 @@ def compile_text(text: str, context: ir.Context, optimization: int) -> CompiledP
         results = [spec_of(each) for each in function_type_of(entry.operation).results]
         try:
             _run(module, ("inline",))
-            drop_empty_tensors(module)
+            _drop_empty_tensors(module)
             use_scf(module)
             _run(module, _TO_LINALG)
             drop_signs(module)
@@ -172,3 +173,90 @@ def _descriptor(array: Array) -> np.ndarray:
     strides = [step // array.itemsize for step in array.strides]
     pointer = array.ctypes.data
     return np.array([pointer, pointer, 0, *array.shape, *strides], np.int64)
+
+
+# --- Tensors without elements --------------------------------------------------------------------
+
+
+def _drop_empty_tensors(module: ir.Module) -> None:
+    """Remove computations on tensors without elements, which the host can't slice from others.
+
+    1. A value without elements becomes a constant.
+    2. `concatenate` keeps the operands that have elements.
+    3. `dynamic_update_slice` with an empty update is replaced by its operand.
+    4. `pad` of an empty operand is replaced by its padding.
+    """
+    for name, replacement in _WITH_EMPTY_OPERANDS.items():
+        for operation in operations_named({name}, module):
+            if _is_empty(operation.results[0].type):
+                continue
+            with operation.context, operation.location, ir.InsertionPoint(operation):
+                value = replacement(operation)
+            if value is not None:
+                operation.results[0].replace_all_uses_with(value)
+                operation.erase()
+    made: list[ir.Operation] = []
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        makes_any = any(_is_empty(result.type) for result in operation.results)
+        if makes_any and operation.name != "stablehlo.constant":
+            made.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    for operation in made:
+        with operation.context, operation.location, ir.InsertionPoint(operation):
+            for result in operation.results:
+                if _is_empty(result.type):
+                    result.replace_all_uses_with(_nothing(ir.RankedTensorType(result.type)))
+        if all(_is_empty(result.type) for result in operation.results):
+            operation.erase()
+
+
+def _joined(concatenate: ir.Operation) -> ir.Value | None:
+    kept = [value for value in concatenate.operands if not _is_empty(value.type)]
+    if len(kept) == len(concatenate.operands):
+        return None
+    return _like(concatenate, concatenate.name, kept, dict(concatenate.attributes.items()))
+
+
+def _updated(update: ir.Operation) -> ir.Value | None:
+    operand, window, *_ = update.operands
+    return operand if _is_empty(window.type) else None
+
+
+def _padding(pad: ir.Operation) -> ir.Value | None:
+    operand, filler = pad.operands
+    if not _is_empty(operand.type):
+        return None
+    nowhere: dict[str, ir.Attribute] = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([])}
+    return _like(pad, "stablehlo.broadcast_in_dim", [filler], nowhere)
+
+
+_WITH_EMPTY_OPERANDS: dict[str, Callable[[ir.Operation], ir.Value | None]] = {
+    "stablehlo.concatenate": _joined,
+    "stablehlo.dynamic_update_slice": _updated,
+    "stablehlo.pad": _padding,
+}
+
+
+def _like(
+    operation: ir.Operation,
+    name: str,
+    operands: list[ir.Value],
+    attributes: dict[str, ir.Attribute],
+) -> ir.Value:
+    return ir.Operation.create(
+        name,
+        results=[operation.results[0].type],
+        operands=operands,
+        attributes=attributes,
+    ).result
+
+
+def _nothing(tensor: ir.RankedTensorType) -> ir.Value:
+    return StablehloBuilder().empty(tensor)
+
+
+def _is_empty(value_type: ir.Type) -> bool:
+    return isinstance(value_type, ir.RankedTensorType) and 0 in value_type.shape

@@ -15,19 +15,135 @@ sums: proved algorithms using rounding to odd", 2008).
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from pyshardy.backends.jit.float_formats import (
-    EXPONENTS,
-    F32,
-    F64,
-    SMALL_FORMATS,
-    SMALL_WIDTHS,
-    FloatFormat,
-    Special,
-)
+from dataclasses import dataclass
+from enum import Enum
 
 _CUT_FROM_INTEGERS = 11
 """The bits of an i64 that do not fit into the mantissa of an f64."""
+
+
+# --- Formats -------------------------------------------------------------------------------------
+
+
+class _Special(Enum):
+    """Numbers of a format that aren't finite; the names are those at the end of MLIR's types."""
+
+    IEEE = "infinities and NaNs in the highest exponent"
+    FN = "NaNs in all ones, and no infinities"
+    FNUZ = "one NaN in place of the negative zero, and no infinities"
+    NONE = "all numbers are finite"
+
+
+@dataclass(frozen=True, slots=True)
+class _FloatFormat:
+    """A floating-point format with a sign.
+
+    | bits below the sign                  | value                                         |
+    |--------------------------------------|-----------------------------------------------|
+    | exponent 0, mantissa m               | m * 2 ** (1 - bias - mantissa bits)           |
+    | exponent e, mantissa m               | (1 + m / 2 ** mantissa bits) * 2 ** (e - bias)|
+    | past the greatest finite number      | depends on the format, see `_Special`         |
+
+    The names are those of MLIR's types. `f8E8M0FNU` is the exception: it has neither a sign nor a
+    mantissa, and its exponent 0 stands for a power of two like all others.
+
+    Attributes:
+        name: the type in MLIR.
+        exponent: the number of bits of the exponent.
+        mantissa: the number of bits of the mantissa, without the leading 1.
+        bias: what is subtracted from the exponent.
+        special: the numbers that aren't finite.
+    """
+
+    name: str
+    exponent: int
+    mantissa: int
+    bias: int
+    special: _Special = _Special.IEEE
+
+    @property
+    def width(self) -> int:
+        """The number of all bits."""
+        return 1 + self.exponent + self.mantissa
+
+    @property
+    def magnitude_mask(self) -> int:
+        """All bits but the sign."""
+        return (1 << (self.width - 1)) - 1
+
+    @property
+    def sign_bit(self) -> int:
+        """The sign."""
+        return 1 << (self.width - 1)
+
+    @property
+    def infinity(self) -> int:
+        """All bits of the exponent, which are those of infinity in an IEEE format."""
+        return self.magnitude_mask & ~((1 << self.mantissa) - 1)
+
+    @property
+    def greatest(self) -> int:
+        """The greatest finite number."""
+        match self.special:
+            case _Special.IEEE:
+                return self.infinity - 1
+            case _Special.FN:
+                return self.magnitude_mask - 1
+            case _Special.FNUZ | _Special.NONE:
+                return self.magnitude_mask
+
+    @property
+    def nan(self) -> int:
+        """A quiet NaN; a negative zero where there is none, as XLA converts."""
+        match self.special:
+            case _Special.IEEE:
+                return self.infinity | 1 << (self.mantissa - 1)
+            case _Special.FN:
+                return self.magnitude_mask
+            case _Special.FNUZ | _Special.NONE:
+                return self.sign_bit
+
+    @property
+    def overflow(self) -> int:
+        """Return the bits for numbers that overflow, and for infinity."""
+        match self.special:
+            case _Special.IEEE:
+                return self.infinity
+            case _Special.FN | _Special.FNUZ:
+                return self.nan
+            case _Special.NONE:
+                return self.greatest
+
+
+_F32 = _FloatFormat("f32", 8, 23, 127)
+_F64 = _FloatFormat("f64", 11, 52, 1023)
+_EXPONENTS = "f8E8M0FNU"
+"""The format of powers of two."""
+
+_SMALL_FORMATS = {
+    each.name: each
+    for each in (
+        _FloatFormat("bf16", 8, 7, 127),
+        _FloatFormat("f16", 5, 10, 15),
+        _FloatFormat("f8E3M4", 3, 4, 3),
+        _FloatFormat("f8E4M3", 4, 3, 7),
+        _FloatFormat("f8E4M3B11FNUZ", 4, 3, 11, _Special.FNUZ),
+        _FloatFormat("f8E4M3FN", 4, 3, 7, _Special.FN),
+        _FloatFormat("f8E4M3FNUZ", 4, 3, 8, _Special.FNUZ),
+        _FloatFormat("f8E5M2", 5, 2, 15),
+        _FloatFormat("f8E5M2FNUZ", 5, 2, 16, _Special.FNUZ),
+        _FloatFormat("f6E2M3FN", 2, 3, 1, _Special.NONE),
+        _FloatFormat("f6E3M2FN", 3, 2, 3, _Special.NONE),
+        _FloatFormat("f4E2M1FN", 2, 1, 1, _Special.NONE),
+    )
+}
+"""The formats of fewer than 32 bits, by the names of their types, without `f8E8M0FNU`."""
+
+SMALL_WIDTHS = {_EXPONENTS: 8, **{name: each.width for name, each in _SMALL_FORMATS.items()}}
+"""The number of bits of each type of fewer than 32 bits."""
+
+
+# --- Conversions ---------------------------------------------------------------------------------
 
 
 def name_of(source: str, target: str) -> str:
@@ -48,16 +164,16 @@ def narrowing(source: str, target: str) -> str:
         target: a type of fewer bits, a name in `SMALL_WIDTHS`.
     """
     name = name_of(source, target)
-    if target == EXPONENTS:
+    if target == _EXPONENTS:
         body = _TO_EXPONENTS.replace("WIDEN", _WIDEN if source == "f32" else _KEEP)
         return _function(name, source, "i8", body, _TO_EXPONENTS_CONSTANTS, "i64")
-    wide = {"f32": F32, "f64": F64}[source]
-    small = SMALL_FORMATS[target]
+    wide = {"f32": _F32, "f64": _F64}[source]
+    small = _SMALL_FORMATS[target]
     parts = [
         _CUT,
         _SAME_SUBNORMAL if wide.bias == small.bias else _SUBNORMAL,
         _LIMIT,
-        _ONE_ZERO if small.special is Special.FNUZ else _SIGN,
+        _ONE_ZERO if small.special is _Special.FNUZ else _SIGN,
     ]
     integer = f"i{wide.width}"
     body = "".join(parts).replace("FLOAT", source).replace("BITS", integer)
@@ -118,7 +234,7 @@ _ONE_ZERO = """
 """
 
 
-def _narrowing_constants(wide: FloatFormat, small: FloatFormat) -> dict[str, int]:
+def _narrowing_constants(wide: _FloatFormat, small: _FloatFormat) -> dict[str, int]:
     dropped = wide.mantissa - small.mantissa
     least_exponent = wide.bias + 1 - small.bias
     return {
@@ -148,23 +264,23 @@ def widening(source: str) -> str:
         source: a type of fewer than 32 bits, a name in `SMALL_WIDTHS`.
     """
     name, integer = name_of(source, "f32"), f"i{SMALL_WIDTHS[source]}"
-    if source == EXPONENTS:
+    if source == _EXPONENTS:
         return _function(name, integer, "f32", _FROM_EXPONENTS, _FROM_EXPONENTS_CONSTANTS, "i32")
-    small = SMALL_FORMATS[source]
-    finite = _EXTEND_SAME if small.bias == F32.bias else _EXTEND
+    small = _SMALL_FORMATS[source]
+    finite = _EXTEND_SAME if small.bias == _F32.bias else _EXTEND
     body = "".join([_UNPACK, finite, _SPECIAL[small.special], _PACK]).replace("SMALL", integer)
     constants = {
         "zero": 0,
         "sign_bit": small.sign_bit,
         "magnitude_mask": small.magnitude_mask,
-        "sign_shift": F32.width - small.width,
-        "shift": F32.mantissa - small.mantissa,
-        "rebias": (F32.bias - small.bias) << F32.mantissa,
+        "sign_shift": _F32.width - small.width,
+        "shift": _F32.mantissa - small.mantissa,
+        "rebias": (_F32.bias - small.bias) << _F32.mantissa,
         "least_normal": 1 << small.mantissa,
-        "step_bits": (F32.bias + 1 - small.bias - small.mantissa) << F32.mantissa,
+        "step_bits": (_F32.bias + 1 - small.bias - small.mantissa) << _F32.mantissa,
         "greatest": small.greatest,
-        "infinity": F32.infinity,
-        "nan": F32.nan,
+        "infinity": _F32.infinity,
+        "nan": _F32.nan,
     }
     return _function(name, integer, "f32", body, constants, "i32")
 
@@ -188,21 +304,23 @@ _EXTEND = """
 _EXTEND_SAME = """
   %finite = arith.addi %wide, %zero : i32
 """
+
+
 _SPECIAL = {
-    Special.IEEE: """
+    _Special.IEEE: """
   %is_special = arith.cmpi ugt, %magnitude, %greatest : i32
   %special = arith.ori %wide, %infinity : i32
   %unsigned = arith.select %is_special, %special, %finite : i32
 """,
-    Special.FN: """
+    _Special.FN: """
   %is_nan = arith.cmpi ugt, %magnitude, %greatest : i32
   %unsigned = arith.select %is_nan, %nan, %finite : i32
 """,
-    Special.FNUZ: """
+    _Special.FNUZ: """
   %is_nan = arith.cmpi eq, %bits, %sign_bit : i32
   %unsigned = arith.select %is_nan, %nan, %finite : i32
 """,
-    Special.NONE: """
+    _Special.NONE: """
   %unsigned = arith.addi %finite, %zero : i32
 """,
 }
@@ -210,7 +328,6 @@ _PACK = """
   %signed = arith.ori %unsigned, %sign : i32
   %result = arith.bitcast %signed : i32 to f32
 """
-
 _TO_EXPONENTS = """
   WIDEN
   %bits = arith.bitcast %wide : f64 to i64
@@ -230,13 +347,12 @@ _WIDEN = "%wide = arith.extf %x : f32 to f64"
 _KEEP = "%none = arith.constant -0.0 : f64\n  %wide = arith.addf %x, %none : f64"
 _TO_EXPONENTS_CONSTANTS = {
     "zero": 0,
-    "half": 1 << (F64.mantissa - 1),
-    "dropped": F64.mantissa,
-    "rebias": F64.bias - F32.bias,
+    "half": 1 << (_F64.mantissa - 1),
+    "dropped": _F64.mantissa,
+    "rebias": _F64.bias - _F32.bias,
     "greatest": 254,
     "nan": 255,
 }
-
 _FROM_EXPONENTS = """
   %code = arith.extui %x : i8 to i32
   %power = arith.shli %code, %mantissa : i32
@@ -248,10 +364,10 @@ _FROM_EXPONENTS = """
 """
 _FROM_EXPONENTS_CONSTANTS = {
     "zero": 0,
-    "mantissa": F32.mantissa,
-    "least": 1 << (F32.mantissa - 1),  # Subnormal in f32.
+    "mantissa": _F32.mantissa,
+    "least": 1 << (_F32.mantissa - 1),  # Subnormal in f32.
     "nan_code": 255,
-    "nan": F32.nan,
+    "nan": _F32.nan,
 }
 
 
@@ -271,7 +387,7 @@ def rounding_to_odd(is_signed: bool) -> str:
         "high": ~low,
         "last": low + 1,
         "all_but_sign": 63,
-        "held": 1 << F64.mantissa,
+        "held": 1 << _F64.mantissa,
     }
     body = (_MAGNITUDE if is_signed else "") + _TO_ODD
     body = body.replace("MAGNITUDE", "%magnitude" if is_signed else "%x")

@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compilation of LLVM's dialect to machine code, and errors for unresolved functions."""
+"""Compilation of LLVM's dialect to machine code of a CPU, and errors for unresolved functions."""
 
 from __future__ import annotations
 
+import os
+import platform
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import SourceLocation
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import MissingFunctionsError, function_address, ir, location_of
-from pyshardy.backends.jit.target import Target, chosen_target, use_target
 from pyshardy.irtools.stablehlo_views import CallView, callee_of
 
 _PROBE = "probe"
+CPU = "PYSHARDY_JIT_CPU"
+"""The environment variable with the CPU to compile for; see `_Target.parse`."""
+
+_NEEDED = {"x86_64": ("+64bit", "+sse2")}.get(platform.machine(), ())
+"""Features without which LLVM ends the process; CPUs unknown to LLVM lack them."""
 
 
 class UnresolvedError(RuntimeError):
@@ -40,9 +48,9 @@ def machine_code(module: ir.Module, name: str, optimization: int) -> tuple[int, 
         UnresolvedError: its code calls functions that this process doesn't have.
         RuntimeError: the module can't be compiled.
     """
-    target = chosen_target()
+    target = _chosen_target()
     if target is not None:
-        use_target(module, target)
+        _use_target(module, target)
     try:
         return function_address(module, name, optimization)
     except MissingFunctionsError as missing:
@@ -51,7 +59,7 @@ def machine_code(module: ir.Module, name: str, optimization: int) -> tuple[int, 
 
 
 def _uses(
-    module: ir.Module, functions: Collection[str], target: Target | None
+    module: ir.Module, functions: Collection[str], target: _Target | None
 ) -> dict[str, SourceLocation | None]:
     """Return the location of an operation that needs each function.
 
@@ -86,7 +94,7 @@ def _kinds(module: ir.Module) -> Iterator[ir.Operation]:
     yield from kinds.values()
 
 
-def _needed(operation: ir.Operation, target: Target | None) -> tuple[str, ...]:
+def _needed(operation: ir.Operation, target: _Target | None) -> tuple[str, ...]:
     """Return the unresolved functions of an operation."""
     if operation.name == "llvm.call":
         return (callee_of(operation),) if CallView.callee.is_in(operation) else ()
@@ -106,7 +114,7 @@ def _needed(operation: ir.Operation, target: Target | None) -> tuple[str, ...]:
         ir.Operation.create("llvm.return", operands=[copy.operation.results[0]])
     end.operation.erase()
     if target is not None:
-        use_target(probe, target)
+        _use_target(probe, target)
     try:
         function_address(probe, _PROBE, 0)
     except MissingFunctionsError as missing:
@@ -114,3 +122,51 @@ def _needed(operation: ir.Operation, target: Target | None) -> tuple[str, ...]:
     except RuntimeError:
         pass  # The operation can't be compiled separately.
     return ()
+
+
+# --- The CPU to compile for ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A CPU, by its name in LLVM.
+
+    Attributes:
+        cpu: the name, such as `x86-64`, which every x86-64 CPU can run.
+        features: added and removed features: `+avx2`, `-x87`.
+    """
+
+    cpu: str
+    features: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> _Target:
+        """Read `x86-64-v3` or `x86-64,+avx2,-x87`."""
+        cpu, *features = (part.strip() for part in text.split(","))
+        return cls(cpu, tuple(features))
+
+
+def _chosen_target() -> _Target | None:
+    """Return the CPU in the environment variable `PYSHARDY_JIT_CPU`; None for this machine's."""
+    text = os.environ.get(CPU)
+    return _Target.parse(text) if text else None
+
+
+def _use_target(module: ir.Module, target: _Target) -> None:
+    """Compile all functions of a module of LLVM's dialect for a CPU, in place."""
+    features = ", ".join(f'"{feature}"' for feature in (*target.features, *_NEEDED))
+    with module.context:
+        attributes = {
+            "target_cpu": ir.StringAttr.get(target.cpu),
+            # Also an empty list, since the default is the features of this machine.
+            "target_features": ir.Attribute.parse(f"#llvm.target_features<[{features}]>"),
+        }
+        for function in _definitions(module):
+            for name, attribute in attributes.items():
+                set_discardable(function, name, attribute)
+
+
+def _definitions(module: ir.Module) -> Iterator[ir.Operation]:
+    for operation in module.body.operations:
+        if operation.operation.name == "llvm.func" and len(operation.regions[0].blocks):
+            yield operation.operation

@@ -98,3 +98,17 @@ class _Change:
         if isinstance(old, ir.MemRefType):
             return ir.MemRefType.get(old.shape, element, old.layout, old.memory_space)
         return None
+
+
+def drop_signs(module: ir.Module) -> None:
+    """Replace types such as `ui32` by `i32`, and drop the casts between them.
+
+    Operations of linalg and arith determine the signedness themselves.
+    """
+    set_element_types(module, _signless)
+
+
+def _signless(element: ir.Type) -> ir.Type | None:
+    if isinstance(element, ir.IntegerType) and not element.is_signless:
+        return ir.IntegerType.get_signless(element.width)
+    return None

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 
 from mlir_sdy.host import ir, passmanager
 from pyshardy.backends.jit import conversions
-from pyshardy.backends.jit.float_formats import SMALL_WIDTHS
+from pyshardy.backends.jit.conversions import SMALL_WIDTHS
 from pyshardy.backends.jit.retype import set_element_types
 from pyshardy.irtools.walks import operations_named
 

@@ -18,14 +18,14 @@ from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.diagnostics import error, note
 from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import diagnostics_of, ir, location_of, passmanager
+from pyshardy.backends import lapack
 from pyshardy.backends.custom_calls.functions import Function, results_of
 from pyshardy.backends.effects import check_effects
 from pyshardy.backends.engines.interface import Arrays, Engine, Executable
-from pyshardy.backends.lapack import calls as lapack
-from pyshardy.backends.lockstep.collectives import ragged_all_to_all
-from pyshardy.backends.lockstep.exchanges import Exchange, exchanged
-from pyshardy.irtools.async_operations import make_synchronous
+from pyshardy.backends.lockstep.collectives import Exchange, exchanged, ragged_all_to_all
+from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.plain_operations import make_synchronous
 from pyshardy.irtools.ragged_dots import expand_ragged_dots
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of
 from pyshardy.irtools.static_shapes import make_static
@@ -37,7 +37,6 @@ from pyshardy.local_program.custom_calls import (
     take_plain_arrays,
     target_of,
 )
-from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Groups, Layout, process_groups_of_call
 from pyshardy.local_program.resources import use_dense_constants

@@ -10,20 +10,50 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from mlir_sdy.diagnostics import UsageError, error
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.discardable import set_discardable
+from mlir_sdy.host import ir, load_loop_passes, location_of, passmanager
+from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.engines.interface import Arrays
-from pyshardy.backends.jit.compiler import CompiledProgram
-from pyshardy.backends.mpi.compiler import compile_for_mpi
-from pyshardy.backends.mpi.library import mpi_library
+from pyshardy.backends.jit.compiler import BODIES_TO_LLVM, TO_LOOPS, CompiledProgram
+from pyshardy.backends.jit.control_flow import use_scf
+from pyshardy.backends.jit.engine import LACKED
+from pyshardy.backends.jit.library import call_library
+from pyshardy.backends.jit.machine_code import UnresolvedError, machine_code
+from pyshardy.backends.jit.retype import drop_signs
+from pyshardy.backends.jit.small_floats import expand_small_floats
+from pyshardy.backends.mpi.library import MpiLibrary, mpi_library
 from pyshardy.backends.registry import CompileOptions
-from pyshardy.irtools.stablehlo_views import function_type_of
-from pyshardy.local_program.entry import ENTRY, from_plain, to_plain
+from pyshardy.irtools.functions import ENTRY
+from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.ragged_dots import expand_ragged_dots
+from pyshardy.irtools.stablehlo_views import ConstantView, function_type_of
+from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.entry import from_plain, to_plain, with_plain_edges
+from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Layout
+from pyshardy.local_program.resources import use_dense_constants
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.local_program.values import spec_of
+from pyshardy.pipeline import run_pipeline
 
 _OPTIMIZATION = 2
+_SIMPLIFY = (
+    "func.func(chlo-legalize-to-stablehlo),func.func(stablehlo-legalize-composite-to-call),"
+    "inline,symbol-dce"
+)
+_TO_MPI = ("convert-shard-to-mpi", "canonicalize", "cse")
+_TO_LLVM = (
+    "lower-affine",
+    *BODIES_TO_LLVM,
+    "convert-to-llvm",
+    "reconcile-unrealized-casts",
+)
+_REFUSED = "the program can't be compiled for MPI"
+_RANK = "dlti.map"
+"""The attribute of a module by which upstream's `canonicalize` gets the rank of the process."""
 
 
 class MpiBackend:
@@ -49,7 +79,7 @@ class MpiBackend:
         inputs = [spec_of(each, place) for each in function_type.inputs]
         outputs = [spec_of(each, place) for each in function_type.results]
         level = _OPTIMIZATION if options.optimization is None else options.optimization
-        compiled = compile_for_mpi(module, inputs, outputs, layout.size, level)
+        compiled = _compile_for_mpi(module, inputs, outputs, layout.size, level)
         return MpiProgram(compiled, inputs, outputs, is_alone=layout.size == 1)
 
 
@@ -85,3 +115,123 @@ class MpiProgram:
             return [own]
         columns = [library.all_gather(array) for array in own]
         return [list(row) for row in zip(*columns, strict=True)] or [[]] * library.size
+
+
+# --- Compilation ---------------------------------------------------------------------------------
+
+
+def _compile_for_mpi(
+    module: ir.Module,
+    inputs: Sequence[TensorSpec],
+    outputs: Sequence[TensorSpec],
+    devices: int,
+    optimization: int,
+) -> CompiledProgram:
+    """Compile a program for one of several processes.
+
+    Up to the calls of MPI, the pipeline `stablehlo-to-mpi-pipeline` does the same for programs
+    without loops and unsigned integers, whose conversions are not registered passes.
+
+    Args:
+        module: local StableHLO, entered at `@main`. It isn't changed.
+        inputs: the types of the arguments.
+        outputs: the types of the results.
+        devices: the number of processes.
+        optimization: the level from 0 (fast compilation) to 3 (fast code).
+
+    Raises:
+        PipelineError: a pass rejects the program.
+        ExecutionError: the host can't compile the lowered program.
+    """
+    load_loop_passes()
+    context = module.context
+    text = module.operation.get_asm(assume_verified=True, enable_debug_info=True)
+    plain = ir.Module.parse(with_plain_edges(text, inputs, outputs, context), context)
+    use_dense_constants(plain)
+    expand_ragged_dots(plain)
+    run_pipeline(plain, _SIMPLIFY)
+    local = copy_of(decomposed(plain, LACKED))
+    with context, ir.Location.unknown():
+        run_pipeline(local, f"stablehlo-to-shard{{devices={devices}}},shard-prepare-for-mpi")
+        use_scf(local)
+        try:
+            _run(local, ("stablehlo-legalize-to-linalg",))
+            drop_signs(local)
+            library = mpi_library()
+            set_discardable(local.operation, _RANK, _rank_attribute(library.rank))
+            _run(local, _TO_MPI)
+            _make_communicators(local, library)
+            _run(local, TO_LOOPS)
+            expand_small_floats(local, text)
+            call_library(local)
+            _run(local, _TO_LLVM)
+        except ir.MLIRError as refusal:
+            raise ExecutionError(error(f"{_REFUSED}: {refusal}")) from None
+        for grid in operations_named({"shard.grid"}, local):
+            grid.erase()
+        entry = ir.SymbolTable(plain.operation)[ENTRY].operation
+        results = [spec_of(each) for each in function_type_of(entry).results]
+        try:
+            address, code = machine_code(local, ENTRY, optimization)
+        except UnresolvedError as unresolved:
+            place, *_ = [*filter(None, unresolved.uses.values()), None]
+            raise ExecutionError(error(f"{_REFUSED}: {unresolved}", place)) from None
+        except RuntimeError as reason:
+            raise ExecutionError(error(f"{_REFUSED}: {reason}")) from None
+    return CompiledProgram(address, code, [(spec.shape, spec.dtype) for spec in results])
+
+
+def _run(module: ir.Module, passes: Sequence[str]) -> None:
+    pipeline = f"builtin.module({','.join(passes)})"
+    passmanager.PassManager.parse(pipeline).run(module.operation)
+
+
+def _rank_attribute(rank: int) -> ir.Attribute:
+    """The value of the attribute `_RANK` for a process."""
+    return ir.Attribute.parse(f'#dlti.map<"MPI:comm_world_rank" = {rank}>')
+
+
+# --- Communicators -------------------------------------------------------------------------------
+
+
+def _make_communicators(module: ir.Module, library: MpiLibrary) -> None:
+    """Create the communicators of a program, and replace the operations that would do so.
+
+    Upstream creates one in each execution of a collective, but an MPI library supports only some
+    thousands. Color and key are constants in the code of each process, so the communicator is
+    created beforehand: one for all collectives with equal groups.
+
+    All processes must call this for the same programs in the same order.
+
+    Args:
+        module: a program that calls MPI, specialized for this process by `_RANK`.
+        library: the MPI library.
+    """
+    splits = operations_named({"mpi.comm_split"}, module)
+    if not splits:
+        return
+    own = [[_constant(operand) for operand in split.operands[1:]] for split in splits]
+    every = np.stack(library.all_gather(np.array(own, np.int64)), axis=1)
+    for split, of_processes in zip(splits, every, strict=True):
+        colors, keys = (tuple(column) for column in of_processes.T.tolist())
+        handle = library.communicator(colors, keys)
+        with ir.InsertionPoint(split), split.location:
+            integer = ir.IntegerType.get_signless(64)
+            number = ir.Operation.create(
+                "arith.constant",
+                results=[integer],
+                attributes={"value": ir.IntegerAttr.get(integer, handle)},
+            )
+            # The conversion of communicators of upstream's dialect to LLVM's.
+            cast = ir.Operation.create(
+                "builtin.unrealized_conversion_cast",
+                results=[split.results[0].type],
+                operands=[number.result],
+            )
+        split.results[0].replace_all_uses_with(cast.result)
+        split.erase()
+
+
+def _constant(value: ir.Value) -> int:
+    """Return the constant that a value is, in code for one process."""
+    return int(ConstantView(value.owner.operation).value.value)

@@ -5,10 +5,9 @@
 |-------------|--------------------------------------------------------|
 | `backend`   | the backend                                            |
 | `text`      | partitioned programs as text for XLA                   |
-| `preparation` | rewrites that XLA requires; see `layouts`, `split_collectives`, `nan_safe` |
+| `preparation` | rewrites that XLA requires                             |
 | `callbacks` | custom calls that functions of this process implement  |
-| `program`   | compiled programs                                      |
-| `process`   | child processes with XLA, and arrays on their devices  |
+| `program`   | compiled programs, processes, and arrays on devices    |
 | `hlo`       | collectives in the text of optimised HLO               |
-| `worker`    | the code of such a process                             |
+| `worker`    | the code of the child process with XLA                 |
 """

@@ -5,14 +5,24 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decompose
-from pyshardy.backends.xla.layouts import lay_out_transforms
-from pyshardy.backends.xla.nan_safe import keep_nans
-from pyshardy.backends.xla.split_collectives import split_collectives
+from pyshardy.backends.decompositions.tensors import Tensor, constant, where
+from pyshardy.irtools.channels import first_free_channel, set_channel
 from pyshardy.irtools.ragged_dots import expand_ragged_dots
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.stablehlo_views import CollectiveView
+from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.resources import use_dense_constants
 
 _FOLDED_WRONGLY = ("convert",)
 """The operations whose decomposition XLA needs on its way from StableHLO to HLO."""
+
+_LAYOUT_CONSTRAINT = "LayoutConstraint"
+"""The custom call that fixes the layout of a tensor in XLA."""
+
+_VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce"})
+_REDUCTIONS = frozenset({"stablehlo.all_reduce", "stablehlo.reduce_scatter"})
+_MAXIMUM = "stablehlo.maximum"
+_EXTREMES = frozenset({_MAXIMUM, "stablehlo.minimum"})
 
 
 def prepare_for_xla(module: ir.Module, platform: str, *, nan_safe: bool = False) -> None:
@@ -24,10 +34,136 @@ def prepare_for_xla(module: ir.Module, platform: str, *, nan_safe: bool = False)
         nan_safe: whether maxima and minima of several devices keep NaN on a CPU.
     """
     use_dense_constants(module)
-    split_collectives(module)
+    _split_collectives(module)
     decompose(module, _FOLDED_WRONGLY)
     if platform == "cpu":
         expand_ragged_dots(module)
         if nan_safe:
-            keep_nans(module)
-        lay_out_transforms(module)
+            _keep_nans(module)
+        _lay_out_transforms(module)
+
+
+# --- Layouts that XLA's CPU doesn't assign itself ------------------------------------------------
+
+
+def _lay_out_transforms(module: ir.Module) -> None:
+    """Fix the layout of the operands and results of Fourier transforms to row-major.
+
+    Their code supports no other layout, but other operations, such as all-gathers, may cause XLA
+    to assign one.
+
+    Args:
+        module: a program for XLA's CPU, which is changed in place.
+    """
+    for transform in operations_named({"stablehlo.fft"}, module):
+        with transform.location:
+            operand = transform.operands[0]
+            transform.operands[0] = _laid_out(operand, ir.InsertionPoint(transform))
+            result = transform.results[0]
+            laid_out = _laid_out(result, ir.InsertionPoint.after(transform))
+            result.replace_all_uses_except(laid_out, laid_out.owner.operation)
+
+
+def _laid_out(value: ir.Value, place: ir.InsertionPoint) -> ir.Value:
+    """Return a tensor in row-major layout."""
+    rank = value.type.rank
+    dims = ", ".join(map(str, reversed(range(rank))))
+    layout = ir.Attribute.parse(f"[dense<[{dims}]> : tensor<{rank}xindex>]")
+    layouts = {"operand_layouts": layout, "result_layouts": layout}
+    with place:
+        call = StablehloBuilder().custom_call(_LAYOUT_CONSTRAINT, [value], [value.type], layouts)
+    return call.result
+
+
+# --- Collectives of several operands -------------------------------------------------------------
+
+
+def _split_collectives(module: ir.Module) -> None:
+    """Replace each collective of several operands by one per operand, with distinct channels.
+
+        %0:2 = "stablehlo.all_reduce"(%a, %b)
+
+        %0 = "stablehlo.all_reduce"(%a)
+        %1 = "stablehlo.all_reduce"(%b)
+
+    XLA refuses the first ("SPMD partitioner supports only single-operand allreduce in manual
+    partitioning mode"), and combines collectives itself if that is profitable on a device.
+
+    Args:
+        module: a local program, which is changed in place.
+    """
+    channel = first_free_channel(module)
+    for operation in operations_named(_VARIADIC, module):
+        if len(operation.operands) == 1:
+            continue
+        for operand, result in zip(operation.operands, operation.results, strict=True):
+            single = operation.clone(ip=False).operation
+            made = ir.Operation.create(
+                operation.name,
+                results=[result.type],
+                operands=[operand],
+                attributes=dict(operation.attributes.items()),
+                regions=len(operation.regions),
+                loc=operation.location,
+                ip=ir.InsertionPoint(operation),
+            )
+            for source, target in zip(single.regions, made.regions, strict=True):
+                for block in list(source.blocks):
+                    block.append_to(target)
+            if CollectiveView.channel_handle.is_in(made):
+                set_channel(made, channel)
+                channel += 1
+            result.replace_all_uses_with(made.result)
+        operation.erase()
+
+
+# --- Reductions that propagate NaN ---------------------------------------------------------------
+
+
+def drops_nans(operation: ir.Operation) -> bool:
+    """Whether XLA drops NaN in a collective: a maximum or minimum of floating-point numbers."""
+    if operation.name not in _REDUCTIONS:
+        return False
+    first, *_ = operation.regions[0].blocks[0].operations
+    element = ir.ShapedType(operation.operands[0].type).element_type
+    return first.operation.name in _EXTREMES and isinstance(element, ir.FloatType)
+
+
+def _keep_nans(module: ir.Module) -> None:
+    """Rewrite each such collective to return NaN where any device has one.
+
+    A second collective computes these positions: the maximum of flags that are 1 for NaN, else 0.
+
+    Args:
+        module: a local program with collectives of one operand, which is changed in place.
+    """
+    channel = first_free_channel(module)
+    for operation in operations_named(_REDUCTIONS, module):
+        if not drops_nans(operation):
+            continue
+        operand, result = Tensor(operation.operands[0]), Tensor(operation.results[0])
+        with operation.context, operation.location:
+            integer = ir.IntegerType.get_signless(32)
+            with ir.InsertionPoint(operation):
+                flags = (~operand.equals(operand)).to(integer)
+                told = _maximum(operation, flags, ir.RankedTensorType.get(result.shape, integer))
+            if CollectiveView.channel_handle.is_in(told.owner.operation):
+                set_channel(told.owner.operation, channel)
+                channel += 1
+            with ir.InsertionPoint.after(operation):
+                nans = constant(float("nan"), result.element)
+                kept = where(Tensor(told) > 0, nans, result).value
+        result.value.replace_all_uses_except(kept, kept.owner.operation)
+
+
+def _maximum(operation: ir.Operation, flags: Tensor, result: ir.Type) -> ir.Value:
+    """Build the maximum of flags in the groups of a collective."""
+    made = ir.Operation.create(
+        operation.name,
+        results=[result],
+        operands=[flags.value],
+        attributes=dict(operation.attributes.items()),
+        regions=1,
+    )
+    StablehloBuilder().fill_body(made.regions[0], flags.element, _MAXIMUM)
+    return made.result

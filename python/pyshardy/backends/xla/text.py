@@ -8,8 +8,8 @@ from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import SCALAR_BODIES, operations_in
 from pyshardy.backends.donations import ALIAS
-from pyshardy.irtools.async_operations import make_synchronous
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.plain_operations import make_synchronous
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, target_of
 from pyshardy.irtools.tokens import is_token

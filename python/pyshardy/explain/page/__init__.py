@@ -6,7 +6,6 @@
 | `data`             | the data of the page                                                 |
 | `gather`           | reading of an explained program into this data                       |
 | `scopes`           | the scopes of operations, from locations                             |
-| `repeats`          | repeats in sequences of operations                                   |
 | `groups`           | groups of operations that can be expanded                            |
 | `costs`            | the timeline, the memory, and the work that is repeated              |
 | `texts`            | the program, the partitioned program, and Python sources             |

@@ -4,7 +4,7 @@
 1. An operation belongs to its function and to the operations around it.
 2. Within these it belongs to the scopes of its location (see `scopes`).
 3. Operations without scopes that occur several times in a row, such as the layers of a model,
-   become groups (see `repeats`).
+   become groups (see `repeats_in`).
 4. Three or more groups of equal structure become one, with their number. Scopes are compared
    without the numbers in their names.
 5. A group that still has too many members is divided into groups of consecutive members.
@@ -18,7 +18,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pyshardy.explain.page.repeats import repeats_in
+import numpy as np
+import numpy.typing as npt
 
 _MOST_MEMBERS = 80
 _FEWEST_EQUAL = 3
@@ -26,6 +27,8 @@ _SHORTEST_UNIT = 4
 """The minimum number of operations of a layer that is found without scopes."""
 
 _NUMBER = re.compile(r"\d+")
+_LONGEST = 2000
+"""The maximum length of a unit; it bounds the time for long programs."""
 
 
 @dataclass
@@ -203,3 +206,65 @@ _TELLING = (
     "reduce",
 )
 """Operations that characterize a group, the most significant first."""
+
+
+# --- Repeats -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A part of a sequence in which a unit of elements occurs several times in a row.
+
+    Attributes:
+        start: the first position.
+        length: the length of the unit.
+        count: the number of units.
+    """
+
+    start: int
+    length: int
+    count: int
+
+    @property
+    def end(self) -> int:
+        """The position after the last unit."""
+        return self.start + self.length * self.count
+
+
+def repeats_in(sequence: Sequence[int], shortest: int) -> list[Repeat]:
+    """Return disjoint repeats in a sequence, the longest first found, sorted by position.
+
+    1. A repeat has at least three units of at least `shortest` elements.
+    2. The repeat that covers the most elements is taken first; of equal ones that with the shorter
+       unit. The others must not overlap with it.
+
+    `[7, 1, 2, 1, 2, 1, 2, 9]` with `shortest=2` has one repeat: start 1, length 2, count 3.
+
+    Args:
+        sequence: the elements.
+        shortest: the minimum length of a unit.
+    """
+    tokens = np.asarray(sequence, dtype=np.int64)
+    found: list[Repeat] = []
+    for length in range(shortest, min(_LONGEST, len(tokens) // 3) + 1):
+        found += _with_length(tokens, length)
+    found.sort(key=lambda each: (each.start - each.end, each.length))
+    taken: list[Repeat] = []
+    is_free = np.ones(len(tokens), dtype=bool)
+    for each in found:
+        if is_free[each.start : each.end].all():
+            is_free[each.start : each.end] = False
+            taken.append(each)
+    return sorted(taken, key=lambda each: each.start)
+
+
+def _with_length(tokens: npt.NDArray[np.int64], length: int) -> list[Repeat]:
+    """Return the repeats with a unit of a given length."""
+    is_equal = np.concatenate(([False], tokens[:-length] == tokens[length:], [False]))
+    edges = np.flatnonzero(np.diff(is_equal.astype(np.int8)))
+    starts, ends = edges[::2], edges[1::2]
+    is_long = ends - starts >= 2 * length
+    return [
+        Repeat(int(start), length, int(end - start) // length + 1)
+        for start, end in zip(starts[is_long], ends[is_long], strict=True)
+    ]

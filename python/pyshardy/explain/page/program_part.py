@@ -33,13 +33,12 @@ from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.program_interface import port_names
-from pyshardy.propagation.axis_chains import dim_of, origin_of_given
+from pyshardy.propagation.debugging.axis_chains import dim_of, origin_of_given
+from pyshardy.propagation.debugging.explanation import Propagation, gain_of
+from pyshardy.propagation.debugging.flows import Flow
+from pyshardy.propagation.debugging.record import PropagationStep
 from pyshardy.propagation.engine import Change
-from pyshardy.propagation.explained_record import Propagation
-from pyshardy.propagation.explanation import gain_of
-from pyshardy.propagation.flows import Flow
 from pyshardy.propagation.program import DATA_FLOW_EDGE
-from pyshardy.propagation.record import PropagationStep
 
 _CONSTANTS = frozenset({"stablehlo.constant", "sdy.constant", "stablehlo.iota"})
 _OF_CONSTANTS = frozenset({"stablehlo.broadcast_in_dim", "stablehlo.convert", "stablehlo.reshape"})

@@ -27,9 +27,9 @@ from mlir_sdy.values import (
     set_result_shardings,
 )
 from pyshardy.frontends.portable import names
+from pyshardy.irtools.functions import FreshNames
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import FunctionView
-from pyshardy.irtools.symbols import FreshNames
 from pyshardy.irtools.walks import operations_named
 
 _MESH, _RETURN = "sdy.mesh", "sdy.return"

@@ -27,9 +27,8 @@ from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.operations import bound_manual_axes
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import taking_work
-from pyshardy.irtools.async_operations import make_synchronous
-from pyshardy.irtools.barriers import remove_barriers
 from pyshardy.irtools.constants import use_sdy_constants
+from pyshardy.irtools.plain_operations import make_synchronous, remove_barriers
 from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tensor_types import element_bytes, shape_of

@@ -42,9 +42,13 @@ from mlir_sdy.values import (
 from pyshardy.contracts.attributes import FUNCTION_CONTRACT
 from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
-from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, ORIGINAL_FUNCTION_NAME
+from pyshardy.irtools.functions import (
+    FUNCTION_NO_INLINE,
+    NO_INLINE,
+    ORIGINAL_FUNCTION_NAME,
+    FreshNames,
+)
 from pyshardy.irtools.stablehlo_views import symbol_name
-from pyshardy.irtools.symbols import FreshNames
 from pyshardy.irtools.walks import operations_named
 
 _THREAD = "execution_thread"

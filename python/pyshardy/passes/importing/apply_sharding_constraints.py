@@ -18,25 +18,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mlir_sdy import sdy
-from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.discardable import has_discardable, set_discardable
+from mlir_sdy.fold.pattern import producer
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import get_sharding, set_sharding, shardable_value
-from pyshardy.importing.constraint_chains import redirect_to_end_of_chain
-from pyshardy.importing.constraints import (
-    CONSTRAINT,
-    MANUAL_COMPUTATION,
-    constraint_at,
-    input_shardings,
-    may_be_dictated,
-)
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.walks import operations_named
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup
 
+_CONSTRAINT = "sdy.sharding_constraint"
+_MANUAL_COMPUTATION = "sdy.manual_computation"
 
-@inserts(CONSTRAINT, where={MANUAL_COMPUTATION})
+
+@inserts(_CONSTRAINT, where={_MANUAL_COMPUTATION})
 def apply_sharding_constraints(
     module: ir.Module,
     *,
@@ -49,7 +46,7 @@ def apply_sharding_constraints(
     inside out and in the order of the text.
 
     1. At the first of a chain of constraints, uses that come after the chain are redirected to its
-       end; see `redirect_to_end_of_chain`.
+       end; see `_redirect_to_end_of_chain`.
     2. A constraint gives its sharding to its input if the input can have one, has none or one that
        is open in all dimensions and has no axes, and has no other constraint with another sharding,
        and if the constraint's sharding is closed in all dimensions.
@@ -67,7 +64,7 @@ def apply_sharding_constraints(
         debug_propagation_edge_sharding: record the propagation steps.
     """
     constraints = operations_named(
-        {CONSTRAINT, MANUAL_COMPUTATION}, module, ir.WalkOrder.POST_ORDER
+        {_CONSTRAINT, _MANUAL_COMPUTATION}, module, ir.WalkOrder.POST_ORDER
     )
     has_history = debug_sharding_origins or debug_propagation_edge_sharding
     if not constraints and not has_history:
@@ -75,13 +72,13 @@ def apply_sharding_constraints(
         return
     applier = _Applier(module)
     for constraint in constraints:
-        if constraint.name == CONSTRAINT:
-            redirect_to_end_of_chain(constraint)
-        for index, sharding in enumerate(input_shardings(constraint)):
+        if constraint.name == _CONSTRAINT:
+            _redirect_to_end_of_chain(constraint)
+        for index, sharding in enumerate(_input_shardings(constraint)):
             applier.apply(constraint, index, sharding)
     if has_history:
         # Imported here since it is rarely needed and takes long.
-        from pyshardy.importing import constraint_history  # noqa: PLC0415
+        from pyshardy.propagation.debugging import constraint_history  # noqa: PLC0415
 
         if debug_sharding_origins:
             constraint_history.write_origins(module)
@@ -108,10 +105,10 @@ class _Applier:
     def apply(self, constraint: ir.Operation, index: int, sharding: TensorSharding) -> None:
         value = constraint.operands[index]
         holder = shardable_value(value)
-        if holder is None or not sharding.is_fully_closed or not may_be_dictated(value):
+        if holder is None or not sharding.is_fully_closed or not _may_be_dictated(value):
             return
         for use in value.uses:
-            other = constraint_at(use)
+            other = _constraint_at(use)
             if other is not None and other != sharding:
                 return
         edge = None if isinstance(holder, ir.BlockArgument) else holder.owner.operation
@@ -128,7 +125,7 @@ class _Applier:
         constraint: ir.Operation,
         sharding: TensorSharding,
     ) -> None:
-        if constraint.name == CONSTRAINT:
+        if constraint.name == _CONSTRAINT:
             _move_behind(constraint, value)
         else:
             created = sdy.sharding_constraint(
@@ -147,7 +144,7 @@ class _Applier:
 
     def _note(self, constraint: ir.Operation) -> None:
         """Record a constraint, and leave its sharding rule on it as C++ Shardy does."""
-        if constraint.name != CONSTRAINT:
+        if constraint.name != _CONSTRAINT:
             return
         rule = self._rules.rule(constraint)
         if rule is not None:
@@ -169,3 +166,76 @@ def _move_behind(operation: ir.Operation, value: ir.Value) -> None:
     first = value.owner.operations[0].operation
     if first != operation:
         operation.move_before(first)
+
+
+def _input_shardings(operation: ir.Operation) -> tuple[TensorSharding, ...]:
+    """Return the shardings that one of the two operations requires of its operands, as written."""
+    if operation.name == _CONSTRAINT:
+        return (value_of(view_as(sdy.ShardingConstraintOp, operation).sharding),)
+    return value_of(view_as(sdy.ManualComputationOp, operation).in_shardings).shardings
+
+
+def _may_be_dictated(value: ir.Value) -> bool:
+    """Whether a constraint may set the sharding of a value: it has none or an open one."""
+    sharding = get_sharding(value)
+    return sharding is None or sharding.is_unconstrained
+
+
+def _constraint_at(use: ir.OpOperand) -> TensorSharding | None:
+    """Return the sharding that a use of a value requires; None if it requires none."""
+    user = use.owner.operation
+    if user.name in (_CONSTRAINT, _MANUAL_COMPUTATION):
+        return _input_shardings(user)[use.operand_number]
+    return None
+
+
+def _redirect_to_end_of_chain(head: ir.Operation) -> None:
+    """Redirect uses of a chain's input after the chain to its end, if `head` begins one.
+
+    A chain is a list of two or more `sdy.sharding_constraint`s such that
+
+    1. the input of the first is not a constraint's result, and has no sharding or one that is open
+       in all dimensions and has no axes;
+    2. no other constraint and no manual computation uses that input;
+    3. each but the last is used once, by the next;
+    4. no constraint and no manual computation uses the last.
+
+    Users of the input after the chain, in the block of its last constraint itself, then use the
+    last constraint. A `func.return` keeps the input.
+
+        %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]>     the same
+        %2 = stablehlo.add %0, %b                                the same
+        %3 = sdy.sharding_constraint %1 <@mesh, [{}, {"y"}]>     the same
+        %4 = stablehlo.multiply %0, %3                           stablehlo.multiply %3, %3
+    """
+    value = head.operands[0]
+    tail = _tail(head)
+    if tail == head or producer(value, _CONSTRAINT) is not None or not _may_be_dictated(value):
+        return
+    uses = list(value.uses)
+    others = [use for use in uses if use.owner.operation != head]
+    if any(_demands_sharding(use) for use in others):
+        return
+    if any(_demands_sharding(use) for use in tail.results[0].uses):
+        return
+    for use in others:
+        user = use.owner.operation
+        if (
+            user.name != "func.return"
+            and user.block == tail.block
+            and tail.is_before_in_block(user)
+        ):
+            user.operands[use.operand_number] = tail.results[0]
+
+
+def _tail(head: ir.Operation) -> ir.Operation:
+    tail = head
+    while True:
+        uses = list(tail.results[0].uses)
+        if len(uses) != 1 or uses[0].owner.operation.name != _CONSTRAINT:
+            return tail
+        tail = uses[0].owner.operation
+
+
+def _demands_sharding(use: ir.OpOperand) -> bool:
+    return use.owner.operation.name in (_CONSTRAINT, _MANUAL_COMPUTATION)

@@ -22,26 +22,44 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
+from mlir_sdy import sdy
 from mlir_sdy.host import ir
-from pyshardy.importing.constant_copies import ConstantCopier, is_private, is_scalar
-from pyshardy.importing.constant_expressions import (
-    BROADCAST,
-    CONSTANTS,
-    NAMED_COMPUTATION,
-    SHARDING_GROUP,
-    ConstantExpressions,
-)
+from mlir_sdy.op_classes import view_as
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
-from pyshardy.irtools.call_graph import CallGraph
+from pyshardy.irtools.call_graph import CallGraph, FunctionCloner
 from pyshardy.irtools.constants import use_sdy_constants
+from pyshardy.irtools.functions import has_static_shape, original_name
 from pyshardy.irtools.operation_names import may_occur_at_start
-from pyshardy.irtools.textual_order import Place, textual_order
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.stablehlo_views import CallView, callee_of
+from pyshardy.irtools.walks import Place, operations_named, textual_order
+from pyshardy.propagation.elementwise import (
+    ELEMENTWISE_IF_SHAPES_EQUAL,
+    ELEMENTWISE_OPERATIONS,
+)
 
+_CONSTANTS = frozenset({"sdy.constant", "stablehlo.iota"})
+"""The operations with which constant expressions begin."""
+
+_BROADCAST = "stablehlo.broadcast_in_dim"
+_NAMED_COMPUTATION = "sdy.named_computation"
+_SHARDING_GROUP = "sdy.sharding_group"
+# Constraints are not copied.
+_PRESERVING = ELEMENTWISE_OPERATIONS - {"sdy.sharding_constraint"} | {
+    _BROADCAST,
+    "stablehlo.reshape",
+    "stablehlo.slice",
+}
+_ALLOWED_IN_BODIES = _CONSTANTS | {
+    _SHARDING_GROUP,
+    "func.return",
+    "sdy.return",
+    "stablehlo.return",
+}
 _CONSTANT = "stablehlo.constant"
-_STARTING_POINTS = CONSTANTS | {BROADCAST, NAMED_COMPUTATION, "func.call"}
+_STARTING_POINTS = _CONSTANTS | {_BROADCAST, _NAMED_COMPUTATION, "func.call"}
 
 
 @inserts("sdy.constant", where={_CONSTANT})
@@ -52,7 +70,7 @@ def constant_or_scalar_splitter(module: ir.Module) -> None:
     2. Functions are processed after their callees, and in each first its named computations, inner
        ones first, and then its body.
     3. In a body, constant expressions are constants, iotas, and operations that compute constants
-       from constants (`ConstantExpressions`) whose operands are constant expressions. Calls and
+       from constants (`_ConstantExpressions`) whose operands are constant expressions. Calls and
        named computations without operands are among them.
     4. Each operand of another operation that is the result of a constant expression, or of a
        broadcast of a scalar, is replaced by a copy of that with all its dependencies. Copies are
@@ -67,14 +85,14 @@ def constant_or_scalar_splitter(module: ir.Module) -> None:
         return
     use_sdy_constants(module)
     graph = CallGraph(module)
-    expressions = ConstantExpressions(graph)
-    copier = ConstantCopier(module)
+    expressions = _ConstantExpressions(graph)
+    copier = _ConstantCopier(module)
     for name in graph.post_order:
         function = graph.functions[name]
         found = operations_named(_STARTING_POINTS, function, ir.WalkOrder.POST_ORDER)
         for body, starting_points in _by_body(found, function):
             # Splitting redirects calls to copies, which have not been analyzed.
-            if body.name == NAMED_COMPUTATION:
+            if body.name == _NAMED_COMPUTATION:
                 expressions.learn_computation(body)
             else:
                 expressions.learn_function(name, body)
@@ -85,7 +103,7 @@ def _by_body(
     found: Sequence[ir.Operation], function: ir.Operation
 ) -> list[tuple[ir.Operation, list[ir.Operation]]]:
     """Return the operations in each named computation, inner ones first, and in the function."""
-    computations = [operation for operation in found if operation.name == NAMED_COMPUTATION]
+    computations = [operation for operation in found if operation.name == _NAMED_COMPUTATION]
     if not computations:
         return [(function, list(found))]
     members: dict[ir.Operation, list[ir.Operation]] = {
@@ -99,7 +117,7 @@ def _by_body(
 def _body_around(operation: ir.Operation) -> ir.Operation:
     """Return the named computation or function that encloses an operation."""
     parent = operation.parent
-    while parent is not None and parent.operation.name not in (NAMED_COMPUTATION, "func.func"):
+    while parent is not None and parent.operation.name not in (_NAMED_COMPUTATION, "func.func"):
         parent = parent.operation.parent
     assert parent is not None, "the operation was found in a function"
     return parent.operation
@@ -125,7 +143,7 @@ class _Body:
     """Splits the constants of one body."""
 
     def __init__(
-        self, body: ir.Operation, starting_points: list[ir.Operation], known: ConstantExpressions
+        self, body: ir.Operation, starting_points: list[ir.Operation], known: _ConstantExpressions
     ):
         self._body = body
         self._known = known
@@ -136,9 +154,9 @@ class _Body:
         self._broadcasts = [
             operation
             for operation in starting_points
-            if operation.name == BROADCAST
+            if operation.name == _BROADCAST
             and operation.results[0] not in self._uses
-            and is_scalar(operation.operands[0])
+            and _is_scalar(operation.operands[0])
         ]
         for operation in self._broadcasts:
             self._note_uses(operation)
@@ -148,7 +166,7 @@ class _Body:
         pending = deque(
             operation
             for operation in starting_points
-            if operation.name in CONSTANTS or not len(operation.operands)
+            if operation.name in _CONSTANTS or not len(operation.operands)
         )
         while pending:
             operation = pending.popleft()
@@ -168,13 +186,13 @@ class _Body:
         return users
 
     def _is_constant(self, operation: ir.Operation) -> bool:
-        if operation.name in CONSTANTS:
+        if operation.name in _CONSTANTS:
             return True
         return all(operand in self._uses for operand in operation.operands) and (
             self._known.preserves(operation)
         )
 
-    def split(self, copier: ConstantCopier) -> None:
+    def split(self, copier: _ConstantCopier) -> None:
         """Give each user copies, and erase unused originals."""
         for use in self._uses_to_split():
             operands = use.user.operands
@@ -185,10 +203,10 @@ class _Body:
     def _uses_to_split(self) -> list[_Use]:
         found: list[_Use] = []
         for value, uses in self._uses.items():
-            if is_scalar(value):
+            if _is_scalar(value):
                 continue
             others = [(user, number) for user, number in uses if self._is_user(user)]
-            if len(others) != 1 or not is_private(value):
+            if len(others) != 1 or not _is_private(value):
                 found.extend(_Use(Place.of(user, self._body), number) for user, number in others)
         return sorted(found, key=lambda use: use.order)
 
@@ -196,7 +214,7 @@ class _Body:
         """Whether an operation that uses constants is neither constant nor a sharding group."""
         results = operation.results
         if not len(results):
-            return operation.name != SHARDING_GROUP and not self._is_constant(operation)
+            return operation.name != _SHARDING_GROUP and not self._is_constant(operation)
         return results[0] not in self._uses
 
 
@@ -205,9 +223,180 @@ def _erase_unless_used(operation: ir.Operation) -> None:
     for result in operation.results:
         for use in result.uses:
             user = use.owner.operation
-            if user.name != SHARDING_GROUP:
+            if user.name != _SHARDING_GROUP:
                 return
             groups.append(user)
     for group in groups:
         group.erase()
     operation.erase()
+
+
+def _is_scalar(value: ir.Value) -> bool:
+    """Whether a value is a tensor without dimensions."""
+    value_type = value.type
+    return isinstance(value_type, ir.RankedTensorType) and value_type.rank == 0
+
+
+class _ConstantCopier:
+    """Copies constant sub-computations, up to scalars, which are shared.
+
+    Attributes:
+        module: the module in which the copies are made.
+    """
+
+    def __init__(self, module: ir.Module):
+        self.module = module
+        self._cloner: FunctionCloner | None = None
+        self._groups: dict[ir.Value, list[ir.Operation]] = {}
+
+    def copy(self, value: ir.Value) -> ir.Value:
+        """Return a copy of the result of an operation, with copies of its dependencies.
+
+        1. Each operation is copied once, directly before the original.
+        2. Operands that are scalars, or arguments of a block, are not copied.
+        3. A copied call calls a copy of its callee.
+        4. The copy of a value is in the same sharding groups as the value.
+        """
+        copies: dict[ir.Value, ir.Value] = {}
+        for original in _dependencies_first(value):
+            if original in copies:  # another result of its operation came earlier
+                continue
+            operation = original.owner.operation
+            copy = operation.clone(ir.InsertionPoint(operation)).operation
+            for index, operand in enumerate(operation.operands):
+                if operand in copies:
+                    copy.operands[index] = copies[operand]
+            copies.update(zip(operation.results, copy.results, strict=True))
+            if copy.name == "func.call":
+                self._cloner = self._cloner or FunctionCloner(self.module)
+                CallView(copy).callee = self._cloner.clone(callee_of(copy))
+            self._copy_groups(original, copies[original])
+        return copies[value]
+
+    def _copy_groups(self, original: ir.Value, copy: ir.Value) -> None:
+        groups = self._groups.get(original)
+        if groups is None:  # once, since a constant may have thousands of uses
+            users = (use.owner.operation for use in original.uses)
+            groups = [user for user in users if user.name == _SHARDING_GROUP]
+            self._groups[original] = groups
+        place = ir.InsertionPoint.after(copy.owner.operation)
+        for group in groups:
+            group.clone(place).operation.operands[0] = copy
+
+
+def _is_private(value: ir.Value) -> bool:
+    """Whether a value and all its dependencies, up to scalars, have only one use.
+
+    A copy would then replace the original, which has no other use. The callees of calls must not be
+    shared, either.
+    """
+    pending = [value.owner.operation]
+    while pending:
+        operation = pending.pop()
+        if operation.name == "func.call" or not _has_one_use(operation):
+            return False
+        pending.extend(operand.owner.operation for operand in _copied_operands(operation))
+    return True
+
+
+def _copied_operands(operation: ir.Operation) -> list[ir.Value]:
+    """Return the operands that are copied with an operation: results that aren't scalars."""
+    return [
+        operand
+        for operand in operation.operands
+        if not isinstance(operand, ir.BlockArgument) and not _is_scalar(operand)
+    ]
+
+
+def _dependencies_first(value: ir.Value) -> list[ir.Value]:
+    """Return a value and all its dependencies, each after its operands, without scalars."""
+    ordered: dict[ir.Value, None] = {}
+    pending = [(value, False)]
+    while pending:
+        current, is_expanded = pending.pop()
+        if current in ordered:
+            continue
+        if is_expanded:
+            ordered[current] = None
+            continue
+        pending.append((current, True))
+        pending.extend(
+            (operand, False) for operand in reversed(_copied_operands(current.owner.operation))
+        )
+    return list(ordered)
+
+
+def _has_one_use(operation: ir.Operation) -> bool:
+    uses = (use for result in operation.results for use in result.uses)
+    return len(tuple(islice(uses, 2))) == 1
+
+
+class _ConstantExpressions:
+    """Determines the operations of a module that compute constants from constants.
+
+    1. Element-wise operations, broadcasts, reshapes and slices do, if they can't fail: operations
+       on several operands of dynamic shape fail if their sizes differ.
+    2. Named computations and calls do, if their body has only such operations, constants and
+       sharding groups. Bodies must have been passed to a `learn` method before; computations of one
+       name, and functions of one original name, must all be such.
+    3. No other operations do. Calls of declarations, for example, may have any effect.
+    """
+
+    def __init__(self, graph: CallGraph):
+        self._original_names = {
+            name: original_name(function) for name, function in graph.functions.items()
+        }
+        self._learned: set[str] = set()
+        self._other_functions: set[str] = set()
+        self._other_computations: set[str] = set()
+        self._called = {
+            self._original_names.get(callee_of(call))
+            for calls in graph.calls.values()
+            for call in calls
+        }
+
+    def learn_function(self, name: str, function: ir.Operation) -> None:
+        """Determine whether the function of that name computes constants from constants."""
+        original = self._original_names[name]
+        if original in self._called and not self._is_constant(function.regions[0]):
+            self._other_functions.add(original)
+        self._learned.add(name)  # last: a function that calls itself is not constant
+
+    def learn_computation(self, computation: ir.Operation) -> None:
+        """Determine whether a named computation computes constants from constants."""
+        if not self._is_constant(computation.regions[0]):
+            self._other_computations.add(_name_of(computation))
+
+    def preserves(self, operation: ir.Operation) -> bool:
+        """Whether an operation computes constants from constants."""
+        name = operation.name
+        if name in _PRESERVING:
+            operands = operation.operands
+            return len(operands) < 2 or all(has_static_shape(operand.type) for operand in operands)
+        if name == "func.call":
+            callee = callee_of(operation)
+            return (
+                callee in self._learned
+                and self._original_names[callee] not in self._other_functions
+            )
+        if name == _NAMED_COMPUTATION:
+            return _name_of(operation) not in self._other_computations
+        if name == ELEMENTWISE_IF_SHAPES_EQUAL:
+            shapes = [
+                ir.ShapedType(value.type).shape
+                for value in (operation.operands[0], operation.results[0])
+            ]
+            return shapes[0] == shapes[1]
+        return False
+
+    def _is_constant(self, body: ir.Region) -> bool:
+        # Other operations with regions don't, so their regions are skipped.
+        return all(
+            view.operation.name in _ALLOWED_IN_BODIES or self.preserves(view.operation)
+            for block in body.blocks
+            for view in block.operations
+        )
+
+
+def _name_of(computation: ir.Operation) -> str:
+    return view_as(sdy.NamedComputationOp, computation).name.value

@@ -18,8 +18,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.analyses import inserts
-from pyshardy.irtools.call_graph import CallGraph
-from pyshardy.irtools.clone_functions import FunctionCloner
+from pyshardy.irtools.call_graph import CallGraph, FunctionCloner
 from pyshardy.irtools.stablehlo_views import CallView, callee_of
 
 

@@ -19,7 +19,7 @@ from mlir_sdy.model import TensorShardingPerValue
 from mlir_sdy.values import SHARDING, result_shardings
 from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.functions import functions_of
-from pyshardy.irtools.sharding_lists import complete_list
+from pyshardy.irtools.shardings import complete_list
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext

@@ -15,13 +15,17 @@ After:
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator
+from typing import Generic, TypeVar
+
 from mlir_sdy import sdy
 from mlir_sdy.diagnostics import PassError, error, note
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.op_classes import view_as
 from pyshardy.irtools.analyses import inserts
-from pyshardy.irtools.disjoint_sets import DisjointSets
 from pyshardy.irtools.walks import operations_named
+
+_Element = TypeVar("_Element", bound=Hashable)
 
 
 @inserts()
@@ -103,3 +107,36 @@ def _manual_computation_around(operation: ir.Operation) -> tuple[ir.Operation, .
             return (parent.operation,)
         parent = parent.operation.parent
     return ()
+
+
+class DisjointSets(Generic[_Element]):
+    """Disjoint sets, each with one of its elements as its representative.
+
+    After `add(5)`, `add(7)` and `unite(3, 5)` the sets are {7} and {3, 5} with 3 as the latter's
+    representative, and iteration gives 7, 3: elements were added in the order 5, 7, 3.
+    """
+
+    def __init__(self) -> None:
+        self._parents: dict[_Element, _Element] = {}
+
+    def add(self, element: _Element) -> None:
+        """Make a new element a set of its own; a known one keeps its set."""
+        self._parents.setdefault(element, element)
+
+    def unite(self, first: _Element, second: _Element) -> None:
+        """Unite the sets of both elements; the representative is that of `first`."""
+        self.add(first)
+        self.add(second)
+        self._parents[self.find(second)] = self.find(first)
+
+    def find(self, element: _Element) -> _Element:
+        """Return the representative of an element's set."""
+        parents = self._parents
+        while (parent := parents[element]) != element:
+            parents[element] = parents[parent]  # Path compression.
+            element = parent
+        return element
+
+    def __iter__(self) -> Iterator[_Element]:
+        """Yield the representatives in the order in which they were added."""
+        return (element for element, parent in self._parents.items() if element == parent)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.analyses import inserts, preserves
-from pyshardy.irtools.barriers import remove_barriers
+from pyshardy.irtools.plain_operations import remove_barriers
 
 
 @inserts()

@@ -26,6 +26,7 @@ from mlir_sdy.shard import building
 from mlir_sdy.shard.values import Axes, Grid, ReductionKind
 from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.channels import channel_of
+from pyshardy.irtools.functions import FreshNames
 from pyshardy.irtools.stablehlo_views import (
     COLLECTIVES,
     AllGatherView,
@@ -33,7 +34,6 @@ from pyshardy.irtools.stablehlo_views import (
     CollectiveView,
     ReduceScatterView,
 )
-from pyshardy.irtools.symbols import FreshNames
 from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
 from pyshardy.local_program.segments import DEVICE_IDS

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from mlir_sdy.model import FactorType, OpShardingRule
-from pyshardy.irtools.ragged_dot_numbers import RaggedDotNumbers
+from pyshardy.irtools.stablehlo_views.linear_algebra import RaggedDotNumbers
 from pyshardy.rules.builder import NEED_REPLICATION, PASS_THROUGH, REDUCTION, RuleBuilder
 from pyshardy.rules.registry import sharding_rule
 from pyshardy.rules.signature import OperationSignature

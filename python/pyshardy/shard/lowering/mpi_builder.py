@@ -19,7 +19,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh
 from mlir_sdy.shard import building
 from mlir_sdy.shard.values import Axes, Grid, ReductionKind
-from pyshardy.irtools.symbols import FreshNames
+from pyshardy.irtools.functions import FreshNames
 from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.shard.lowering.builder import GridBuilder, Pairs
 from pyshardy.shard.lowering.device_values import DeviceValues

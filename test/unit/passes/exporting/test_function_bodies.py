@@ -6,7 +6,7 @@ import pytest
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
 from pyshardy.irtools.call_graph import CallGraph
-from pyshardy.irtools.function_bodies import body_numbers
+from pyshardy.passes.exporting.unflatten_call_graph import body_numbers
 
 T = "tensor<8xf32>"
 MESH = '#sdy.sharding_per_value<[<mesh<["x"=2]>, [{"x"}]>]>'

@@ -2,7 +2,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyshardy.irtools.disjoint_sets import DisjointSets
+from pyshardy.passes.importing.sharding_group_import import DisjointSets
 
 
 def test_the_first_of_two_keeps_its_representative():

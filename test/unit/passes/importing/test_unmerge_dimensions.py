@@ -11,9 +11,13 @@ from merged_programs import MergingProgram
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.host import ir, stablehlo
 from pyshardy.api import propagate
-from pyshardy.importing.dimension_links import Link
-from pyshardy.importing.split_dimensions import split_merged_dimensions
-from pyshardy.importing.splits import (
+from pyshardy.irtools.functions import functions_of
+from pyshardy.passes.importing import unmerge_batch_dimensions
+from pyshardy.passes.importing.unmerge_batch_dimensions.linked_dimensions import Link
+from pyshardy.passes.importing.unmerge_batch_dimensions.split_dimensions import (
+    split_merged_dimensions,
+)
+from pyshardy.passes.importing.unmerge_batch_dimensions.splits import (
     ALL_SPLITS,
     NO_SPLITS,
     Step,
@@ -21,8 +25,6 @@ from pyshardy.importing.splits import (
     plan_splits,
     through_reshape,
 )
-from pyshardy.irtools.functions import functions_of
-from pyshardy.passes.importing import unmerge_batch_dimensions
 from pyshardy.program import partition
 
 NONE = NO_SPLITS

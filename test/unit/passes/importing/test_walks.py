@@ -8,8 +8,7 @@ import pytest
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.attribute_search import operations_with, operations_with_any, values_of_attribute
 from mlir_sdy.host import ir
-from pyshardy.irtools.textual_order import Place, textual_order
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import Place, operations_named, textual_order
 
 NESTED = """
 func.func @main(%a: tensor<8xf32>, %p: tensor<i32>) -> tensor<8xf32> {

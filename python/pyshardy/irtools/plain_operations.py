@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Replacement of operations that mark a place or a time, and compute nothing."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from mlir_sdy.values import ASYNC_DONE, ASYNC_START
+from pyshardy.irtools.walks import operations_named
+
+
+def make_synchronous(root: ir.Operation | ir.OpView | ir.Module) -> bool:
+    """Replace asynchronous operations by synchronous ones at their start.
+
+        %0 = "stablehlo.async_start"(%a) ({
+        ^bb0(%b: tensor<8xf32>):
+          %2 = "stablehlo.all_gather"(%b) ... : (tensor<8xf32>) -> tensor<16xf32>
+          stablehlo.return %2 : tensor<16xf32>
+        }) : (tensor<8xf32>) -> !stablehlo.future<tensor<16xf32>>
+        %1 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<16xf32>>) -> tensor<16xf32>
+
+    becomes
+
+        %1 = "stablehlo.all_gather"(%a) ... : (tensor<8xf32>) -> tensor<16xf32>
+
+    An `async_start` whose future has a use other than one `async_done`, such as a return, is not
+    changed.
+
+    Returns:
+        Whether one was replaced.
+    """
+    is_changed = False
+    for start in operations_named({ASYNC_START}, root, ir.WalkOrder.POST_ORDER):
+        waits = [use.owner.operation for use in start.results[0].uses]
+        if any(wait.name != ASYNC_DONE for wait in waits):
+            continue
+        is_changed = True
+        block = start.regions[0].blocks[0]
+        *body, terminator = (view.operation for view in block.operations)
+        for argument, operand in zip(block.arguments, start.operands, strict=True):
+            argument.replace_all_uses_with(operand)
+        for operation in body:
+            operation.move_before(start)
+        for wait in waits:
+            for result, value in zip(wait.results, terminator.operands, strict=True):
+                result.replace_all_uses_with(value)
+            wait.erase()
+        start.erase()
+    return is_changed
+
+
+def remove_barriers(function: ir.Operation | ir.OpView) -> bool:
+    """Replace each `sdy.propagation_barrier` by its operand: to devices, they are one value.
+
+    Returns:
+        Whether there was one.
+    """
+    barriers = operations_named({"sdy.propagation_barrier"}, function)
+    for barrier in barriers:
+        barrier.results[0].replace_all_uses_with(barrier.operands[0])
+        barrier.erase()
+    return bool(barriers)

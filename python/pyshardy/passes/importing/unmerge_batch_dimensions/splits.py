@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Splits of merged dimensions: which are available, and which are wanted.
+
+A split is the size of the leading part of a dimension, where a reshape merged or splits it: `{8}`
+for 48 = 8 x 6, and `{8, 32}` for 64 = 8 x 4 x 2. Each split of one dimension divides the next.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from pyshardy.irtools.tensor_types import Shape
+from pyshardy.passes.importing.unmerge_batch_dimensions.linked_dimensions import Link, Parts
+
+Splits = frozenset[int]
+NO_SPLITS: Splits = frozenset()
+ALL_SPLITS = None
+"""The splits of a dimension along which all values are equal or known: a broadcast or constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An operation of a program, whose values are numbered.
+
+    Attributes:
+        operands: the numbers of its operands.
+        results: the numbers of its results.
+        links: the dimensions that can be split; none for operations that can't be rewritten.
+        is_reshape: whether it is a reshape.
+        is_constant: whether it is a constant.
+    """
+
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    links: tuple[Link, ...] = ()
+    is_reshape: bool = False
+    is_constant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SplitPlan:
+    """The splits of the dimensions of a program.
+
+    Attributes:
+        of_values: for each value the splits of each of its dimensions.
+        of_links: for each step the splits of each of its links.
+    """
+
+    of_values: tuple[tuple[Splits, ...], ...]
+    of_links: tuple[tuple[Splits, ...], ...]
+
+
+def plan_splits(shapes: Sequence[Shape | None], steps: Sequence[Step]) -> SplitPlan:
+    """Return the splits of all dimensions: those that are both available and wanted.
+
+    1. Available are those of dimensions that a reshape merged; through a link those that are
+       available in all its operands; and all, if the values are equal along a dimension or
+       constant.
+    2. Wanted are those at which a reshape splits a dimension again; through a link those that are
+       wanted of any of its results; and all, if the operation sums or reduces over the dimension.
+
+    Examples: `(8, 6, 4) -> (48, 4)`, a product with a matrix, and `(48, 5) -> (8, 6, 5)` split 48
+      into 8 x 6 everywhere. If the last reshape is `(48, 5) -> (6, 8, 5)`, nothing is split.
+
+    Args:
+        shapes: the shapes of values; None if their dimensions can't be split.
+        steps: the operations, after those that define their operands.
+    """
+    available = _available(shapes, steps)
+    wanted: list[list[Splits]] = [[NO_SPLITS] * len(shape or ()) for shape in shapes]
+    of_links: list[tuple[Splits, ...]] = []
+    for step in reversed(steps):
+        if step.is_reshape:
+            _want_through_reshape(step, shapes, wanted)
+        chosen = tuple(_of_link(link, step, available, wanted) for link in step.links)
+        for link, splits in zip(step.links, chosen, strict=True):
+            for index, dim in link.operands if splits else ():
+                wanted[step.operands[index]][dim] |= splits
+            for index, dim in link.results:
+                wanted[step.results[index]][dim] = splits
+        of_links.append(chosen)
+    of_values = [
+        tuple(_chosen(have, want) for have, want in zip(*sides, strict=True))
+        for sides in zip(available, wanted, strict=True)
+    ]
+    return SplitPlan(tuple(of_values), tuple(reversed(of_links)))
+
+
+def parts_of(shape: Shape, splits: Sequence[Splits]) -> Parts:
+    """Return the sizes of the parts of each dimension.
+
+    Example: `(48, 64)` with the splits `{8}` and `{}` gives `((8, 6), (64,))`.
+    """
+    return tuple(
+        tuple(after // before for before, after in pairwise((1, *sorted(of_dim), size)))
+        for size, of_dim in zip(shape, splits, strict=True)
+    )
+
+
+def through_reshape(
+    source: Shape, splits: Sequence[Splits | None], target: Shape
+) -> tuple[Splits | None, ...]:
+    """Return the splits that a reshape gives to the dimensions of its result.
+
+    1. A dimension of the result that has the same elements as one of the operand has its splits.
+    2. Others are split where dimensions of the operand, or the parts of those that are split, end.
+
+    Examples: `(8, 6, 4) -> (48, 4)` gives `({8}, {})`, and `(3, 8) -> (12, 2)` gives `({3}, {})`.
+    """
+    ends: set[int] = set()
+    inherited: dict[tuple[int, int], Splits | None] = {}
+    for (start, end), of_dim in zip(element_ranges(source), splits, strict=True):
+        inherited[start, end] = of_dim
+        ends |= {end, *(start * split for split in of_dim or ())}
+    return tuple(
+        inherited[start, end]
+        if (start, end) in inherited
+        else frozenset(
+            at // start for at in ends if start < at < end and at % start == 0 and end % at == 0
+        )
+        for start, end in element_ranges(target)
+    )
+
+
+@lru_cache(maxsize=4096)
+def element_ranges(shape: Shape) -> tuple[tuple[int, int], ...]:
+    """Return for each dimension the number of elements before it and up to its end, from the major.
+
+    Two dimensions of the shapes before and after a reshape with equal ranges are the same.
+
+    Example: `(8, 6, 4)` gives `((1, 8), (8, 48), (48, 192))`.
+    """
+    ends = [math.prod(shape[:dim]) for dim in range(len(shape) + 1)]
+    return tuple(pairwise(ends))
+
+
+def _available(
+    shapes: Sequence[Shape | None], steps: Sequence[Step]
+) -> list[tuple[Splits | None, ...]]:
+    available: list[tuple[Splits | None, ...]] = [
+        (NO_SPLITS,) * len(shape or ()) for shape in shapes
+    ]
+    for step in steps:
+        if step.is_constant:
+            available[step.results[0]] = (ALL_SPLITS,) * len(available[step.results[0]])
+        elif step.is_reshape:
+            (operand,), (result,) = step.operands, step.results
+            source, target = shapes[operand], shapes[result]
+            if source is not None and target is not None:
+                available[result] = through_reshape(source, available[operand], target)
+        else:
+            of_results = {result: list(available[result]) for result in step.results}
+            for link in step.links:
+                splits = _of_operands(link, step, available)
+                for index, dim in link.results:
+                    of_results[step.results[index]][dim] = splits
+            for result, of_dims in of_results.items():
+                available[result] = tuple(of_dims)
+    return available
+
+
+def _of_operands(
+    link: Link, step: Step, available: Sequence[Sequence[Splits | None]]
+) -> Splits | None:
+    """Return the splits that are available in all operands with a dimension."""
+    found: Splits | None = ALL_SPLITS
+    for index, dim in link.operands:
+        splits = available[step.operands[index]][dim]
+        if splits is not None:
+            found = splits if found is None else found & splits
+    return found
+
+
+def _of_link(
+    link: Link,
+    step: Step,
+    available: Sequence[Sequence[Splits | None]],
+    wanted: Sequence[Sequence[Splits]],
+) -> Splits:
+    """Return the splits of a dimension that operands and results share."""
+    have = _of_operands(link, step, available)
+    if not link.results:
+        return have or NO_SPLITS
+    want = NO_SPLITS
+    for index, dim in link.results:
+        want |= wanted[step.results[index]][dim]
+    return _chosen(have, want) if want else NO_SPLITS
+
+
+def _chosen(available: Splits | None, wanted: Splits) -> Splits:
+    """Return the wanted splits that are available, each of which divides the next."""
+    if available is not None:
+        return available & wanted
+    chosen = [1]
+    for split in sorted(wanted):
+        if split % chosen[-1] == 0:
+            chosen.append(split)
+    return frozenset(chosen[1:])
+
+
+def _want_through_reshape(
+    step: Step, shapes: Sequence[Shape | None], wanted: list[list[Splits]]
+) -> None:
+    """Add the splits that a reshape wants of its operand."""
+    (operand,), (result,) = step.operands, step.results
+    source, target = shapes[operand], shapes[result]
+    if source is not None and target is not None:
+        for dim, splits in enumerate(through_reshape(target, wanted[result], source)):
+            wanted[operand][dim] |= splits or NO_SPLITS

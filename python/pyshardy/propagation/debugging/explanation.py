@@ -1,0 +1,445 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Explanation of a tensor's sharding: the steps from it back to the user's annotations.
+
+Of `%1` in
+
+    sdy.mesh @m = <["a"=2, "b"=2]>
+    func.func @main(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}, {"b"}]>},
+                    %y: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{?}, {}]>}) {
+      %0 = stablehlo.tanh %x : tensor<8x8xf32>
+      %1 = stablehlo.add %0, %y : tensor<8x8xf32>
+
+the explanation with the basic strategy is
+
+    result 0 of stablehlo.add (t.mlir:5:8): <@m, [{"a", ?}, {?}]>
+      dimension 0, "a":
+        step 1: result 0 of stablehlo.add (t.mlir:5:8) got "a" from operand 0, forward along
+            factor i=8 [basic]
+        step 0: result 0 of stablehlo.tanh (t.mlir:4:8) got "a", "b" from operand 0, ...
+        argument 0 of @main (t.mlir:2:17), given in the program: <@m, [{"a"}, {"b"}]>
+      not sharded further:
+        "b" of operand 0 of stablehlo.add (t.mlir:5:8), along factor j=8: operand 1 is
+                closed in this dimension
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mlir_sdy.diagnostics import SourceLocation
+from mlir_sdy.host import ir
+from mlir_sdy.model import (
+    AxisRef,
+    AxisTuple,
+    FactorType,
+    OpShardingRule,
+    TensorSharding,
+    factor_name,
+)
+from mlir_sdy.values import OWN_SHARDING
+from pyshardy.display import MOST_ROWS, Displayed, DisplayedText, Table, counted
+from pyshardy.irtools.defining_ops import defining_operation
+from pyshardy.irtools.named_values import NamedValues
+from pyshardy.propagation.debugging.axis_chains import Root, chain_of, dim_of, root_at, root_of
+from pyshardy.propagation.debugging.flows import Flow
+from pyshardy.propagation.debugging.record import PropagationStep, Record, Tensor, position_text
+from pyshardy.propagation.debugging.refusals import Reason
+from pyshardy.propagation.op_priority import NUM_PRIORITIES
+
+_MAX_STEPS = 50
+"""The number of steps from which the rest of a chain, but for its root, is left out."""
+
+_BARRIER = "stablehlo.optimization_barrier"
+_INSERTED = {_BARRIER, *OWN_SHARDING} - {"sdy.sharding_constraint", "sdy.data_flow_edge"}
+"""Operations that stand for a value of the program: reshards, collectives and barriers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """A step by which axes came to a tensor.
+
+    Attributes:
+        tensor: the tensor that got them.
+        step: the number of the step.
+        operation: the name of the operation that was stepped through.
+        location: the source location of the operation.
+        axes: the propagated axes.
+        target: the tensor as an operand or result of the operation, such as `result 0`.
+        source: the operand or result that the axes came from; None if they came from several.
+        direction: forward, backward or sideways; None without a source.
+        factor: the factor along which they were propagated, with its size and kind.
+        strategy: the name of the strategy.
+        operation_priority: the priority of operations at that time; None if all took part.
+        user_priority: the priority of dimensions at that time.
+    """
+
+    tensor: Tensor
+    step: int
+    operation: str
+    location: SourceLocation | None
+    axes: AxisTuple
+    target: str
+    source: str | None
+    direction: str | None
+    factor: str
+    strategy: str
+    operation_priority: int | None
+    user_priority: int
+
+    def __str__(self) -> str:
+        axes = ", ".join(map(str, self.axes))
+        come_from = "several tensors together"
+        if self.source is not None:
+            come_from = f"{self.source}, {self.direction}"
+        where = "" if self.location is None else f" ({self.location})"
+        run = [self.strategy]
+        if self.operation_priority is not None:
+            run.append(f"operation priority {self.operation_priority}")
+        if self.user_priority:
+            run.append(f"user priority {self.user_priority}")
+        return (
+            f"step {self.step}: {self.target} of {self.operation}{where} got {axes} from "
+            f"{come_from} along {self.factor} [{', '.join(run)}]"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AxisExplanation:
+    """The chain of steps by which an axis came to a dimension.
+
+    Attributes:
+        dim: the dimension.
+        axis: the axis.
+        chain: the steps, the last one first. The annotation of the program is at the end.
+        is_cut: whether the chain was too long, and steps before the annotation are left out.
+    """
+
+    dim: int
+    axis: AxisRef
+    chain: tuple[Gain | Root, ...]
+    is_cut: bool = False
+
+    @property
+    def root(self) -> Root | None:
+        """The beginning of the chain; None if it is not known."""
+        last = self.chain[-1] if self.chain else None
+        return last if isinstance(last, Root) else None
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedAxis:
+    """An axis that a tensor did not get from another tensor of an operation, with the reason.
+
+    Attributes:
+        axis: the axis.
+        operation: the name of the operation that would propagate the axis.
+        location: the source location of the operation.
+        source: the tensor that has the axis.
+        source_position: the source as an operand or result of the operation, such as `operand 1`.
+        target_dim: the dimension that the axis would shard.
+        factor: the factor along which it would be propagated, with its size and kind.
+        reason: the reason of the refusal.
+        blocker: the tensor that causes the refusal; None if no single one does.
+        blocker_position: the blocker as an operand or result of the operation.
+    """
+
+    axis: AxisRef
+    operation: str
+    location: SourceLocation | None
+    source: Tensor
+    source_position: str
+    target_dim: int
+    factor: str
+    reason: Reason
+    blocker: Tensor | None
+    blocker_position: str | None
+
+    def __str__(self) -> str:
+        where = "" if self.location is None else f" ({self.location})"
+        blocker = "" if self.blocker_position is None else f"{self.blocker_position} "
+        return (
+            f"{self.axis} of {self.source_position} of {self.operation}{where}, "
+            f"along {self.factor}: {blocker}{self.reason.value}"
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation(DisplayedText):
+    """Origins of a tensor's axes, and the axes that it did not get; `str` and `repr` are a text.
+
+    Attributes:
+        tensor: the tensor.
+        sharding: its sharding after propagation.
+        axes: the chain of steps of each axis.
+        refused: the axes that the tensor did not get, with reasons.
+        inserted: the operations inserted after propagation between the tensor and the value in
+            question, the last one first.
+    """
+
+    tensor: Tensor
+    sharding: TensorSharding | None
+    axes: tuple[AxisExplanation, ...]
+    refused: tuple[RefusedAxis, ...]
+    inserted: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"{name}, inserted after propagation, of" for name in self.inserted]
+        lines.append(f"{self.tensor}: {self.sharding or 'no sharding'}")
+        for each in self.axes:
+            lines.append(f"  dimension {each.dim}, {each.axis}:")
+            chain = [str(link) for link in each.chain]
+            if each.is_cut:
+                chain.insert(_MAX_STEPS, "... (more steps)")
+            lines.extend(f"    {link}" for link in chain)
+        if self.refused:
+            lines.append("  not sharded further:")
+            lines.extend(f"    {refused}" for refused in self.refused)
+        return "\n".join(lines)
+
+
+def explain(record: Record, slot: int, inserted: tuple[str, ...] = ()) -> Explanation:
+    """Explain how each axis came to a tensor, and why others did not.
+
+    Args:
+        record: the record of the propagation.
+        slot: the number of the tensor.
+        inserted: see `Explanation`.
+    """
+    sharding = record.engine.sharding(slot)
+    axes = [
+        _explain_axis(record, slot, dim, axis)
+        for dim, dim_sharding in enumerate(() if sharding is None else sharding.dim_shardings)
+        for axis in dim_sharding.axes
+    ]
+    refused = refused_axes(record, slot)
+    return Explanation(record.tensor(slot), sharding, tuple(axes), refused, inserted)
+
+
+class Propagation(Record, Displayed):
+    """Observer that records the steps of a propagation in order, and explains shardings.
+
+    Only the changes are recorded; the details of a step are computed on demand.
+    """
+
+    def summary(self) -> str:
+        """Return the number of steps and of operations in one line."""
+        if not self.has_started:
+            return "nothing propagated"
+        program = self.engine.program
+        return f"{counted(len(self), 'step')} on {counted(len(program.operations), 'operation')}"
+
+    def tables(self) -> list[Table]:
+        """Return a table of the first steps."""
+        rows = [
+            (step.number, step.name, step.location or "", step.changes)
+            for step in itertools.islice(self, MOST_ROWS)
+        ]
+        return [Table("Steps", ("step", "operation", "location", "change"), rows, len(self))]
+
+    def explain(self, value: ir.Value | str) -> Explanation:
+        """Explain why a value is sharded as it is, and why not further.
+
+            print(record.explain("params['w']"))
+
+        Args:
+            value: a value of the module, as it was when propagation started, or as later passes
+                created it; or a name of `pyshardy.values`. For the result of a reshard or a
+                collective, the explanation is that of the value before these operations.
+
+        Raises:
+            UsageError: no value, or several ones, have the name.
+            ValueError: propagation saw neither the value nor one that it replaces.
+        """
+        named = isinstance(value, str)
+        known = NamedValues(self.engine.program.module)[value] if named else value
+        slot, inserted = self._found(known)
+        return explain(self, slot, inserted)
+
+    def slot(self, value: ir.Value) -> int:
+        """Return the number of the tensor that `explain` explains.
+
+        Args:
+            value: as for `explain`.
+
+        Raises:
+            ValueError: as for `explain`.
+        """
+        return self._found(value)[0]
+
+    def _found(self, value: ir.Value) -> tuple[int, tuple[str, ...]]:
+        """Return the slot of a value, and the operations inserted after propagation before it."""
+        inserted: list[str] = []
+        while (slot := self.later_values.slot(value)) is None:
+            operation = defining_operation(value)
+            if operation is None or operation.name not in _INSERTED:
+                message = (
+                    "the value was not there when shardings were propagated, and it is not known "
+                    "what it stands for; ask for one that it is made of"
+                )
+                raise ValueError(message)
+            inserted.append(operation.name)
+            is_barrier = operation.name == _BARRIER
+            value = operation.operands[ir.OpResult(value).result_number if is_barrier else 0]
+        return slot, tuple(inserted)
+
+
+# --- Propagated axes ------------------------------------------------------------------------------
+
+
+def _explain_axis(record: Record, slot: int, dim: int, axis: AxisRef) -> AxisExplanation:
+    chain: list[Gain | Root] = []
+    for link in chain_of(record, slot, dim, axis):
+        if len(chain) == _MAX_STEPS:
+            root = root_of(record, slot, dim, axis)
+            end = () if root is None else (root,)
+            return AxisExplanation(dim, axis, (*chain, *end), is_cut=True)
+        if link.step is None or link.flow is None:
+            chain.append(root_at(record, link))
+        else:
+            chain.append(gain_of(record[link.step], link.flow))
+    return AxisExplanation(dim, axis, tuple(chain))
+
+
+def gain_of(step: PropagationStep, flow: Flow) -> Gain:
+    """Describe a flow of a step as a `Gain`."""
+    num_operands = len(step.rule.operand_mappings)
+    priority = step.run.priority
+    return Gain(
+        step.tensors[flow.target],
+        step.number,
+        step.name,
+        step.location,
+        flow.axes,
+        position_text(flow.target, step.rule),
+        None if flow.source is None else position_text(flow.source, step.rule),
+        None if flow.source is None else _direction(flow.source, flow.target, num_operands),
+        _factor(step.rule, flow.factor),
+        step.run.strategy.__name__.removeprefix("propagate_"),
+        priority if priority < NUM_PRIORITIES - 1 else None,
+        step.run.user_priority,
+    )
+
+
+def _direction(source: int, target: int, num_operands: int) -> str:
+    is_from_operand = source < num_operands
+    if is_from_operand == (target < num_operands):
+        return "sideways"
+    return "forward" if is_from_operand else "backward"
+
+
+# --- Refused axes ---------------------------------------------------------------------------------
+
+
+def refused_axes(record: Record, slot: int) -> tuple[RefusedAxis, ...]:
+    """Return the axes that a tensor did not get, with reasons.
+
+    Args:
+        record: the record of the propagation.
+        slot: the number of the tensor.
+    """
+    return tuple({str(each): each for each in _refused(record, slot)}.values())
+
+
+def _refused(record: Record, slot: int) -> Iterator[RefusedAxis]:
+    for operation, refusal, relation in record.still_refused(slot):
+        rule = relation.family.rule
+        name, location = record.operation(operation)
+        blocker = refusal.blocker
+        yield RefusedAxis(
+            refusal.axis,
+            name,
+            location,
+            record.tensor(relation.tensors[refusal.source]),
+            position_text(refusal.source, rule),
+            dim_of(rule, refusal.target, refusal.factor),
+            _factor(rule, refusal.factor),
+            refusal.reason,
+            None if blocker is None else record.tensor(relation.tensors[blocker]),
+            None if blocker is None else position_text(blocker, rule),
+        )
+
+
+# --- Text -----------------------------------------------------------------------------------------
+
+
+def _factor(rule: OpShardingRule, factor: int) -> str:
+    """Return the text for a factor: its name and size, and its kind unless it is pass-through."""
+    kind = rule.factor_type(factor)
+    word = "" if kind is FactorType.PASS_THROUGH else f"{kind.name.lower().replace('_', '-')} "
+    return f"{word}factor {factor_name(factor)}={rule.factor_sizes[factor]}"
+
+
+# --- Advice --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A change with which a tensor would take a refused axis.
+
+    Attributes:
+        tensor: the tensor to annotate; None if no annotation helps.
+        sharding: the sharding for the annotation; None if the existing one has to be edited.
+        what: the change, as an imperative clause.
+    """
+
+    tensor: Tensor | None
+    sharding: TensorSharding | None
+    what: str
+
+    def __str__(self) -> str:
+        return self.what
+
+
+def advise(explanation: Explanation, refused: RefusedAxis) -> Advice:
+    """Return the change with which a tensor would take a refused axis.
+
+    | reason                                  | advice                                            |
+    |-----------------------------------------|---------------------------------------------------|
+    | the dimension is closed                 | open the dimension with `?`                       |
+    | the axis shards another dimension       | constrain the tensor to have the axis in this one |
+    | tensors disagree along the factor       | constrain the tensor to one of the shardings      |
+    | the axis is replicated, or unreduced    | remove it from that list                          |
+    | the axis does not divide the dimension  | use another size, or another axis                 |
+    | different meshes                        | use one mesh                                      |
+    | full axes only, or one direction only   | change the option, or the barrier                 |
+
+    Args:
+        explanation: the explanation of the tensor.
+        refused: one of its refused axes.
+    """
+    target, axis, dim = explanation.tensor, refused.axis, refused.target_dim
+    blocker = refused.blocker or target
+    wanted = None
+    if explanation.sharding is not None:
+        wanted = with_axis_on(explanation.sharding, axis, dim)
+    constrain = "" if wanted is None else f"constrain {target.description} to {wanted}"
+    match refused.reason:
+        case Reason.CLOSED:
+            return Advice(blocker, None, f"open the dimension of {blocker.description} with '?'")
+        case Reason.REPLICATED | Reason.UNREDUCED:
+            word = "replicated" if refused.reason is Reason.REPLICATED else "unreduced"
+            what = f"remove {axis} from {word}={{...}} of {blocker.description}"
+            return Advice(blocker, None, what)
+        case Reason.SIZE | Reason.OVERFLOW:
+            what = f"give {blocker.description} a size that {axis} divides, or use another axis"
+            return Advice(None, None, what)
+        case Reason.MESH:
+            return Advice(None, None, "shard all tensors of the operation on one mesh")
+        case Reason.PART_OF_AXIS:
+            return Advice(None, None, "propagate without 'conservative-propagation'")
+        case _:
+            return Advice(target, wanted, constrain or f"constrain {target.description}")
+
+
+def with_axis_on(sharding: TensorSharding, axis: AxisRef, dim: int) -> TensorSharding:
+    """Return a sharding with an axis moved to the end of a dimension.
+
+    Example: `[{"x"}, {"y"}]` with `x` on dimension 1 is `[{}, {"y", "x"}]`.
+    """
+    dims = list(sharding.dim_shardings)
+    for at, given in enumerate(dims):
+        kept = tuple(each for each in given.axes if not each.overlaps(axis))
+        dims[at] = given.with_axes((*kept, axis) if at == dim else kept)
+    return sharding.with_dims(tuple(dims))
