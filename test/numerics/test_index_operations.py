@@ -9,8 +9,7 @@ from rule_cases import example_case, examples_of
 from mlir_sdy.assembly import asm, parse
 from pyshardy.api import propagate
 from pyshardy.backends.arrays.comparison import compare
-from pyshardy.partition.op_facts.record import records
-from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
+from pyshardy.partition.op_facts.record import records, rule_on_shards
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 from pyshardy.rules import ShardingRuleLookup
 

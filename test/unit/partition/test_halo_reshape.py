@@ -9,9 +9,7 @@ import pytest
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis
-from pyshardy.partition.compatibility.reshape_groups import pads_alike
-from pyshardy.partition.compatibility.reshape_images import images, shapes_between
-from pyshardy.partition.compatibility.reshape_sides import Side
+from pyshardy.partition.compatibility.reshape_sides import Side, images, pads_alike, shapes_between
 from pyshardy.partition.halo.crossing import wide_shapes
 from pyshardy.program import partition
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from pyshardy.partition.single_ops.filter import InstructionFilter
+from pyshardy.passes.partitioning.per_instruction_partitioning import InstructionFilter
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,8 @@ from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
 from pyshardy.partition.halo.form import ExchangeForm
 from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
-from pyshardy.partition.op_facts.record import record_of
+from pyshardy.partition.op_facts.record import record_of, rule_on_shards
 from pyshardy.partition.op_facts.reductions import completion_of
-from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.partition.op_facts.work import elements_of_product, work_of
 from pyshardy.partition.padding.replicated import unpaddable_factors
 from pyshardy.partition.resharding.cost import PlannedCollective, Reshard

@@ -67,8 +67,7 @@ from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
 from pyshardy.partition.op_facts.invariant_computations import LoopInvariants
 from pyshardy.partition.op_facts.joint_sums import JointSums
 from pyshardy.partition.op_facts.own_rows import uses_own_rows_only
-from pyshardy.partition.op_facts.record import operations_where, record_of
-from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
+from pyshardy.partition.op_facts.record import operations_where, record_of, rule_on_shards
 from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.propagation.projection import ShardingProjection

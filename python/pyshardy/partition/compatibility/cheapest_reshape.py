@@ -34,9 +34,7 @@ from pyshardy.partition.compatibility.compatible_shardings import (
     Shardings,
     is_plain,
 )
-from pyshardy.partition.compatibility.reshape_groups import Group, reshape_groups
-from pyshardy.partition.compatibility.reshape_images import images
-from pyshardy.partition.compatibility.reshape_sides import Side
+from pyshardy.partition.compatibility.reshape_sides import Group, Side, images, reshape_groups
 from pyshardy.partition.halo.crossing import cheapest_crossing
 from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
 from pyshardy.partition.resharding.cost import Reshard

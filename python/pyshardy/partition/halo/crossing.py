@@ -22,9 +22,14 @@ from mlir_sdy.model import Mesh
 from pyshardy.cost.collectives import Traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.partition.compatibility.factor_axes import Shape
-from pyshardy.partition.compatibility.reshape_groups import large_dims, reshape_groups
-from pyshardy.partition.compatibility.reshape_images import shapes_between
-from pyshardy.partition.compatibility.reshape_sides import Side, are_alike, images_on
+from pyshardy.partition.compatibility.reshape_sides import (
+    Side,
+    are_alike,
+    images_on,
+    large_dims,
+    reshape_groups,
+    shapes_between,
+)
 from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
 from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_traffic
 from pyshardy.partition.resharding.cost import Reshard

@@ -52,8 +52,7 @@ from pyshardy.cost.collectives import Traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.compatibility.factor_axes import Shape
-from pyshardy.partition.compatibility.reshape_groups import passes_through, reshape_groups
-from pyshardy.partition.compatibility.reshape_sides import Side
+from pyshardy.partition.compatibility.reshape_sides import Side, passes_through, reshape_groups
 from pyshardy.partition.halo.crossing import Crossing, cheapest_crossing
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.resharding.cost import Reshard, reshard_traffic

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
+    AxisTuple,
     Mesh,
     OpShardingRule,
     TensorSharding,
@@ -22,13 +24,17 @@ from mlir_sdy.values import (
     result_shardings,
 )
 from pyshardy.irtools.stablehlo_views import callee_of
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.compatibility.compatible_shardings import Shardings
 from pyshardy.partition.compatibility.one_mesh import is_change_of_mesh
 from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.compatibility.single_device import is_on_single_device, runs_on_shards
-from pyshardy.partition.halo.form_lookup import exchanging_operations
-from pyshardy.partition.halo.in_shards import FormInShards, form_in_shards
+from pyshardy.partition.halo.device_axis import DeviceAxis
+from pyshardy.partition.halo.form import Body, ExchangeForm
+from pyshardy.partition.halo.form_lookup import exchanging_operations, form_of
+from pyshardy.partition.halo.merging import merge_slices
 from pyshardy.partition.halo.profitability import axes_of_factors
+from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.completion import PartialResults, partial_axes
@@ -40,8 +46,7 @@ from pyshardy.partition.op_facts.data_flow import (
 )
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 from pyshardy.partition.op_facts.left_over import REMOVED_BY, is_left
-from pyshardy.partition.op_facts.record import record_of
-from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
+from pyshardy.partition.op_facts.record import record_of, rule_on_shards
 from pyshardy.propagation.projection import ShardingProjection, deal_axes
 from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.operation_view import OperationView
@@ -95,7 +100,7 @@ class LocalForm(NamedTuple):
 
     changes: bool
     partial: PartialResults | None
-    in_shards: FormInShards | None = None
+    in_shards: _FormInShards | None = None
 
 
 class LocalChecks:
@@ -250,7 +255,7 @@ class LocalChecks:
 
     def _form_in_shards(
         self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings
-    ) -> FormInShards | None:
+    ) -> _FormInShards | None:
         """Return the form without communication of an operation whose rule alone requires it."""
         if operation.name not in self._exchanging:
             return None
@@ -262,7 +267,7 @@ class LocalChecks:
         blocked = blocked_factors(operation, on_shards)
         if not any(map(any, axes_of_factors(on_shards, shardings, blocked).values())):
             return None
-        found = form_in_shards(operation, rule, shardings, mesh)
+        found = _form_in_shards(operation, rule, shardings, mesh)
         partial = found and self._partial_results(operation, found.form.rule, shardings)
         return None if partial else found
 
@@ -347,3 +352,68 @@ def _end(position: int, num_operands: int) -> str:
 
 def _fail(operation: ir.Operation, problem: str) -> None:
     raise PassError(error(f"'{operation.name}' op {problem}", location_of(operation.location)))
+
+
+@dataclass(frozen=True, slots=True)
+class _FormInShards:
+    """The conversion of an operation whose shards need no elements of each other.
+
+    Attributes:
+        form: the form of the operation.
+        axes: the axes of each factor of the form that is sharded.
+        mesh: the mesh.
+    """
+
+    form: ExchangeForm
+    axes: Mapping[int, AxisTuple]
+    mesh: Mesh
+
+    def __call__(self, operation: ir.Operation, builder: LocalBuilder) -> None:
+        """Replace an operation whose values have local types by its form."""
+        device_axes = {
+            factor: DeviceAxis(builder, self.mesh, axes) for factor, axes in self.axes.items()
+        }
+        types = [result.type for result in operation.results]
+        operands = list(operation.operands)
+        made = self.form.build(Body(operands, device_axes, builder, types))
+        merge_slices(made, operands)
+        for result, value in zip(operation.results, made, strict=True):
+            result.replace_all_uses_with(value)
+        operation.erase()
+
+
+def _form_in_shards(
+    operation: ir.Operation, rule: OpShardingRule, shardings: Shardings, mesh: Mesh
+) -> _FormInShards | None:
+    """Return the conversion of an operation whose shards need no elements of each other.
+
+    None if there is no such form, if the axes of a factor differ between dimensions, or if axes
+    don't divide their dimension.
+
+    Args:
+        operation: the operation, whose values have their global types.
+        rule: its rule.
+        shardings: those of its operands, then results.
+        mesh: the mesh of all of them.
+    """
+    form = form_of(operation, rule)
+    if form is None or list(form.operands) != list(operation.operands):
+        return None
+    values = (*operation.operands, *operation.results)
+    if not all(
+        sharding is None or sharding.divides(shape_of(value.type), mesh)
+        for sharding, value in zip(shardings, values, strict=True)
+    ):
+        return None
+    blocked = blocked_factors(operation, form.rule) - form.factors
+    if any(map(any, axes_of_factors(form.rule, shardings, blocked).values())):
+        return None
+    lists = axes_of_factors(form.rule, shardings, form.factors)
+    axes: dict[int, AxisTuple] = {}
+    for factor, lists_of_factor in lists.items():
+        first, *others = lists_of_factor
+        if others or (first and not form.sends_nothing(factor, mesh.axes_size(first))):
+            return None
+        if first:
+            axes[factor] = first
+    return _FormInShards(form, axes, mesh) if axes else None

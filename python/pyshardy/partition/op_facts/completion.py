@@ -35,8 +35,8 @@ from mlir_sdy.values import get_sharding, look_through_barriers, rank_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.compatible_shardings import majority_mesh
 from pyshardy.partition.op_facts.linear_operations import linearity_of
+from pyshardy.partition.op_facts.record import rule_on_shards
 from pyshardy.partition.op_facts.reductions import completion_of
-from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules import ShardingRuleLookup
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, ReductionOp, TensorSharding
+from pyshardy.rules.signature import OperationSignature, TensorType
 
 if TYPE_CHECKING:
     from pyshardy.cost.op_work import WorkFunction
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from pyshardy.partition.local.builder import LocalBuilder
     from pyshardy.partition.padding.builder import PaddingBuilder
 
+
 _FAMILIES = "pyshardy.partition.records"
+
 
 # --- The values of the fields -------------------------------------------------------------------
 
@@ -97,6 +100,21 @@ class SlicedOff:
 
     before: tuple[int, ...]
     behind: tuple[int, ...]
+
+
+def rule_on_shards(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
+    """Return the rule by which an operation is partitioned: its sharding rule, or a wider one."""
+    widen = record_of(operation.name).rule_on_shards
+    return rule if widen is None or rule.is_custom_rule else widen(operation, rule)
+
+
+def signature_of(operation: ir.Operation) -> OperationSignature:
+    """Return the signature of an operation, from which rules are built."""
+    operands, results = (
+        tuple(TensorType.of(value.type) for value in values)
+        for values in (operation.operands, operation.results)
+    )
+    return OperationSignature(operation.name, operands, results, operation)
 
 
 # --- The record ---------------------------------------------------------------------------------

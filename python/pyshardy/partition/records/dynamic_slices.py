@@ -29,9 +29,8 @@ from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
 from pyshardy.partition.op_facts.blocked_factors import factors_of
 from pyshardy.partition.op_facts.linear_operations import moving
-from pyshardy.partition.op_facts.record import PartitionRecord
+from pyshardy.partition.op_facts.record import PartitionRecord, signature_of
 from pyshardy.partition.op_facts.reductions import completion_by_sum
-from pyshardy.partition.op_facts.rules_on_shards import signature_of
 from pyshardy.partition.op_facts.sharding_cache import sharding_of
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.indices import clamp_starts

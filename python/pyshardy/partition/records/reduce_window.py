@@ -4,22 +4,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_views import FieldValues, WindowsView
-from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.attributes import paddings, per_dim
-from pyshardy.partition.halo.cumulative import cumulative_form
-from pyshardy.partition.halo.form import ExchangeForm
+from pyshardy.partition.halo.device_axis import DeviceAxis
+from pyshardy.partition.halo.exchange_plan import ExchangePlan
+from pyshardy.partition.halo.form import Body, ExchangeForm
+from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.merging import merged_padding
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, operand_fill
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.blocked_factors import factors_of
 from pyshardy.partition.op_facts.record import PartitionRecord, SlicedOff
+from pyshardy.partition.op_facts.reduction_bodies import combining_operations
+from pyshardy.partition.op_facts.reductions import is_neutral
 
 # --- Sharding -----------------------------------------------------------------------------------
 
@@ -36,7 +40,7 @@ def _dilated_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[
 
 def reduce_window_form(operation: ir.Operation, rule: OpShardingRule) -> ExchangeForm:
     """Return the exchange of a cumulative reduction, or of other windows."""
-    cumulative = cumulative_form(operation, rule)
+    cumulative = _cumulative_form(operation, rule)
     if cumulative is not None:
         return cumulative
     windows = windows_of(operation)
@@ -129,3 +133,121 @@ RECORDS = {
         work=counted_work(_num_operations),
     )
 }
+
+
+class _CumulativeForm(ExchangeForm):
+    """A cumulative reduction.
+
+    Args:
+        operation: the `stablehlo.reduce_window`.
+        rule: its rule.
+        dim: the dimension along which it is cumulative.
+        combine: the operation that combines two elements.
+        is_forward: whether windows extend to the first element; otherwise to the last one.
+    """
+
+    def __init__(
+        self,
+        operation: ir.Operation,
+        rule: OpShardingRule,
+        dim: int,
+        combine: str,
+        *,
+        is_forward: bool,
+    ):
+        self.operation = operation
+        self.rule = rule
+        self.factors = frozenset(rule.operand_mappings[0].dim_mappings[dim].factor_indices)
+        self._dim = dim
+        self._combine = combine
+        self._is_forward = is_forward
+
+    def exchange_plans(self, _factor: int, _num_shards: int, /) -> Sequence[ExchangePlan]:
+        """Return no plans: totals are gathered."""
+        return ()
+
+    def gathered(self, _factor: int, /) -> int:
+        """Return one element: the total of a shard."""
+        return 1
+
+    def build(self, body: Body) -> Sequence[ir.Value]:
+        """Build the results of a shard, combined with the totals of those before it."""
+        (factor,) = self.factors
+        device_axis, dim = body.device_axes[factor], self._dim
+        value, initial = body.values
+        size, shard_size = (shape_of(v.type)[dim] for v in (self.operation.operands[0], value))
+        shards = range(device_axis.num_shards)
+        if not self._is_forward:  # the padding would be in all results
+            valid = [range(max(0, min(size - t * shard_size, shard_size))) for t in shards]
+            value = device_axis.choose(valid, value, device_axis.spread(initial, value), dim)
+        around = (shard_size - 1, 0) if self._is_forward else (0, shard_size - 1)
+        own = self._reduced(body, value, shard_size, around, shard_size)
+        totals = device_axis.gather(
+            device_axis.cut(own, dim, (shard_size - 1 if self._is_forward else 0,), 1), dim
+        )
+        others = [
+            range(t) if self._is_forward else range(t + 1, device_axis.num_shards) for t in shards
+        ]
+        totals = device_axis.choose(others, totals, device_axis.spread(initial, totals), dim)
+        total = self._reduced(body, totals, device_axis.num_shards, (0, 0), 1)
+        return [self._combined(device_axis, own, total)]
+
+    def _reduced(
+        self, body: Body, value: ir.Value, window: int, padding: tuple[int, int], length: int
+    ) -> ir.Value:
+        """Build a reduction of a value by windows of another size."""
+        rank = len(shape_of(value.type))
+        view = WindowsView(self.operation)
+        windows = per_dim(view.window_dimensions, rank)
+        windows[self._dim] = window
+        around = paddings(view.padding, rank)
+        around[self._dim] = padding
+        shape = list(shape_of(value.type))
+        shape[self._dim] = length
+        return local_copy(
+            self.operation,
+            body,
+            (value, body.values[1]),
+            {WindowsView.window_dimensions: windows, WindowsView.padding: around},
+            (with_shape(value.type, shape),),
+        ).results[0]
+
+    def _combined(self, device_axis: DeviceAxis, own: ir.Value, total: ir.Value) -> ir.Value:
+        builder, shape = device_axis.builder, shape_of(own.type)
+        total = builder.broadcast_in_dim(total, shape, range(len(shape)))
+        operands = (total, own) if self._is_forward else (own, total)
+        return builder.create(self._combine, operands, (own.type,)).result
+
+
+def _cumulative_form(operation: ir.Operation, rule: OpShardingRule) -> _CumulativeForm | None:
+    """Return the form of a `stablehlo.reduce_window` if it is a cumulative reduction.
+
+    1. It has one operand, and its body is one associative and commutative operation.
+    2. Its initial value is neutral, also if it is combined with elements several times.
+    3. Along one dimension its windows are as large as the dimension, whose padding is one less than
+       its size, all of it at one end. Along the others they are single elements.
+    """
+    if len(operation.operands) != 2:
+        return None
+    shape = shape_of(operation.operands[0].type)
+    names = combining_operations(operation.regions[0].blocks[0])
+    if shape != shape_of(operation.results[0].type) or names is None:
+        return None
+    (combine,) = names
+    if not is_neutral(operation.operands[1], combine):
+        return None
+    rank = len(shape)
+    view = WindowsView(operation)
+    for numbers in (view.window_strides, view.window_dilations, view.base_dilations):
+        if any(number != 1 for number in numbers):
+            return None
+    windows = per_dim(view.window_dimensions, rank)
+    around = paddings(view.padding, rank)
+    dims = [dim for dim in range(rank) if windows[dim] != 1]
+    if len(dims) != 1 or any(any(around[dim]) for dim in range(rank) if dim != dims[0]):
+        return None
+    (dim,) = dims
+    rest = shape[dim] - 1
+    if windows[dim] != shape[dim] or around[dim] not in ((rest, 0), (0, rest)):
+        return None
+    return _CumulativeForm(operation, rule, dim, combine, is_forward=around[dim] == (rest, 0))

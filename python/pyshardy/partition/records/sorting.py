@@ -14,9 +14,8 @@ from pyshardy.irtools.tensor_types import element_type_of, shape_of
 from pyshardy.partition.local.builder import LocalBuilder, axes_of
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.neutral_elements import neutral_element
-from pyshardy.partition.op_facts.record import Neutral, PartitionRecord
+from pyshardy.partition.op_facts.record import Neutral, PartitionRecord, signature_of
 from pyshardy.partition.op_facts.reductions import completion_by_itself
-from pyshardy.partition.op_facts.rules_on_shards import signature_of
 from pyshardy.partition.op_facts.sharding_cache import sharding_of
 from pyshardy.rules.builder import NEED_REPLICATION, REDUCTION, RuleBuilder
 

@@ -21,17 +21,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from mlir_sdy.attributes import attribute_of
 from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import identity, ir, location_of
-from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.model import Mesh, TensorSharding, TensorShardingPerValue, mesh_of
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in
-from mlir_sdy.values import argument_shardings, result_shardings
+from mlir_sdy.values import argument_shardings, rank_of, result_shardings
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.irtools.channels import first_free_channel, renumber_channels, with_channels_from
 from pyshardy.irtools.constants import share_large_constants
-from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
+from pyshardy.irtools.functions import functions_of, has_body
+from pyshardy.irtools.shardings import MODULE_SHARDING_METADATA
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.elementwise_check import is_compatible_already
 from pyshardy.partition.function_context import FunctionContext
@@ -39,7 +43,6 @@ from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.local.device_kind import are_replicas
 from pyshardy.partition.local.device_limit import check_number_of_devices
-from pyshardy.partition.local.module_metadata import write_module_metadata
 from pyshardy.partition.local.preconditions import FLOWS, STAY, LocalChecks, check_no_inner_modules
 from pyshardy.partition.op_facts.completion import (
     MissingCompletion,
@@ -47,6 +50,7 @@ from pyshardy.partition.op_facts.completion import (
     complete,
     missing_completions,
 )
+from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 from pyshardy.partition.op_facts.record import (
     Conversion,
     operations_where,
@@ -139,7 +143,7 @@ class _ModuleConverter:
                 conversion(operation, self.builder)
         for function in functions:
             share_large_constants(function)
-        write_module_metadata(self.module, self.meshes)
+        _write_module_metadata(self.module, self.meshes)
 
     def _new_types(self) -> tuple[dict[ir.Value, ir.Type], list[tuple[ir.Operation, str]]]:
         """Return the local types of all values whose type changes.
@@ -313,3 +317,38 @@ def _local_size(
             )
         )
     return size // num_shards
+
+
+def _write_module_metadata(module: ir.Module, meshes: Mapping[str, Mesh]) -> None:
+    """Give a global module with a function `@main` the attributes of `MODULE_SHARDING_METADATA`.
+
+    1. Shardings hold their meshes, as the declarations of meshes are dropped later.
+    2. A value without a sharding is replicated on the mesh of the function, or on an empty one.
+    """
+    main = next((f for f in functions_of(module) if symbol_name(f) == "main"), None)
+    if main is None or not has_body(main):
+        return
+    mesh_name = device_mesh_of(main, meshes)
+    default = Mesh() if mesh_name is None else meshes[mesh_name]
+    signature = function_type_of(main)
+    lists = (
+        _complete(argument_shardings(main), signature.inputs, meshes, default),
+        _complete(result_shardings(main), signature.results, meshes, default),
+    )
+    for name, shardings in zip(MODULE_SHARDING_METADATA, lists, strict=True):
+        attribute = attribute_of(TensorShardingPerValue(shardings), module.context)
+        set_discardable(module.operation, name, attribute)
+
+
+def _complete(
+    shardings: Sequence[TensorSharding | None],
+    types: Sequence[ir.Type],
+    meshes: Mapping[str, Mesh],
+    default: Mesh,
+) -> tuple[TensorSharding, ...]:
+    return tuple(
+        TensorSharding.fully_closed(rank_of(value_type), default)
+        if sharding is None
+        else sharding.with_mesh(mesh_of(sharding, meshes) or default)
+        for sharding, value_type in zip(shardings, types, strict=True)
+    )

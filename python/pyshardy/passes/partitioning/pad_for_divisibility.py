@@ -61,8 +61,7 @@ from pyshardy.partition.op_facts.data_flow import (
     sources_of_function,
 )
 from pyshardy.partition.op_facts.left_over import REMOVED_BY, is_left
-from pyshardy.partition.op_facts.record import record_of
-from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
+from pyshardy.partition.op_facts.record import record_of, rule_on_shards
 from pyshardy.partition.op_facts.sharding_cache import READ_APART
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.collectives import COLLECTIVES, pad_collective

@@ -4,7 +4,7 @@
 import pytest
 
 from mlir_sdy.model import AxisRef, Mesh, ReductionOp, TensorSharding
-from pyshardy.partition.op_facts.unreduced_transition import broken_transition
+from pyshardy.passes.exporting.verify_unreduced_axes import broken_transition
 
 MESHES = {"m": Mesh.of({"x": 4, "y": 2}), "same": Mesh.of({"x": 4, "y": 2}), "empty": Mesh()}
 SUM, MAX, MIN = ReductionOp
