@@ -17,7 +17,7 @@ from pyshardy.irtools.named_values import result_names
 from pyshardy.irtools.stablehlo_views import function_type_of, symbol_name
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.local_program.values import spec_of
-from pyshardy.partition.op_facts.device_meshes import device_mesh_of
+from pyshardy.partition.types.device_meshes import device_mesh_of
 from pyshardy.pipeline import Instrumentation, Step
 
 LIFT_MESHES = "sdy-lift-inlined-meshes"

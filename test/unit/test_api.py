@@ -87,7 +87,7 @@ assert "torch_mlir" in sys.modules
 def test_functions_are_not_hidden_by_subpackages_of_their_name():
     program = """
 import pyshardy as sdy
-import pyshardy.partition.op_facts.reductions
+import pyshardy.partition.partial.reductions
 assert sdy.partition.__module__ == "pyshardy.advised_partition", sdy.partition
 import pyshardy.partition.op_facts.data_flow
 assert sdy.partition.__module__ == "pyshardy.advised_partition", sdy.partition

@@ -49,7 +49,7 @@ from pyshardy.irtools.named_values import (
     result_names,
 )
 from pyshardy.irtools.stablehlo_views import function_type_of
-from pyshardy.partition.op_facts.device_meshes import device_mesh_of
+from pyshardy.partition.types.device_meshes import device_mesh_of
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -27,7 +27,7 @@ from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import NamedValues, name_of, result_names
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.op_facts.device_meshes import device_mesh_of
+from pyshardy.partition.types.device_meshes import device_mesh_of
 from pyshardy.pipeline import PassPipeline, PassUse, pipeline_of, run_pipeline
 from pyshardy.pipelines.propagation import (
     PropagationPipelineOptions,

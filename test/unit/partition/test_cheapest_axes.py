@@ -11,8 +11,7 @@ from test_factor_axes import rule
 
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Link, load_hardware
-from pyshardy.partition.compatibility.cheapest_axes import Tensor, cheapest_factor_axes
-from pyshardy.partition.compatibility.factor_axes import choose_factor_axes
+from pyshardy.partition.choice.cheapest_axes import Tensor, cheapest_factor_axes
 from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
     Reshard,
@@ -20,6 +19,7 @@ from pyshardy.partition.resharding.cost import (
     reshard_bytes,
     reshard_cost,
 )
+from pyshardy.partition.types.factor_axes import choose_factor_axes
 from pyshardy.propagation.projection import ShardingProjection
 
 MESH = mesh_of_sizes(x=2, y=4)

@@ -6,13 +6,13 @@ import random
 import pytest
 
 from pyshardy.partition.halo.emit_exchange import joined_places
-from pyshardy.partition.halo.exchange_plan import (
+from pyshardy.partition.halo.window import Window
+from pyshardy.partition.types.exchange_plan import (
     ExchangePlan,
     Permute,
     RequiredRange,
     plan_exchange,
 )
-from pyshardy.partition.halo.window import Window
 
 
 def carried_out(plan: ExchangePlan, required: list[RequiredRange]) -> list[list[object]]:

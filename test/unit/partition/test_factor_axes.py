@@ -15,7 +15,7 @@ from mlir_sdy.model import (
     TensorMapping,
     lists_overlap,
 )
-from pyshardy.partition.compatibility.factor_axes import choose_factor_axes
+from pyshardy.partition.types.factor_axes import choose_factor_axes
 from pyshardy.propagation.projection import ShardingProjection
 
 MESH = mesh_of_sizes(x=2, y=2, z=4)

@@ -9,8 +9,8 @@ import pytest
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis
-from pyshardy.partition.compatibility.reshape_sides import Side, images, pads_alike, shapes_between
 from pyshardy.partition.halo.crossing import wide_shapes
+from pyshardy.partition.types.reshapes import Side, images, pads_alike, shapes_between
 from pyshardy.program import partition
 
 MESH = Mesh((MeshAxis("x", 4), MeshAxis("y", 2)))

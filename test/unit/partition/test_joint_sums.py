@@ -5,8 +5,8 @@ import pytest
 
 import pyshardy as sdy
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.op_facts.joint_sums import JointSums
-from pyshardy.partition.op_facts.sharding_cache import ShardingCache
+from pyshardy.partition.function_context import ShardingCache
+from pyshardy.partition.partial.joint_sums import JointSums
 
 TEXT = """
 func.func @main(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {

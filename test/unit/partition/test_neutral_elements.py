@@ -6,7 +6,7 @@ import pytest
 
 from mlir_sdy.host import ir
 from pyshardy.local_program.values import attribute_of
-from pyshardy.partition.op_facts.neutral_elements import neutral_elements
+from pyshardy.partition.types.neutral_elements import neutral_elements
 
 REDUCTIONS = {
     "add": np.add,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_sdy.assembly import asm, parse
-from pyshardy.partition.compatibility.reshape_sides import reshape_groups
+from pyshardy.partition.types.reshapes import reshape_groups
 from pyshardy.passes.partitioning.resolve_permutation_factors import resolve_permutation_factors
 
 

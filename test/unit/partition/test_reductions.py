@@ -6,7 +6,7 @@ import pytest
 from mlir_sdy.assembly import parse
 from mlir_sdy.host import ir
 from mlir_sdy.model import ReductionOp
-from pyshardy.partition.op_facts.reductions import (
+from pyshardy.partition.partial.reductions import (
     Completion,
     completion_of,
     counts_any_number_of_times,

@@ -10,7 +10,7 @@ from model_helpers import disjoint_refs, mesh_of_sizes, meshes, refs
 
 from mlir_sdy.model import AxisRef, Mesh, add_or_merge
 from pyshardy.partition.resharding.plan import plan_reshard
-from pyshardy.partition.resharding.steps import (
+from pyshardy.partition.types.steps import (
     AllGather,
     AllSlice,
     AllToAll,

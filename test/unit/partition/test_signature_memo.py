@@ -5,7 +5,7 @@ import pytest
 
 from mlir_sdy.assembly import parse
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.signature_memo import SignatureMemo
+from pyshardy.partition.op_facts.signature_memo import SignatureMemo
 from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.operation_view import OperationView
 

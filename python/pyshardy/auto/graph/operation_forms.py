@@ -17,9 +17,9 @@ from pyshardy.auto.graph.sites import Flow, Graph, Site
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.cost.op_work import Work
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.work import depends_on_sizes_only
+from pyshardy.partition.types.factor_axes import Shape
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
 

@@ -27,11 +27,11 @@ from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.auto.strategies.costs import Collectives
 from pyshardy.auto.strategies.strategy import completions, is_even
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.partition.compatibility.factor_axes import Shape
-from pyshardy.partition.op_facts.linear_operations import has_booleans, linearity_of
 from pyshardy.partition.op_facts.record import record_of
-from pyshardy.partition.op_facts.reductions import completion_of
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.partial.linear_operations import has_booleans, linearity_of
+from pyshardy.partition.partial.reductions import completion_of
+from pyshardy.partition.types.factor_axes import Shape
+from pyshardy.partition.types.steps import AxesPerDim
 
 _SUMMING = frozenset(
     {"stablehlo.convolution", "stablehlo.dot", "stablehlo.dot_general", "stablehlo.reduce"}

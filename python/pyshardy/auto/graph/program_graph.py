@@ -51,9 +51,9 @@ from pyshardy.irtools.stablehlo_views import (
     symbol_name,
 )
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.partition.compatibility.single_device import single_device_sharding
 from pyshardy.partition.op_facts.fusion import is_fused, is_used_once
 from pyshardy.partition.op_facts.record import record_of
+from pyshardy.partition.types.single_device import single_device_sharding
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
 _BARRIER = "stablehlo.optimization_barrier"

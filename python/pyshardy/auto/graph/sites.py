@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from mlir_sdy.host import ir, location_of
 from pyshardy.auto.strategies.alternatives import Alternatives
-from pyshardy.partition.compatibility.factor_axes import Shape
+from pyshardy.partition.types.factor_axes import Shape
 
 
 @dataclass(slots=True)

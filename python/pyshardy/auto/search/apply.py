@@ -27,11 +27,11 @@ from pyshardy.auto.problem.arrays import Ints
 from pyshardy.auto.search.build import Built
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.irtools.functions import entry_block, functions_of, main_function
-from pyshardy.partition.compatibility.factor_axes import FactorAxes
-from pyshardy.partition.compatibility.planned_axes import set_planned_axes
-from pyshardy.partition.compatibility.planned_partial import set_planned_partial
-from pyshardy.partition.compatibility.single_device import single_device_sharding
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.partial.planned_partial import set_planned_partial
+from pyshardy.partition.types.factor_axes import FactorAxes
+from pyshardy.partition.types.planned_axes import set_planned_axes
+from pyshardy.partition.types.single_device import single_device_sharding
+from pyshardy.partition.types.steps import AxesPerDim
 
 _WITHOUT_FACTORS = frozenset(
     {

@@ -14,8 +14,8 @@ from mlir_sdy.model import AxisTuple
 from pyshardy.auto.graph.sites import Flow, Graph
 from pyshardy.auto.problem.arrays import Floats, Ints, Node, Problem, User, Value, evaluate
 from pyshardy.auto.strategies.costs import Collectives, ReshardCosts
-from pyshardy.partition.compatibility.factor_axes import Shape
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.factor_axes import Shape
+from pyshardy.partition.types.steps import AxesPerDim
 
 Permitted = Mapping[int, frozenset[int]]
 """The strategies that sites may choose, by their numbers; any for other sites."""

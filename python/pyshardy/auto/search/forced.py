@@ -19,7 +19,7 @@ from pyshardy.auto.search.build import Permitted
 from pyshardy.auto.search.memory import with_memory
 from pyshardy.auto.search.program_search import Search
 from pyshardy.auto.solvers.local_search import LocalSearch
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.steps import AxesPerDim
 
 DEFAULT_SECONDS = 30.0
 

@@ -28,9 +28,9 @@ from pyshardy.auto.search.build import Built, FlowGroup
 from pyshardy.auto.strategies.alternatives import Alternatives
 from pyshardy.auto.strategies.padding import padded_bytes
 from pyshardy.auto.strategies.strategy import is_even, num_parts_of
-from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.resharding.cost import Reshard
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.factor_axes import Shape
+from pyshardy.partition.types.steps import AxesPerDim
 
 SMALLEST_PART = 1e-4
 """The share of the limit below which a tensor doesn't count."""

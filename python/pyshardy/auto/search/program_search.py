@@ -43,8 +43,8 @@ from pyshardy.auto.strategies.costs import CostModel, HardwareCosts
 from pyshardy.irtools.functions import entry_block, main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import name_of, result_names
-from pyshardy.partition.op_facts.device_meshes import device_mesh_of
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.device_meshes import device_mesh_of
+from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.pipeline import run_pipeline
 
 _NEARBY_SHARE = 0.05

@@ -27,16 +27,16 @@ from pyshardy.auto.strategies.strategy import (
 )
 from pyshardy.cost.op_work import SizedOperation, TensorSize, TensorSizes, Work
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
-from pyshardy.partition.halo.form import ExchangeForm
 from pyshardy.partition.halo.form_lookup import form_of
-from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.record import record_of, rule_on_shards
-from pyshardy.partition.op_facts.reductions import completion_of
 from pyshardy.partition.op_facts.work import elements_of_product, work_of
 from pyshardy.partition.padding.replicated import unpaddable_factors
+from pyshardy.partition.partial.blocked_factors import blocked_factors
+from pyshardy.partition.partial.reductions import completion_of
 from pyshardy.partition.resharding.cost import PlannedCollective, Reshard
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.exchange_form import ExchangeForm
+from pyshardy.partition.types.factor_axes import FactorAxes, Shape
+from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.rules import ShardingRuleLookup
 
 

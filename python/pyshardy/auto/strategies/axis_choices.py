@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, OpShardingRule, sort_and_merge
-from pyshardy.partition.compatibility.factor_axes import FactorAxes
+from pyshardy.partition.types.factor_axes import FactorAxes
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ from pyshardy.auto.strategies.strategy import is_even, num_parts_of
 from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import Work
-from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.halo.reshard import exchanging_reshard_collectives
 from pyshardy.partition.resharding.completions import completion_collectives
 from pyshardy.partition.resharding.cost import (
@@ -32,7 +31,8 @@ from pyshardy.partition.resharding.cost import (
     Reshard,
     reshard_collectives,
 )
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.factor_axes import Shape
+from pyshardy.partition.types.steps import AxesPerDim
 
 Collectives = tuple[PlannedCollective, ...]
 

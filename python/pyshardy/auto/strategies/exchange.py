@@ -14,7 +14,6 @@ from mlir_sdy.model import Mesh
 from pyshardy.auto.strategies.costs import Collectives
 from pyshardy.auto.strategies.padding import MASK_BYTES
 from pyshardy.auto.strategies.strategy import Strategy
-from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.halo.communication import (
     bytes_beside,
     exchange_collectives,
@@ -22,9 +21,10 @@ from pyshardy.partition.halo.communication import (
     shard_sizes,
 )
 from pyshardy.partition.halo.emit_exchange import joined_places
-from pyshardy.partition.halo.exchange_plan import ExchangePlan
-from pyshardy.partition.halo.form import ExchangeForm
 from pyshardy.partition.resharding.cost import local_elements
+from pyshardy.partition.types.exchange_form import ExchangeForm
+from pyshardy.partition.types.exchange_plan import ExchangePlan
+from pyshardy.partition.types.factor_axes import Shape
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,14 +17,14 @@ from pyshardy.auto.strategies.strategy import Strategy
 from pyshardy.cost.op_work import Work
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.partition.op_facts.reductions import is_positive_zero
 from pyshardy.partition.padding.neutral import masks_of_reduced_dims
+from pyshardy.partition.partial.reductions import is_positive_zero
 from pyshardy.partition.resharding.cost import (
     Reshard,
     elements_padded_for,
     local_elements,
 )
-from pyshardy.partition.resharding.steps import AllGather, AllSlice, AllToAll
+from pyshardy.partition.types.steps import AllGather, AllSlice, AllToAll
 
 MASK_BYTES = 30
 """The bytes that are accessed for each element of a mask: a position, its limit, the comparison."""

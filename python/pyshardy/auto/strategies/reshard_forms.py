@@ -34,8 +34,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh
-from pyshardy.partition.compatibility.factor_axes import Shape
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.factor_axes import Shape
+from pyshardy.partition.types.steps import AxesPerDim
 
 _Key = TypeVar("_Key", bound=Hashable)
 

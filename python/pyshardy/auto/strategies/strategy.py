@@ -38,8 +38,8 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from pyshardy.auto.strategies.axis_choices import AxisChoices, assignments
-from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.factor_axes import FactorAxes, Shape
+from pyshardy.partition.types.steps import AxesPerDim
 
 
 @dataclass(frozen=True, slots=True)

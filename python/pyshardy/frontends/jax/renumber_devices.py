@@ -12,7 +12,7 @@ from pyshardy.irtools.stablehlo_views import COLLECTIVES, CollectiveView
 from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
-from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.partition.types.local_builder import LocalBuilder
 
 _NO_MEMBER = -1
 

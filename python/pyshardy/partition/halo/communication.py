@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from mlir_sdy.model import Mesh
 from mlir_sdy.model.communication import share_sent
-from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
-from pyshardy.partition.halo.form import ExchangeForm
 from pyshardy.partition.resharding.cost import PlannedCollective
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.exchange_form import ExchangeForm
+from pyshardy.partition.types.factor_axes import FactorAxes, Shape
+from pyshardy.partition.types.steps import AxesPerDim
 
 
 def exchange_collectives(

@@ -31,11 +31,11 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.values import get_sharding, look_through_barriers, rank_of
 from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
-from pyshardy.partition.halo.device_axis import DeviceAxis
-from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.halo.merging import merge_slices
-from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.padding.builder import PaddingBuilder
+from pyshardy.partition.types.device_axis import DeviceAxis
+from pyshardy.partition.types.exchange_form import Body, ExchangeForm
+from pyshardy.partition.types.local_builder import LocalBuilder
+from pyshardy.partition.types.padding_builder import PaddingBuilder
 
 
 def replace_with_manual_computation(

@@ -21,8 +21,11 @@ from functools import lru_cache
 from mlir_sdy.model import Mesh
 from pyshardy.cost.collectives import Traffic
 from pyshardy.cost.hardware import Hardware
-from pyshardy.partition.compatibility.factor_axes import Shape
-from pyshardy.partition.compatibility.reshape_sides import (
+from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
+from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_traffic
+from pyshardy.partition.resharding.cost import Reshard
+from pyshardy.partition.types.factor_axes import Shape
+from pyshardy.partition.types.reshapes import (
     Side,
     are_alike,
     images_on,
@@ -30,9 +33,6 @@ from pyshardy.partition.compatibility.reshape_sides import (
     reshape_groups,
     shapes_between,
 )
-from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
-from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_traffic
-from pyshardy.partition.resharding.cost import Reshard
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mlir_sdy.host import ir
-from pyshardy.partition.halo.device_axis import DeviceAxis
-from pyshardy.partition.halo.exchange_plan import ExchangePlan, Permute
-from pyshardy.partition.halo.fill_value import FillValue, PaddingContents
+from pyshardy.partition.types.device_axis import DeviceAxis, FillValue, PaddingContents
+from pyshardy.partition.types.exchange_plan import ExchangePlan, Permute
 
 
 def emit_exchange(

@@ -7,8 +7,8 @@ import functools
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
-from pyshardy.partition.halo.form import ExchangeForm
 from pyshardy.partition.op_facts.record import operations_where, record_of
+from pyshardy.partition.types.exchange_form import ExchangeForm
 
 
 @functools.cache

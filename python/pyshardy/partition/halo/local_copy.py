@@ -9,8 +9,8 @@ from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.values import SHARDING
 from pyshardy.irtools.stablehlo_views import FieldValues, set_fields
-from pyshardy.partition.halo.form import Body
 from pyshardy.partition.op_facts.record import record_of
+from pyshardy.partition.types.exchange_form import Body
 
 
 def local_copy(

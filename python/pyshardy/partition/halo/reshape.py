@@ -51,11 +51,11 @@ from mlir_sdy.values import get_sharding, look_through_barriers, set_result_shar
 from pyshardy.cost.collectives import Traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.partition.compatibility.factor_axes import Shape
-from pyshardy.partition.compatibility.reshape_sides import Side, passes_through, reshape_groups
 from pyshardy.partition.halo.crossing import Crossing, cheapest_crossing
-from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.resharding.cost import Reshard, reshard_traffic
+from pyshardy.partition.types.factor_axes import Shape
+from pyshardy.partition.types.padding_builder import PaddingBuilder
+from pyshardy.partition.types.reshapes import Side, passes_through, reshape_groups
 
 
 def resolve_reshape(

@@ -31,12 +31,12 @@ from pyshardy.cost.collectives import Traffic, collective_traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import Shape, shape_of
 from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_permutes
-from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.resharding.cost import (
     PlannedCollective,
     Reshard,
     reshard_collectives,
 )
+from pyshardy.partition.types.padding_builder import PaddingBuilder
 
 
 def widen_reshard(

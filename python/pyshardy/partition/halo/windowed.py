@@ -12,15 +12,15 @@ from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding
 from pyshardy.cost.collectives import Traffic, permute_traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.stablehlo_views import FieldValues
-from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.halo.emit_exchange import emit_exchange
-from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
-from pyshardy.partition.halo.fill_value import FillValue, PaddingContents
-from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.window import Window, WindowFootprint
-from pyshardy.partition.padding.trailing_resize import does_nothing
+from pyshardy.partition.op_facts.trailing_resize import does_nothing
 from pyshardy.partition.resharding.cost import PlannedCollective
+from pyshardy.partition.types.device_axis import FillValue, PaddingContents
+from pyshardy.partition.types.exchange_form import Body, ExchangeForm
+from pyshardy.partition.types.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
+from pyshardy.partition.types.factor_axes import Shape
 
 
 @dataclass(frozen=True, slots=True)

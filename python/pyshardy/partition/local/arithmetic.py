@@ -11,8 +11,8 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisRef, Mesh
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.op_facts.neutral_elements import neutral_element
+from pyshardy.partition.types.local_builder import LocalBuilder
+from pyshardy.partition.types.neutral_elements import neutral_element
 
 
 def neutral(builder: LocalBuilder, name: str, element_type: ir.Type) -> ir.Value:

@@ -11,8 +11,8 @@ from mlir_sdy.model import AxisRef, Mesh
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.stablehlo_views import ReduceView
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.resharding.cost import collective_cost
+from pyshardy.partition.types.local_builder import LocalBuilder
 
 
 def all_reduce_product(

@@ -7,8 +7,8 @@ import functools
 from collections.abc import Callable
 
 from mlir_sdy.host import ir
-from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.op_facts.record import Conversion
+from pyshardy.partition.types.local_builder import LocalBuilder
 
 
 def retype_only(operation: ir.Operation, builder: LocalBuilder) -> None:

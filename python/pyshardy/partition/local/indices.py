@@ -15,7 +15,7 @@ import numpy as np
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, shard_index
 from pyshardy.irtools.tensor_types import element_type_of
-from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.partition.types.local_builder import LocalBuilder
 
 _MAX_I32 = 2**31 - 1
 

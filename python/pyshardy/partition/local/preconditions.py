@@ -25,28 +25,28 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.compatibility.compatible_shardings import Shardings
-from pyshardy.partition.compatibility.one_mesh import is_change_of_mesh
-from pyshardy.partition.compatibility.signature_memo import SignatureMemo
-from pyshardy.partition.compatibility.single_device import is_on_single_device, runs_on_shards
-from pyshardy.partition.halo.device_axis import DeviceAxis
-from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.halo.form_lookup import exchanging_operations, form_of
 from pyshardy.partition.halo.merging import merge_slices
 from pyshardy.partition.halo.profitability import axes_of_factors
-from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.conversions import retype_only
-from pyshardy.partition.op_facts.blocked_factors import blocked_factors
-from pyshardy.partition.op_facts.completion import PartialResults, partial_axes
 from pyshardy.partition.op_facts.data_flow import (
     Source,
     sources_of,
     sources_of_call,
     sources_of_function,
 )
-from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 from pyshardy.partition.op_facts.left_over import REMOVED_BY, is_left
 from pyshardy.partition.op_facts.record import record_of, rule_on_shards
+from pyshardy.partition.op_facts.signature_memo import SignatureMemo
+from pyshardy.partition.partial.blocked_factors import blocked_factors
+from pyshardy.partition.partial.completion import PartialResults, partial_axes
+from pyshardy.partition.types.compatible_shardings import Shardings
+from pyshardy.partition.types.device_axis import DeviceAxis
+from pyshardy.partition.types.device_meshes import device_mesh_of
+from pyshardy.partition.types.exchange_form import Body, ExchangeForm
+from pyshardy.partition.types.local_builder import LocalBuilder
+from pyshardy.partition.types.one_mesh import is_change_of_mesh
+from pyshardy.partition.types.single_device import is_on_single_device, runs_on_shards
 from pyshardy.propagation.projection import ShardingProjection, deal_axes
 from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.operation_view import OperationView

@@ -1,2 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Facts about single operations: their records, and analyses of operations and bodies."""
+"""Facts about single operations, and analyses of operations and bodies.
+
+| module                   | contents                                                        |
+|--------------------------|-----------------------------------------------------------------|
+| `record`                 | all that the partitioner knows of operations of a name          |
+| `signature_memo`         | results for operations with equal signatures                    |
+| `reduction_bodies`       | analysis of the bodies of reductions                            |
+| `scatter_windows`        | window dimensions of scatters                                   |
+| `trailing_resize`        | pads and slices at the end of dimensions, without communication |
+| `own_rows`               | products of groups of which devices use only their own rows     |
+| `data_flow`              | data flow through operations with regions, calls and functions  |
+| `invariant_computations` | what a loop computes from values that it doesn't change         |
+| `fusion`                 | results that XLA keeps out of memory                            |
+| `work`                   | the work of a device for an operation                           |
+| `left_over`              | operations that an earlier pass should have replaced            |
+"""

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pyshardy.cost.op_work import WorkFunction
     from pyshardy.irtools.stablehlo_views import FieldValues
     from pyshardy.irtools.tensor_types import Shape
-    from pyshardy.partition.halo.form import ExchangeForm
-    from pyshardy.partition.local.builder import LocalBuilder
-    from pyshardy.partition.padding.builder import PaddingBuilder
+    from pyshardy.partition.types.exchange_form import ExchangeForm
+    from pyshardy.partition.types.local_builder import LocalBuilder
+    from pyshardy.partition.types.padding_builder import PaddingBuilder
 
 
 _FAMILIES = "pyshardy.partition.records"

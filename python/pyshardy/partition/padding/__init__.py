@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Padding of dimensions that their axes don't divide.
 
-| module            | contents                                                               |
-|-------------------|------------------------------------------------------------------------|
-| `builder`         | operations that add, slice off and overwrite padding                   |
-| `replicated`      | replication of dimensions around operations that can't be padded       |
-| `collectives`     | the dialect's collectives between tensors with different padding       |
-| `neutral`         | operations that read padding, and the neutral values for them          |
-| `indices`         | indices that count along padded dimensions                             |
-| `reshape`         | reshapes between padded values                                         |
-| `trailing_resize` | pads and slices at the end of dimensions, without communication        |
+| module        | contents                                                         |
+|---------------|------------------------------------------------------------------|
+| `replicated`  | replication of dimensions around operations that can't be padded |
+| `collectives` | the dialect's collectives between tensors with different padding |
+| `neutral`     | operations that read padding, and the neutral values for them    |
+| `indices`     | indices that count along padded dimensions                       |
 """

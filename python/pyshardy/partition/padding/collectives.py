@@ -10,8 +10,8 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
-from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.replicated import lists_of, reduced_operand, without_dims
+from pyshardy.partition.types.padding_builder import PaddingBuilder
 
 COLLECTIVES = frozenset({"sdy.all_gather", "sdy.all_slice", "sdy.all_to_all", "sdy.reduce_scatter"})
 """The collectives whose operand and result may be padded differently."""

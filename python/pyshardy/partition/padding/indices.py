@@ -14,7 +14,7 @@ from mlir_sdy.values import get_sharding
 from pyshardy.irtools.stablehlo_views import GatherView
 from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
 from pyshardy.partition.op_facts.record import record_of
-from pyshardy.partition.padding.builder import PaddingBuilder
+from pyshardy.partition.types.padding_builder import PaddingBuilder
 
 
 def clamp_indices(

@@ -17,8 +17,8 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule, TensorMapping
 from pyshardy.irtools.tensor_types import Shape, shape_of
 from pyshardy.partition.op_facts.record import Neutral, PaddingMask, record_of
-from pyshardy.partition.op_facts.reductions import is_positive_zero
-from pyshardy.partition.padding.builder import PaddingBuilder
+from pyshardy.partition.partial.reductions import is_positive_zero
+from pyshardy.partition.types.padding_builder import PaddingBuilder
 
 
 def mask_operands(

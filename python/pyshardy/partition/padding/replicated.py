@@ -32,12 +32,12 @@ from mlir_sdy.model import (
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.irtools.tensor_types import padded_shape_of, shape_of
-from pyshardy.partition.compatibility.remarks import remark_on_gathering
-from pyshardy.partition.op_facts.blocked_factors import blocked_factors
-from pyshardy.partition.op_facts.completion import COMPLETING, reduced_axes, reduction_kind
 from pyshardy.partition.op_facts.record import record_of
+from pyshardy.partition.op_facts.trailing_resize import factors_in_place
 from pyshardy.partition.padding.neutral import neutral_values
-from pyshardy.partition.padding.trailing_resize import factors_in_place
+from pyshardy.partition.partial.blocked_factors import blocked_factors
+from pyshardy.partition.partial.completion import COMPLETING, reduced_axes, reduction_kind
+from pyshardy.partition.resharding.remarks import remark_on_gathering
 
 DimsPerTensor = list[set[int]]
 """Some dimensions of each operand, then of each result."""

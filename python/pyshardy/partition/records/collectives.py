@@ -15,10 +15,10 @@ from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import get_sharding, result_shardings_of
 from pyshardy.cost.op_work import no_work
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.local.builder import REDUCTION_OPERATIONS, LocalBuilder
-from pyshardy.partition.op_facts.completion import reduction_kind
-from pyshardy.partition.op_facts.linear_operations import first_operand
 from pyshardy.partition.op_facts.record import Conversion, PartitionRecord
+from pyshardy.partition.partial.completion import reduction_kind
+from pyshardy.partition.partial.linear_operations import first_operand
+from pyshardy.partition.types.local_builder import REDUCTION_OPERATIONS, LocalBuilder
 
 
 def moves_elements(conversion: Conversion) -> Conversion:

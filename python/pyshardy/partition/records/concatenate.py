@@ -24,12 +24,12 @@ from pyshardy.irtools.defining_ops import defining_operation
 from pyshardy.irtools.stablehlo_views import ConcatenateView, SliceView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.emit_exchange import emit_exchange
-from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
-from pyshardy.partition.halo.form import PASSING_ON, Body, ExchangeForm
 from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.windowed import any_fill
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.record import Linearity, PartitionRecord
+from pyshardy.partition.types.exchange_form import PASSING_ON, Body, ExchangeForm
+from pyshardy.partition.types.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from mlir_sdy.values import get_sharding
 from pyshardy.cost.op_work import moving_work, no_work
 from pyshardy.irtools.constants import filled
 from pyshardy.irtools.stablehlo_views import ConstantView, IotaView
-from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.op_facts.record import PartitionRecord
+from pyshardy.partition.types.local_builder import LocalBuilder
 
 
 def convert_constant(operation: ir.Operation, builder: LocalBuilder) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.cost.op_work import no_work
-from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.record import PartitionRecord
+from pyshardy.partition.types.local_builder import LocalBuilder
 
 
 def convert_identity(operation: ir.Operation, _: LocalBuilder) -> None:

@@ -29,10 +29,10 @@ from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, zero_fill
 from pyshardy.partition.local.conversions import fit_only
-from pyshardy.partition.op_facts.blocked_factors import factors_of
-from pyshardy.partition.op_facts.linear_operations import multiplicative
 from pyshardy.partition.op_facts.record import PartitionRecord
-from pyshardy.partition.op_facts.reductions import completion_by_sum
+from pyshardy.partition.partial.blocked_factors import factors_of
+from pyshardy.partition.partial.linear_operations import multiplicative
+from pyshardy.partition.partial.reductions import completion_by_sum
 from pyshardy.partition.records.dot import zeros_for_all_operands
 
 # --- Sharding -----------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.irtools.stablehlo_views import target_of
 from pyshardy.partition.local.conversions import retype_only
-from pyshardy.partition.op_facts.blocked_factors import factors_of
 from pyshardy.partition.op_facts.record import PartitionRecord
-from pyshardy.partition.op_facts.reductions import completion_by_sum
+from pyshardy.partition.partial.blocked_factors import factors_of
+from pyshardy.partition.partial.reductions import completion_by_sum
 
 _CALLS_ON_MATRICES = frozenset(
     {

@@ -11,10 +11,10 @@ from pyshardy.cost.op_work import ProductWork, SizedOperation
 from pyshardy.irtools.stablehlo_views import DotView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.conversions import retype_only
-from pyshardy.partition.op_facts.linear_operations import multiplicative
-from pyshardy.partition.op_facts.neutral_elements import has_zero
 from pyshardy.partition.op_facts.record import Neutral, PartitionRecord
-from pyshardy.partition.op_facts.reductions import completion_by_sum
+from pyshardy.partition.partial.linear_operations import multiplicative
+from pyshardy.partition.partial.reductions import completion_by_sum
+from pyshardy.partition.types.neutral_elements import has_zero
 
 
 def zeros_for_all_operands(operation: ir.Operation) -> dict[int, Neutral] | None:

@@ -24,17 +24,17 @@ from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import SizedOperation, Work, taking_work
 from pyshardy.irtools.stablehlo_views import DynamicSliceView
 from pyshardy.irtools.tensor_types import Shape, element_type_of, shape_of, with_shape
+from pyshardy.partition.function_context import sharding_of
 from pyshardy.partition.local.arithmetic import neutral, value_where
-from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
-from pyshardy.partition.op_facts.blocked_factors import factors_of
-from pyshardy.partition.op_facts.linear_operations import moving
 from pyshardy.partition.op_facts.record import PartitionRecord, signature_of
-from pyshardy.partition.op_facts.reductions import completion_by_sum
-from pyshardy.partition.op_facts.sharding_cache import sharding_of
-from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.indices import clamp_starts
+from pyshardy.partition.partial.blocked_factors import factors_of
+from pyshardy.partition.partial.linear_operations import moving
+from pyshardy.partition.partial.reductions import completion_by_sum
 from pyshardy.partition.records.gather import no_neutral_values
+from pyshardy.partition.types.local_builder import LocalBuilder
+from pyshardy.partition.types.padding_builder import PaddingBuilder
 from pyshardy.rules.builder import NEED_REPLICATION, REDUCTION, RuleBuilder
 
 # --- Sharding -----------------------------------------------------------------------------------

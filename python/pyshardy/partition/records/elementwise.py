@@ -9,7 +9,8 @@ from dataclasses import replace
 from mlir_sdy.host import ir
 from mlir_sdy.model import ReductionOp
 from pyshardy.partition.local.conversions import retype_only
-from pyshardy.partition.op_facts.linear_operations import (
+from pyshardy.partition.op_facts.record import ContentShape, PaddingMask, PartitionRecord
+from pyshardy.partition.partial.linear_operations import (
     additive,
     moving,
     multiplicative,
@@ -17,7 +18,6 @@ from pyshardy.partition.op_facts.linear_operations import (
     selecting,
     together,
 )
-from pyshardy.partition.op_facts.record import ContentShape, PaddingMask, PartitionRecord
 from pyshardy.rules.families.broadcast import BROADCASTING_OPERATIONS
 from pyshardy.rules.families.pointwise import POINTWISE_BEYOND_SHARDY, POINTWISE_OPERATIONS
 

@@ -8,14 +8,14 @@ from mlir_sdy.model import AxisTuple, Mesh
 from pyshardy.cost.op_work import taking_work
 from pyshardy.irtools.stablehlo_views import GatherView
 from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.partition.function_context import sharding_of
 from pyshardy.partition.local.arithmetic import all_along, is_first, value_where
-from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
-from pyshardy.partition.op_facts.linear_operations import moving
 from pyshardy.partition.op_facts.record import Neutral, PartitionRecord
-from pyshardy.partition.op_facts.reductions import completion_by_sum
-from pyshardy.partition.op_facts.sharding_cache import sharding_of
 from pyshardy.partition.padding.indices import clamp_vectors
+from pyshardy.partition.partial.linear_operations import moving
+from pyshardy.partition.partial.reductions import completion_by_sum
+from pyshardy.partition.types.local_builder import LocalBuilder
 
 
 def convert_gather(operation: ir.Operation, builder: LocalBuilder) -> None:

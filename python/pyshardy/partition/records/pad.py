@@ -10,7 +10,6 @@ from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import moving_work
 from pyshardy.irtools.stablehlo_views import FieldValues, PadView
 from pyshardy.irtools.tensor_types import shape_of, with_shape
-from pyshardy.partition.halo.form import Body
 from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.merging import merged_padding
 from pyshardy.partition.halo.window import Window
@@ -22,16 +21,17 @@ from pyshardy.partition.halo.windowed import (
     zero_fill,
 )
 from pyshardy.partition.local.conversions import fit_only
-from pyshardy.partition.op_facts.blocked_factors import factors_of
-from pyshardy.partition.op_facts.linear_operations import is_zero, moving
 from pyshardy.partition.op_facts.record import (
     ContentShape,
     PaddingMask,
     PartitionRecord,
     SlicedOff,
 )
-from pyshardy.partition.op_facts.reductions import is_positive_zero
-from pyshardy.partition.padding.trailing_resize import does_nothing
+from pyshardy.partition.op_facts.trailing_resize import does_nothing
+from pyshardy.partition.partial.blocked_factors import factors_of
+from pyshardy.partition.partial.linear_operations import is_zero, moving
+from pyshardy.partition.partial.reductions import is_positive_zero
+from pyshardy.partition.types.exchange_form import Body
 
 # --- Sharding -----------------------------------------------------------------------------------
 

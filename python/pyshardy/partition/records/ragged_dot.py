@@ -23,11 +23,11 @@ from pyshardy.cost.op_work import ProductWork, SizedOperation
 from pyshardy.irtools.ragged_dots import cumulative_sums
 from pyshardy.irtools.stablehlo_views import RaggedDotView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
-from pyshardy.partition.local.builder import LocalBuilder, axes_of
+from pyshardy.partition.function_context import sharding_of
 from pyshardy.partition.op_facts.record import PartitionRecord
-from pyshardy.partition.op_facts.reductions import completion_by_sum
-from pyshardy.partition.op_facts.sharding_cache import sharding_of
+from pyshardy.partition.partial.reductions import completion_by_sum
 from pyshardy.partition.records.dot import zeros_for_all_operands
+from pyshardy.partition.types.local_builder import LocalBuilder, axes_of
 
 # --- Local form ---------------------------------------------------------------------------------
 

@@ -10,11 +10,9 @@ from mlir_sdy.model import ReductionOp, TensorSharding
 from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_views import ReduceView
 from pyshardy.irtools.tensor_types import element_type_of
+from pyshardy.partition.function_context import sharding_of
 from pyshardy.partition.local.arithmetic import is_first, neutral, value_where
-from pyshardy.partition.local.builder import REDUCTION_OPERATIONS, LocalBuilder
 from pyshardy.partition.local.completing import all_reduce_product, reduce_again
-from pyshardy.partition.op_facts.linear_operations import has_booleans, is_zero
-from pyshardy.partition.op_facts.neutral_elements import neutral_element
 from pyshardy.partition.op_facts.record import (
     Completion,
     Linearity,
@@ -22,13 +20,15 @@ from pyshardy.partition.op_facts.record import (
     PartitionRecord,
 )
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
-from pyshardy.partition.op_facts.reductions import (
+from pyshardy.partition.partial.linear_operations import has_booleans, is_zero
+from pyshardy.partition.partial.reductions import (
     completion_by_body,
     completion_of,
     counts_any_number_of_times,
     is_neutral,
 )
-from pyshardy.partition.op_facts.sharding_cache import sharding_of
+from pyshardy.partition.types.local_builder import REDUCTION_OPERATIONS, LocalBuilder
+from pyshardy.partition.types.neutral_elements import neutral_element
 
 # --- Partial results ----------------------------------------------------------------------------
 

@@ -12,18 +12,18 @@ from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_views import FieldValues, WindowsView
 from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.attributes import paddings, per_dim
-from pyshardy.partition.halo.device_axis import DeviceAxis
-from pyshardy.partition.halo.exchange_plan import ExchangePlan
-from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.merging import merged_padding
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, operand_fill
 from pyshardy.partition.local.conversions import retype_only
-from pyshardy.partition.op_facts.blocked_factors import factors_of
 from pyshardy.partition.op_facts.record import PartitionRecord, SlicedOff
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
-from pyshardy.partition.op_facts.reductions import is_neutral
+from pyshardy.partition.partial.blocked_factors import factors_of
+from pyshardy.partition.partial.reductions import is_neutral
+from pyshardy.partition.types.device_axis import DeviceAxis
+from pyshardy.partition.types.exchange_form import Body, ExchangeForm
+from pyshardy.partition.types.exchange_plan import ExchangePlan
 
 # --- Sharding -----------------------------------------------------------------------------------
 

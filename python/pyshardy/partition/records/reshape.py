@@ -12,10 +12,10 @@ from mlir_sdy.values import get_sharding
 from pyshardy.cost.op_work import moving_work, no_work
 from pyshardy.irtools.stablehlo_views import LeadingBroadcastView
 from pyshardy.irtools.tensor_types import padded_shape_of, shape_of
-from pyshardy.partition.compatibility.reshape_sides import pads_alike
 from pyshardy.partition.local.conversions import fit_only, retype_only
-from pyshardy.partition.op_facts.linear_operations import first_operand, moving
 from pyshardy.partition.op_facts.record import PartitionRecord, signature_of
+from pyshardy.partition.partial.linear_operations import first_operand, moving
+from pyshardy.partition.types.reshapes import pads_alike
 from pyshardy.rules.families.reshape import reshape_factors
 
 

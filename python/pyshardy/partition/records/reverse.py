@@ -10,15 +10,15 @@ from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import moving_work
 from pyshardy.irtools.stablehlo_views import ReverseView
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.halo.device_axis import DeviceAxis
 from pyshardy.partition.halo.emit_exchange import emit_exchange
-from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
-from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.windowed import any_fill
 from pyshardy.partition.local.conversions import retype_only
-from pyshardy.partition.op_facts.linear_operations import first_operand, moving
 from pyshardy.partition.op_facts.record import PartitionRecord
+from pyshardy.partition.partial.linear_operations import first_operand, moving
+from pyshardy.partition.types.device_axis import DeviceAxis
+from pyshardy.partition.types.exchange_form import Body, ExchangeForm
+from pyshardy.partition.types.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
 
 
 class ReverseForm(ExchangeForm):

@@ -17,20 +17,19 @@ from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_views import CompareView, FieldValues, WindowsView
 from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.attributes import paddings
-from pyshardy.partition.halo.device_axis import DeviceAxis
 from pyshardy.partition.halo.emit_exchange import emit_exchange
-from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
-from pyshardy.partition.halo.fill_value import FillValue, PaddingContents
-from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.local.conversions import retype_only
-from pyshardy.partition.op_facts.neutral_elements import neutral_elements
 from pyshardy.partition.op_facts.record import PartitionRecord
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
-from pyshardy.partition.op_facts.reductions import is_neutral
+from pyshardy.partition.partial.reductions import is_neutral
 from pyshardy.partition.records.reduce_window import windows_of
+from pyshardy.partition.types.device_axis import DeviceAxis, FillValue, PaddingContents
+from pyshardy.partition.types.exchange_form import Body, ExchangeForm
+from pyshardy.partition.types.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
+from pyshardy.partition.types.neutral_elements import neutral_elements
 
 _OPERAND, _SOURCE, _INITIAL = range(3)
 

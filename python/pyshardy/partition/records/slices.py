@@ -16,8 +16,8 @@ from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, any_fill
 from pyshardy.partition.local.conversions import fit_only
-from pyshardy.partition.op_facts.linear_operations import first_operand, moving
 from pyshardy.partition.op_facts.record import PartitionRecord, SlicedOff
+from pyshardy.partition.partial.linear_operations import first_operand, moving
 
 # --- Halo exchange ------------------------------------------------------------------------------
 

@@ -11,12 +11,12 @@ from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_builder import i64_attribute
 from pyshardy.irtools.stablehlo_views import SortView, TopKView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of
-from pyshardy.partition.local.builder import LocalBuilder, axes_of
+from pyshardy.partition.function_context import sharding_of
 from pyshardy.partition.local.conversions import retype_only
-from pyshardy.partition.op_facts.neutral_elements import neutral_element
 from pyshardy.partition.op_facts.record import Neutral, PartitionRecord, signature_of
-from pyshardy.partition.op_facts.reductions import completion_by_itself
-from pyshardy.partition.op_facts.sharding_cache import sharding_of
+from pyshardy.partition.partial.reductions import completion_by_itself
+from pyshardy.partition.types.local_builder import LocalBuilder, axes_of
+from pyshardy.partition.types.neutral_elements import neutral_element
 from pyshardy.rules.builder import NEED_REPLICATION, REDUCTION, RuleBuilder
 
 _FEW = 16

@@ -20,11 +20,11 @@ from mlir_sdy.host import identity, ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, lists_overlap, mesh_of
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.tensor_types import Shape, shape_of
-from pyshardy.partition.compatibility.factor_axes import FactorAxes
-from pyshardy.partition.compatibility.planned_axes import has_planned_axes
-from pyshardy.partition.op_facts.blocked_factors import blocked_factors
+from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.region_boundary import is_made_by_each_device, is_plain, maker_of
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.factor_axes import FactorAxes
+from pyshardy.partition.types.planned_axes import has_planned_axes
+from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.rules import ShardingRuleLookup
 

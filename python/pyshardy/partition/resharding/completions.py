@@ -27,14 +27,14 @@ from mlir_sdy.model import AxisTuple, Mesh, lists_overlap
 from mlir_sdy.model.communication import share_sent
 from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.hardware import Hardware
-from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.resharding.cost import (
     PlannedCollective,
     Reshard,
     elements_padded_for,
     reshard_collectives,
 )
-from pyshardy.partition.resharding.steps import AllGather, AllSlice, AxesPerDim
+from pyshardy.partition.types.factor_axes import Shape
+from pyshardy.partition.types.steps import AllGather, AllSlice, AxesPerDim
 
 _MOST_CANDIDATES = 256
 

@@ -13,9 +13,9 @@ from mlir_sdy.model.communication import share_sent
 from mlir_sdy.model.hashing import HashSlot, hash_once
 from pyshardy.cost.collectives import Traffic, collective_traffic
 from pyshardy.cost.hardware import Hardware
-from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.resharding.plan import plan_reshard
-from pyshardy.partition.resharding.steps import (
+from pyshardy.partition.types.factor_axes import Shape
+from pyshardy.partition.types.steps import (
     AllGather,
     AllSlice,
     AllToAll,

@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from mlir_sdy.model import AxisTuple, Mesh, set_difference
 from pyshardy.partition.resharding.planner import ReshardPlanner
-from pyshardy.partition.resharding.steps import (
+from pyshardy.partition.types.steps import (
     AllGather,
     AllSlice,
     AxesPerDim,

@@ -14,7 +14,7 @@ from mlir_sdy.model import (
     add_or_merge,
     first_overlapping,
 )
-from pyshardy.partition.resharding.steps import (
+from pyshardy.partition.types.steps import (
     AllGather,
     AllSlice,
     AllToAll,

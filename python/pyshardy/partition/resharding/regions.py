@@ -30,7 +30,7 @@ from pyshardy.partition.resharding.region_boundary import (
     maker_of,
 )
 from pyshardy.partition.resharding.share_reshards import Cost
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.steps import AxesPerDim
 
 
 class _Member(NamedTuple):

@@ -37,10 +37,10 @@ from mlir_sdy.values import get_sharding
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.op_facts.completion import reduction_kind
+from pyshardy.partition.partial.completion import reduction_kind
 from pyshardy.partition.resharding.completions import best_scattering
 from pyshardy.partition.resharding.cost import Reshard
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.steps import AxesPerDim
 
 _ALL_REDUCE, _RESHARD = "sdy.all_reduce", "sdy.reshard"
 

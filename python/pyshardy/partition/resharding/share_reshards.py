@@ -21,8 +21,8 @@ from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.irtools.stablehlo_views import TransposeView
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.compatibility.reshape_sides import Side, are_alike, images_on
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.reshapes import Side, are_alike, images_on
+from pyshardy.partition.types.steps import AxesPerDim
 
 _RESHAPE, _TRANSPOSE, _CONVERT = "stablehlo.reshape", "stablehlo.transpose", "stablehlo.convert"
 _MOST_STEPS = 16

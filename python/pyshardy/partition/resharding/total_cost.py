@@ -13,7 +13,7 @@ from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.loops import trip_count
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.op_facts.completion import COMPLETING, reduced_axes
+from pyshardy.partition.partial.completion import COMPLETING, reduced_axes
 from pyshardy.partition.resharding.cost import (
     Reshard,
     collective_cost,

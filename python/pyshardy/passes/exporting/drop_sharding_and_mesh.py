@@ -37,7 +37,7 @@ from pyshardy.irtools.replica_groups import (
 )
 from pyshardy.irtools.shardings import MODULE_SHARDING_METADATA, different_shardings
 from pyshardy.irtools.stablehlo_views import symbol_name
-from pyshardy.partition.compatibility.planned_axes import FACTOR_AXES
+from pyshardy.partition.types.planned_axes import FACTOR_AXES
 
 
 @inserts()

@@ -23,7 +23,7 @@ from pyshardy.irtools.stablehlo_views import COLLECTIVES
 from pyshardy.irtools.tags import tags_of, without_tags
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import Collective, collectives_of
-from pyshardy.partition.op_facts.device_meshes import device_mesh_of
+from pyshardy.partition.types.device_meshes import device_mesh_of
 from pyshardy.passes.partitioning.mark_contracts import COLLECTIVE_TAG, CONTRACT_TAG
 
 _REDUCTIONS = frozenset({"stablehlo.all_reduce", "stablehlo.reduce_scatter"})

@@ -38,7 +38,7 @@ from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.op_facts.completion import (
+from pyshardy.partition.partial.completion import (
     COMPLETING,
     partial_axes_of,
     reduced_axes,

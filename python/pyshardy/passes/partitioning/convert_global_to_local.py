@@ -37,25 +37,25 @@ from pyshardy.irtools.functions import functions_of, has_body
 from pyshardy.irtools.shardings import MODULE_SHARDING_METADATA
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.elementwise_check import is_compatible_already
+from pyshardy.partition.choice.elementwise_check import is_compatible_already
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.local.device_kind import are_replicas
 from pyshardy.partition.local.device_limit import check_number_of_devices
 from pyshardy.partition.local.preconditions import FLOWS, STAY, LocalChecks, check_no_inner_modules
-from pyshardy.partition.op_facts.completion import (
-    MissingCompletion,
-    PartialResults,
-    complete,
-    missing_completions,
-)
-from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 from pyshardy.partition.op_facts.record import (
     Conversion,
     operations_where,
     record_of,
 )
+from pyshardy.partition.partial.completion import (
+    MissingCompletion,
+    PartialResults,
+    complete,
+    missing_completions,
+)
+from pyshardy.partition.types.device_meshes import device_mesh_of
+from pyshardy.partition.types.local_builder import LocalBuilder
 from pyshardy.rules.operation_view import OperationView
 
 

@@ -45,7 +45,7 @@ from pyshardy.partition.resharding.cost import (
     local_elements,
     reshard_cost,
 )
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.steps import AxesPerDim
 
 _WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
 

@@ -27,7 +27,7 @@ from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.inlining import MOST_OPERATIONS, can_be_inlined, has_at_most, must_stay
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of
-from pyshardy.partition.compatibility.unreduced import origin_of
+from pyshardy.partition.partial.unreduced import origin_of
 
 AT_CALL = "sdy.at_call"
 """The attribute of reshards to the sharding of an argument of an inlined function."""

@@ -49,30 +49,16 @@ from pyshardy.irtools.shardings import add_written_shardings, sharding_lists
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.static_shapes import FORMS, STATIC_OPERATIONS
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.cheapest import CheapestCompatibility, prepare_for_devices
-from pyshardy.partition.compatibility.compatible_shardings import (
-    CompatibleShardings,
-    Shardings,
-    is_plain,
-)
-from pyshardy.partition.compatibility.elementwise_check import is_compatible_already
-from pyshardy.partition.compatibility.has_unreduced_or_maximal import has_unreduced_or_maximal
-from pyshardy.partition.compatibility.planned_partial import PARTIAL_SHARDING
-from pyshardy.partition.compatibility.resolver import (
+from pyshardy.partition.choice.cheapest import CheapestCompatibility, prepare_for_devices
+from pyshardy.partition.choice.elementwise_check import is_compatible_already
+from pyshardy.partition.choice.has_unreduced_or_maximal import has_unreduced_or_maximal
+from pyshardy.partition.choice.resolver import (
     PARTIAL_OPERATIONS,
     CompatibilityResolver,
 )
-from pyshardy.partition.compatibility.shardy import ShardyCompatibility
-from pyshardy.partition.compatibility.single_device import (
-    check_interface,
-    run_on_single_device,
-    runs_on_shards,
-    take_operands_back,
-)
-from pyshardy.partition.compatibility.unreduced import origin_of
-from pyshardy.partition.compatibility.uses import UseConverter
+from pyshardy.partition.choice.shardy import ShardyCompatibility
+from pyshardy.partition.choice.uses import UseConverter
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.op_facts.completion import drop_completing_collectives
 from pyshardy.partition.op_facts.data_flow import (
     Source,
     sources_of,
@@ -80,7 +66,21 @@ from pyshardy.partition.op_facts.data_flow import (
     sources_of_function,
 )
 from pyshardy.partition.op_facts.record import record_of
-from pyshardy.partition.op_facts.reductions import completion_of
+from pyshardy.partition.partial.completion import drop_completing_collectives
+from pyshardy.partition.partial.planned_partial import PARTIAL_SHARDING
+from pyshardy.partition.partial.reductions import completion_of
+from pyshardy.partition.partial.unreduced import origin_of
+from pyshardy.partition.types.compatible_shardings import (
+    CompatibleShardings,
+    Shardings,
+    is_plain,
+)
+from pyshardy.partition.types.single_device import (
+    check_interface,
+    run_on_single_device,
+    runs_on_shards,
+    take_operands_back,
+)
 from pyshardy.rules.operation_view import OperationView
 
 _NOT_COMPUTED = frozenset({"func.func", "func.return", "sdy.return", "stablehlo.return"})

@@ -30,7 +30,6 @@ from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.factor_axes import FactorAxes
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.halo.communication import exchange_collectives
 from pyshardy.partition.halo.form_lookup import form_of
@@ -42,7 +41,8 @@ from pyshardy.partition.resharding.cost import (
     reshard_cost,
 )
 from pyshardy.partition.resharding.region_boundary import RegionBoundary, is_made_by_each_device
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.factor_axes import FactorAxes
+from pyshardy.partition.types.steps import AxesPerDim
 
 _RESHARD = "sdy.reshard"
 _ROUNDING = 1e-15

@@ -46,10 +46,9 @@ from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.planned_axes import has_planned_axes
-from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.op_facts.blocked_factors import blocked_factors
+from pyshardy.partition.op_facts.signature_memo import SignatureMemo
+from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.cost import Reshard, local_elements, reshard_cost
 from pyshardy.partition.resharding.region_boundary import (
     KeptReshards,
@@ -59,6 +58,7 @@ from pyshardy.partition.resharding.region_boundary import (
 from pyshardy.partition.resharding.regions import ElementwiseRegions
 from pyshardy.partition.resharding.scatter_all_reduces import scatter_all_reduces
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
+from pyshardy.partition.types.planned_axes import has_planned_axes
 from pyshardy.rules.operation_view import OperationView
 
 _MANUAL, _RESHARD = "sdy.manual_computation", "sdy.reshard"

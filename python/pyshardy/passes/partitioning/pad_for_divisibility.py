@@ -53,7 +53,7 @@ from pyshardy.irtools.tensor_types import (
     with_shape,
 )
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.function_context import FunctionContext
+from pyshardy.partition.function_context import READ_APART, FunctionContext
 from pyshardy.partition.op_facts.data_flow import (
     Source,
     sources_of,
@@ -62,8 +62,6 @@ from pyshardy.partition.op_facts.data_flow import (
 )
 from pyshardy.partition.op_facts.left_over import REMOVED_BY, is_left
 from pyshardy.partition.op_facts.record import record_of, rule_on_shards
-from pyshardy.partition.op_facts.sharding_cache import READ_APART
-from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.collectives import COLLECTIVES, pad_collective
 from pyshardy.partition.padding.indices import clamp_indices
 from pyshardy.partition.padding.neutral import mask_operands
@@ -72,6 +70,7 @@ from pyshardy.partition.padding.replicated import (
     replicate_dims_around,
     unpaddable_dims,
 )
+from pyshardy.partition.types.padding_builder import PaddingBuilder
 
 _CALL, _RETURN = "func.call", "func.return"
 _BOUNDARIES = frozenset({_CALL, _RETURN, "sdy.manual_computation", "sdy.return"})

@@ -49,8 +49,8 @@ from pyshardy.irtools.channels import first_free_channel, renumber_channels
 from pyshardy.irtools.functions import functions_of, has_body
 from pyshardy.irtools.stablehlo_views import target_of
 from pyshardy.partition.local.device_kind import are_replicas
-from pyshardy.partition.op_facts.completion import completed_axes
-from pyshardy.partition.op_facts.reductions import completion_of
+from pyshardy.partition.partial.completion import completed_axes
+from pyshardy.partition.partial.reductions import completion_of
 from pyshardy.partition.records.random_numbers import allow_unsafe_rng
 from pyshardy.pipeline import pipeline_of, use
 from pyshardy.pipeline.runner import run_pipeline

@@ -51,11 +51,11 @@ from pyshardy.irtools.stablehlo_views import ConstantView, TransposeView
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.op_facts.accumulations import accumulation
-from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
 from pyshardy.partition.op_facts.invariant_computations import MOST_BYTES
-from pyshardy.partition.op_facts.linear_operations import is_zero, linear_operands
 from pyshardy.partition.op_facts.own_rows import group_axes, uses_own_rows_only
+from pyshardy.partition.partial.accumulations import accumulation
+from pyshardy.partition.partial.completion import reduced_axes, reduction_kind
+from pyshardy.partition.partial.linear_operations import is_zero, linear_operands
 
 Value = TypeVar("Value")
 

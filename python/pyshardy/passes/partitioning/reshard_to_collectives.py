@@ -34,7 +34,7 @@ from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.resharding.plan import plan_reshard
-from pyshardy.partition.resharding.steps import (
+from pyshardy.partition.types.steps import (
     AllGather,
     AllSlice,
     AllToAll,

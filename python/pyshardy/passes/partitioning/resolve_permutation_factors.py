@@ -36,27 +36,27 @@ from pyshardy.irtools.channels import first_free_channel
 from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.compatible_shardings import (
+from pyshardy.partition.function_context import FunctionContext
+from pyshardy.partition.halo.computation import replace_with_manual_computation
+from pyshardy.partition.halo.form_lookup import exchanging_operations, form_of
+from pyshardy.partition.halo.profitability import axes_of_factors, factors_to_replicate
+from pyshardy.partition.halo.reshape import resolve_reshape
+from pyshardy.partition.halo.reshard import widen_reshard
+from pyshardy.partition.local.device_kind import are_replicas
+from pyshardy.partition.local.device_limit import check_number_of_devices
+from pyshardy.partition.op_facts.trailing_resize import factors_in_place
+from pyshardy.partition.padding.replicated import replicate_dims_around
+from pyshardy.partition.partial.blocked_factors import blocked_factors
+from pyshardy.partition.records.random_numbers import allow_unsafe_rng
+from pyshardy.partition.types.compatible_shardings import (
     CompatibleShardings,
     Shardings,
     fully_compatible,
     is_plain,
     majority_mesh,
 )
-from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.halo.computation import replace_with_manual_computation
-from pyshardy.partition.halo.form import PASSING_ON, ExchangeForm
-from pyshardy.partition.halo.form_lookup import exchanging_operations, form_of
-from pyshardy.partition.halo.profitability import axes_of_factors, factors_to_replicate
-from pyshardy.partition.halo.reshape import resolve_reshape
-from pyshardy.partition.halo.reshard import widen_reshard
-from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.local.device_kind import are_replicas
-from pyshardy.partition.local.device_limit import check_number_of_devices
-from pyshardy.partition.op_facts.blocked_factors import blocked_factors
-from pyshardy.partition.padding.replicated import replicate_dims_around
-from pyshardy.partition.padding.trailing_resize import factors_in_place
-from pyshardy.partition.records.random_numbers import allow_unsafe_rng
+from pyshardy.partition.types.exchange_form import PASSING_ON, ExchangeForm
+from pyshardy.partition.types.local_builder import LocalBuilder
 
 _RESHAPE, _RESHARD, _SLICE = "stablehlo.reshape", "sdy.reshard", "stablehlo.slice"
 _RNG = "stablehlo.rng_bit_generator"

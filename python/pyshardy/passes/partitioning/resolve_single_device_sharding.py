@@ -35,15 +35,15 @@ from mlir_sdy.values import SHARDING, get_sharding, rank_of
 from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.tensor_types import bytes_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.single_device import (
+from pyshardy.partition.function_context import FunctionContext
+from pyshardy.partition.local.device_kind import are_replicas
+from pyshardy.partition.local.device_limit import check_number_of_devices
+from pyshardy.partition.types.device_meshes import device_mesh_of
+from pyshardy.partition.types.local_builder import LocalBuilder
+from pyshardy.partition.types.single_device import (
     is_on_single_device,
     single_device_sharding,
 )
-from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.local.device_kind import are_replicas
-from pyshardy.partition.local.device_limit import check_number_of_devices
-from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 
 _INTEGER_WIDTHS = frozenset({2, 4, 8, 16, 32, 64})
 

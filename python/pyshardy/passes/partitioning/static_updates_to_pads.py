@@ -43,7 +43,7 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.scatter_windows import window_dims
-from pyshardy.partition.padding.builder import PaddingBuilder
+from pyshardy.partition.types.padding_builder import PaddingBuilder
 
 _UPDATE_SLICE = "stablehlo.dynamic_update_slice"
 _SCATTER = "stablehlo.scatter"

@@ -28,9 +28,9 @@ from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.shardings import result_kinds
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.partition.compatibility.planned_axes import has_planned_axes
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.resharding.cost import Reshard, reshard_cost
+from pyshardy.partition.types.planned_axes import has_planned_axes
 from pyshardy.rules import ShardingRuleLookup
 
 _CONSTANT = "sdy.constant"

@@ -12,7 +12,7 @@ from mlir_sdy.model import AxisRef, AxisTuple, Mesh
 from mlir_sdy.shard.reading import grid_axes, grid_of
 from mlir_sdy.shard.values import Axes, Grid
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.partition.types.local_builder import LocalBuilder
 from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.device_values import DeviceValues, Known
 

@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.values import SHARDING
-from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
+from pyshardy.partition.types.dot_result import DOT_OPERATIONS
 from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.operation_view import OperationView
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, TensorSharding, add_or_merge, place_data_alike
-from pyshardy.partition.compatibility.factor_axes import Shape
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.factor_axes import Shape
+from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.propagation.projection import split_axis
 
 _MESH = "mesh"

@@ -33,9 +33,29 @@ from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.cheapest_axes import Tensor, cheapest_factor_axes
-from pyshardy.partition.compatibility.cheapest_reshape import cheapest_reshape
-from pyshardy.partition.compatibility.compatible_shardings import (
+from pyshardy.partition.choice.cheapest_axes import Tensor, cheapest_factor_axes
+from pyshardy.partition.choice.cheapest_reshape import cheapest_reshape
+from pyshardy.partition.choice.even_factors import even_factors, with_even_factors
+from pyshardy.partition.choice.resolver import (
+    needs_full_version,
+    resolve_partially,
+)
+from pyshardy.partition.choice.user_collectives import resolve_user_collectives
+from pyshardy.partition.choice.uses import UseConverter
+from pyshardy.partition.function_context import FunctionContext
+from pyshardy.partition.halo.form_lookup import form_of
+from pyshardy.partition.halo.profitability import factors_to_replicate
+from pyshardy.partition.op_facts.invariant_computations import LoopInvariants
+from pyshardy.partition.op_facts.own_rows import uses_own_rows_only
+from pyshardy.partition.op_facts.record import operations_where, record_of, rule_on_shards
+from pyshardy.partition.op_facts.signature_memo import SignatureMemo, Signatures
+from pyshardy.partition.partial.accumulations import trips_of_accumulation
+from pyshardy.partition.partial.blocked_factors import blocked_factors
+from pyshardy.partition.partial.completion import reduced_axes, reduction_kind
+from pyshardy.partition.partial.joint_sums import JointSums
+from pyshardy.partition.partial.planned_partial import apply_planned_partials
+from pyshardy.partition.resharding.remarks import remark_on_unsharded_dimensions
+from pyshardy.partition.types.compatible_shardings import (
     CompatibleShardings,
     Shardings,
     compatible_by,
@@ -44,31 +64,11 @@ from pyshardy.partition.compatibility.compatible_shardings import (
     replicated_shardings,
     shardy_axes,
 )
-from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
-from pyshardy.partition.compatibility.even_factors import even_factors, with_even_factors
-from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
-from pyshardy.partition.compatibility.one_mesh import has_several_meshes, shardings_on_one_mesh
-from pyshardy.partition.compatibility.planned_axes import has_planned_axes, planned_axes
-from pyshardy.partition.compatibility.planned_partial import apply_planned_partials
-from pyshardy.partition.compatibility.remarks import remark_on_unsharded_dimensions
-from pyshardy.partition.compatibility.resolver import (
-    needs_full_version,
-    resolve_partially,
-)
-from pyshardy.partition.compatibility.signature_memo import SignatureMemo, Signatures
-from pyshardy.partition.compatibility.user_collectives import resolve_user_collectives
-from pyshardy.partition.compatibility.uses import UseConverter
-from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.halo.form_lookup import form_of
-from pyshardy.partition.halo.profitability import factors_to_replicate
-from pyshardy.partition.op_facts.accumulations import trips_of_accumulation
-from pyshardy.partition.op_facts.blocked_factors import blocked_factors
-from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
-from pyshardy.partition.op_facts.invariant_computations import LoopInvariants
-from pyshardy.partition.op_facts.joint_sums import JointSums
-from pyshardy.partition.op_facts.own_rows import uses_own_rows_only
-from pyshardy.partition.op_facts.record import operations_where, record_of, rule_on_shards
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.dot_result import DOT_OPERATIONS
+from pyshardy.partition.types.factor_axes import FactorAxes, Shape
+from pyshardy.partition.types.one_mesh import has_several_meshes, shardings_on_one_mesh
+from pyshardy.partition.types.planned_axes import has_planned_axes, planned_axes
+from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules.operation_view import OperationView

@@ -9,9 +9,9 @@ from mlir_sdy.diagnostics import emit, remark
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorMapping, TensorSharding, mesh_of
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.partition.compatibility.compatible_shardings import CompatibleShardings, Shardings
-from pyshardy.partition.op_facts.blocked_factors import blocked_factors
+from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.cost import Reshard, local_elements, reshard_bytes
+from pyshardy.partition.types.compatible_shardings import CompatibleShardings, Shardings
 
 
 def remark_on_unsharded_dimensions(

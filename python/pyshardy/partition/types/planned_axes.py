@@ -15,7 +15,7 @@ from mlir_sdy.attributes import attribute_of, value_of
 from mlir_sdy.discardable import get_discardable, has_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRefList, ListOfAxisRefLists, Mesh, OpShardingRule, lists_overlap
-from pyshardy.partition.compatibility.factor_axes import FactorAxes
+from pyshardy.partition.types.factor_axes import FactorAxes
 
 FACTOR_AXES = "sdy.factor_axes"
 """The attribute."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, dividing_axes
-from pyshardy.partition.compatibility.factor_axes import FactorAxes
-from pyshardy.partition.halo.form import ExchangeForm
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.padding.replicated import unpaddable_factors
+from pyshardy.partition.types.exchange_form import ExchangeForm
+from pyshardy.partition.types.factor_axes import FactorAxes
 
 
 def even_factors(

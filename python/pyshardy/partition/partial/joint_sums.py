@@ -15,7 +15,7 @@ from itertools import chain, islice
 from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, TensorSharding
-from pyshardy.partition.op_facts.linear_operations import linear_operands
+from pyshardy.partition.partial.linear_operations import linear_operands
 
 _ADDING = frozenset({"stablehlo.add", "stablehlo.subtract"})
 

@@ -15,7 +15,6 @@ from mlir_sdy.values import result_shardings_of
 from pyshardy.irtools.constants import is_zero_element, parts_of
 from pyshardy.irtools.defining_ops import defining_operation
 from pyshardy.irtools.stablehlo_views import ConstantView
-from pyshardy.partition.op_facts.neutral_elements import has_zero, neutral_element
 from pyshardy.partition.op_facts.record import Completion, record_of
 from pyshardy.partition.op_facts.reduction_bodies import (
     combining_operations,
@@ -23,6 +22,7 @@ from pyshardy.partition.op_facts.reduction_bodies import (
     is_idempotent,
     only_selects,
 )
+from pyshardy.partition.types.neutral_elements import has_zero, neutral_element
 
 _KINDS = {
     "stablehlo.add": ReductionOp.SUM,

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from functools import cached_property
 from types import MappingProxyType
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, replica_groups, shard_indices
 from pyshardy.irtools.tensor_types import shape_of, with_element
-from pyshardy.partition.halo.fill_value import FillValue
-from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.partition.types.local_builder import LocalBuilder
 
 
 class DeviceAxis:
@@ -156,3 +157,29 @@ class DeviceAxis:
 
 def _rank(value: ir.Value) -> int:
     return ir.RankedTensorType(value.type).rank
+
+
+class PaddingContents(Enum):
+    """The contents that positions without elements must have."""
+
+    UNDEFINED = "undefined"
+    ZERO = "zero, as far as they are needed"
+    SCALAR = "the scalar, as far as they are needed"
+
+
+class FillValue:
+    """A scalar for positions without elements, and the contents that these must have.
+
+    Args:
+        make: builds the scalar, when it is first needed.
+        rest: the required contents.
+    """
+
+    def __init__(self, make: Callable[[], ir.Value], rest: PaddingContents):
+        self._make = make
+        self.rest = rest
+
+    @cached_property
+    def scalar(self) -> ir.Value:
+        """The scalar."""
+        return self._make()

@@ -21,13 +21,13 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, TensorSharding
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.compatibility.compatible_shardings import (
+from pyshardy.partition.choice.uses import UseConverter
+from pyshardy.partition.types.compatible_shardings import (
     CompatibleShardings,
     Shardings,
     partially_compatible,
 )
-from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
-from pyshardy.partition.compatibility.uses import UseConverter
+from pyshardy.partition.types.dot_result import DOT_OPERATIONS
 from pyshardy.rules.operation_view import OperationView
 
 _CONCATENATE = "stablehlo.concatenate"

@@ -18,9 +18,9 @@ from mlir_sdy.model import (
     set_difference,
     sort_and_merge,
 )
-from pyshardy.partition.compatibility.dot_result import better_result_axes
-from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape, choose_factor_axes
-from pyshardy.partition.compatibility.reshape_axes import reshape_axes
+from pyshardy.partition.types.dot_result import better_result_axes
+from pyshardy.partition.types.factor_axes import FactorAxes, Shape, choose_factor_axes
+from pyshardy.partition.types.reshape_axes import reshape_axes
 from pyshardy.propagation.projection import ShardingProjection
 
 Shardings = tuple[TensorSharding | None, ...]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.partition.op_facts.record import record_of
-from pyshardy.partition.op_facts.reductions import completion_of
+from pyshardy.partition.partial.reductions import completion_of
 
 
 def blocked_factors(operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:

@@ -20,10 +20,10 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from mlir_sdy.values import get_sharding, rank_of, result_shardings_of
-from pyshardy.partition.compatibility.unreduced import complete, introduce, origin_of
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.data_flow import Source
-from pyshardy.partition.op_facts.linear_operations import linearity_of
+from pyshardy.partition.partial.linear_operations import linearity_of
+from pyshardy.partition.partial.unreduced import complete, introduce, origin_of
 
 
 class UseConverter:

@@ -9,19 +9,19 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, TensorSharding
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.compatibility.compatible_shardings import (
+from pyshardy.partition.choice.resolver import (
+    needs_full_version,
+    resolve_partially,
+)
+from pyshardy.partition.choice.uses import UseConverter
+from pyshardy.partition.function_context import FunctionContext
+from pyshardy.partition.op_facts.signature_memo import SignatureMemo
+from pyshardy.partition.partial.blocked_factors import uncompletable_factors
+from pyshardy.partition.types.compatible_shardings import (
     CompatibleShardings,
     Shardings,
     fully_compatible,
 )
-from pyshardy.partition.compatibility.resolver import (
-    needs_full_version,
-    resolve_partially,
-)
-from pyshardy.partition.compatibility.signature_memo import SignatureMemo
-from pyshardy.partition.compatibility.uses import UseConverter
-from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.op_facts.blocked_factors import uncompletable_factors
 from pyshardy.rules.operation_view import OperationView
 
 

@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 
 from mlir_sdy.model import AxisRef, AxisTuple, OpShardingRule, lists_overlap
-from pyshardy.partition.compatibility.factor_axes import Shape
+from pyshardy.partition.types.factor_axes import Shape
 from pyshardy.propagation.projection import ShardingProjection
 
 DOT_OPERATIONS = frozenset({"stablehlo.dot", "stablehlo.dot_general"})

@@ -29,16 +29,16 @@ from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, lists_overlap
 from pyshardy.cost.collectives import Traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.partition.compatibility.compatible_shardings import (
+from pyshardy.partition.halo.crossing import cheapest_crossing
+from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
+from pyshardy.partition.resharding.cost import Reshard
+from pyshardy.partition.types.compatible_shardings import (
     CompatibleShardings,
     Shardings,
     is_plain,
 )
-from pyshardy.partition.compatibility.reshape_sides import Group, Side, images, reshape_groups
-from pyshardy.partition.halo.crossing import cheapest_crossing
-from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
-from pyshardy.partition.resharding.cost import Reshard
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.reshapes import Group, Side, images, reshape_groups
+from pyshardy.partition.types.steps import AxesPerDim
 
 _MOST_ANSWERS = 256
 """The limit on the number of candidates; above it, Shardy's choice is taken."""

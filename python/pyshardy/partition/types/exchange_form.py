@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
-from pyshardy.partition.halo.device_axis import DeviceAxis
-from pyshardy.partition.halo.exchange_plan import ExchangePlan
-from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.padding.builder import PaddingBuilder
+from pyshardy.partition.types.device_axis import DeviceAxis
+from pyshardy.partition.types.exchange_plan import ExchangePlan
+from pyshardy.partition.types.local_builder import LocalBuilder
+from pyshardy.partition.types.padding_builder import PaddingBuilder
 
 
 class ExchangeForm(ABC):

@@ -33,10 +33,10 @@ from mlir_sdy.model import (
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import get_sharding, look_through_barriers, rank_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.compatible_shardings import majority_mesh
-from pyshardy.partition.op_facts.linear_operations import linearity_of
 from pyshardy.partition.op_facts.record import rule_on_shards
-from pyshardy.partition.op_facts.reductions import completion_of
+from pyshardy.partition.partial.linear_operations import linearity_of
+from pyshardy.partition.partial.reductions import completion_of
+from pyshardy.partition.types.compatible_shardings import majority_mesh
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules import ShardingRuleLookup
 

@@ -16,7 +16,7 @@ from mlir_sdy.model import AxisTuple
 from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.loops import trip_count
-from pyshardy.partition.op_facts.linear_operations import linear_operands
+from pyshardy.partition.partial.linear_operations import linear_operands
 
 _WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
 _ADDING = frozenset({"stablehlo.add", "stablehlo.subtract"})

@@ -31,9 +31,9 @@ from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import get_sharding, set_sharding
 from mlir_sdy.verify.sharding import check_sharding
 from mlir_sdy.verify.violation import Violation
-from pyshardy.partition.compatibility.unreduced import origin_of
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.op_facts.linear_operations import linearity_of
+from pyshardy.partition.partial.linear_operations import linearity_of
+from pyshardy.partition.partial.unreduced import origin_of
 
 PARTIAL_SHARDING = "sdy.partial_sharding"
 """The attribute."""

@@ -19,7 +19,7 @@ from mlir_sdy.values import (
     sharding_attributes,
 )
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.single_device import is_on_single_device
+from pyshardy.partition.types.single_device import is_on_single_device
 
 
 def has_unreduced_or_maximal(

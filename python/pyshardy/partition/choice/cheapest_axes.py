@@ -47,7 +47,6 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from pyshardy.cost.hardware import Hardware
-from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
 from pyshardy.partition.op_facts.invariant_computations import MOST_BYTES
 from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
@@ -55,7 +54,8 @@ from pyshardy.partition.resharding.cost import (
     local_elements,
     reshard_cost,
 )
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.types.factor_axes import FactorAxes, Shape
+from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.propagation.projection import ShardingProjection
 
 _MOST_ANSWERS = 1024
