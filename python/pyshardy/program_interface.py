@@ -103,7 +103,7 @@ def _with_axes_of(
 
 
 def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:
-    """Return the mesh that the program is partitioned for; see `op_facts.device_meshes`."""
+    """Return the mesh that the program is partitioned for; see `types.device_meshes`."""
     name = device_mesh_of(entry)
     if name is not None:
         return meshes_of(module)[name]

@@ -5,7 +5,7 @@ Shardy assigns axes to factors, and gathers along the remaining axes. Here its c
 with other candidates:
 
 1. In each group of dimensions (see `reshape_groups`), the operand keeps its axes, and the result
-   gets an image of them (see `reshape_images`); or the other way round; or both keep their axes;
+   gets an image of them (see `images`); or the other way round; or both keep their axes;
    or neither is sharded.
 2. Between both shardings, the cheapest way is taken (see `crossing`).
 3. The cost of a candidate is the time in which devices reshard the operand, move data through the

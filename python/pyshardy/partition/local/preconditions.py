@@ -387,6 +387,12 @@ def _form_in_shards(
 ) -> _FormInShards | None:
     """Return the conversion of an operation whose shards need no elements of each other.
 
+        %1 = stablehlo.slice %0 [0:8:2] {sdy.sharding = ...} : (tensor<8xf32>) -> tensor<4xf32>
+
+    on 4 devices becomes
+
+        %1 = stablehlo.slice %0 [0:2:2] : (tensor<2xf32>) -> tensor<1xf32>
+
     None if there is no such form, if the axes of a factor differ between dimensions, or if axes
     don't divide their dimension.
 

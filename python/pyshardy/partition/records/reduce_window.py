@@ -138,6 +138,14 @@ RECORDS = {
 class _CumulativeForm(ExchangeForm):
     """A cumulative reduction.
 
+        %1 = "stablehlo.reduce_window"(%0, %zero) <{padding = dense<[[7, 0]]>,
+            window_dimensions = array<i64: 8>}> ({ ... })
+            : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+
+    is the sum of each element and all before it. Shards compute the sums of their own elements,
+    gather the totals of all shards, which are one element each, and combine their results with the
+    totals of all shards before them, or after them if windows extend to the other end.
+
     Args:
         operation: the `stablehlo.reduce_window`.
         rule: its rule.

@@ -73,6 +73,13 @@ def images(
 ) -> list[AxesPerDim]:
     """Return the axes that dimensions of a group may have on the other side of a reshape.
 
+    An axis that divides its dimension evenly cuts each block of `high` elements of the group (see
+    `reshape_groups`) into blocks of `low` elements. On the other side of the reshape, the axis
+    shards the dimension that can be cut in the same way:
+
+        (8, 6) sharded by [{"x"}, {"y"}], of 4 and 2    "x" cuts 48 into 12, "y" 6 into 3
+        (4, 2, 2, 3) sharded by [{"x"}, {}, {"y"}, {}]
+
     1. If axes divide all dimensions of the group: those with the same cuts. Of an axis that has
        none, the leading sub-axis that has; the rest is left out.
     2. If only the first dimension above 1 is sharded: the same axes on the first one above 1 on the

@@ -322,6 +322,14 @@ def _local_size(
 def _write_module_metadata(module: ir.Module, meshes: Mapping[str, Mesh]) -> None:
     """Give a global module with a function `@main` the attributes of `MODULE_SHARDING_METADATA`.
 
+    A local program has the types of shards only. Attributes of the module tell its caller the
+    shardings of the global inputs and outputs:
+
+        module attributes {
+          sdy.parameters_shardings = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{"x"}]>]>,
+          sdy.output_shardings = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{}]>]>
+        }
+
     1. Shardings hold their meshes, as the declarations of meshes are dropped later.
     2. A value without a sharding is replicated on the mesh of the function, or on an empty one.
     """
