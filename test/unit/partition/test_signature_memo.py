@@ -7,7 +7,7 @@ from mlir_sdy.assembly import parse
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.rules import ShardingRuleLookup
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationView
 
 DOT = (
     "%{} = stablehlo.dot_general %a, %a, contracting_dims = [{}] x [{}]"

@@ -9,7 +9,7 @@ import pytest
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.host import ir, passmanager
 from mlir_sdy.shard.values import GridSharding
-from pyshardy.shard.upstream_reshards import Verdict, verdict_on
+from pyshardy.passes.shard.shard_partition import Verdict, verdict_on
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.propagation.projection import ShardingProjection
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationView
 
 _MANUAL = "sdy.manual_computation"
 _WHILE = "stablehlo.while"

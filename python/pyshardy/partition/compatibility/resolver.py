@@ -28,7 +28,7 @@ from pyshardy.partition.compatibility.compatible_shardings import (
 )
 from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
 from pyshardy.partition.compatibility.uses import UseConverter
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationView
 
 _CONCATENATE = "stablehlo.concatenate"
 _RAGGED_DOT = "mhlo.ragged_dot"

@@ -22,7 +22,7 @@ from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.compatibility.uses import UseConverter
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.blocked_factors import uncompletable_factors
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationView
 
 
 class ShardyCompatibility:

@@ -12,7 +12,7 @@ from mlir_sdy.values import SHARDING
 from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.rules import ShardingRuleLookup
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationView
 
 Found = TypeVar("Found")
 Shardings = tuple[TensorSharding | None, ...]

@@ -44,7 +44,7 @@ from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.propagation.projection import ShardingProjection, deal_axes
 from pyshardy.rules import ShardingRuleLookup
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationView
 
 STAY = frozenset({"sdy.mesh", "sdy.return"})
 """Operations of the dialect without a conversion: their parents or users handle them."""

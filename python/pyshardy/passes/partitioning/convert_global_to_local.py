@@ -52,7 +52,7 @@ from pyshardy.partition.op_facts.record import (
     operations_where,
     record_of,
 )
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationView
 
 
 def convert_global_to_local(

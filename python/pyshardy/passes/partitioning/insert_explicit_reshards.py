@@ -81,7 +81,7 @@ from pyshardy.partition.op_facts.data_flow import (
 )
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.reductions import completion_of
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationView
 
 _NOT_COMPUTED = frozenset({"func.func", "func.return", "sdy.return", "stablehlo.return"})
 _EDGES = {

@@ -54,7 +54,7 @@ from pyshardy.partition.resharding.region_boundary import KeptReshards, is_made_
 from pyshardy.partition.resharding.regions import ElementwiseRegions
 from pyshardy.partition.resharding.scatter_all_reduces import scatter_all_reduces
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationView
 
 _MANUAL, _RESHARD = "sdy.manual_computation", "sdy.reshard"
 

@@ -29,12 +29,16 @@ from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering import collectives as _collectives  # noqa: F401 (registers)
 from pyshardy.shard.lowering import halo as _halo  # noqa: F401
-from pyshardy.shard.lowering import rooted as _rooted  # noqa: F401
-from pyshardy.shard.lowering.branches import flattened
 from pyshardy.shard.lowering.builder import GridBuilder, check_static
 from pyshardy.shard.lowering.device_values import DeviceValues, Table
 from pyshardy.shard.lowering.integers import lower_integers
-from pyshardy.shard.lowering.messages import MESSAGES, Message, lower_messages, read_message
+from pyshardy.shard.lowering.messages import (
+    MESSAGES,
+    Message,
+    flattened,
+    lower_messages,
+    read_message,
+)
 from pyshardy.shard.lowering.registry import LOWERINGS
 
 MakeBuilder = Callable[[ir.Module, Mapping[str, Grid], DeviceValues], GridBuilder]
