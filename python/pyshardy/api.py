@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from mlir_sdy import assembly
 from mlir_sdy.assembly.attribute_text import read_stripped
-from mlir_sdy.assembly.source import Cursor, Source
+from mlir_sdy.assembly.source import Cursor, SourceText
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
 from pyshardy.irtools.modules import remember_text
@@ -188,7 +188,7 @@ def sharding(
     if not isinstance(spec, str):
         return _sharding_by_axes(spec, mesh)
     text = spec
-    cursor = Cursor(Source(text, "sharding"))
+    cursor = Cursor(SourceText(text, "sharding"))
     value: TensorSharding = read_stripped("sharding")(cursor)
     cursor.skip_blank()
     if cursor.position < len(text):

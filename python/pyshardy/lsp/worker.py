@@ -28,7 +28,7 @@ from mlir_sdy.diagnostics import SdyError, Severity
 from mlir_sdy.dialect import Context
 from pyshardy.backends.engines.worker import serve
 from pyshardy.lsp.analysis import Analysis, analyses_of_text, problem_of
-from pyshardy.lsp.facts import Facts, Problem
+from pyshardy.lsp.facts import DiagnosticData, Facts
 
 
 class Worker:
@@ -64,7 +64,7 @@ class Worker:
         return ""
 
 
-def _analyses_of_script(path: str) -> tuple[list[Analysis], tuple[Problem, ...]]:
+def _analyses_of_script(path: str) -> tuple[list[Analysis], tuple[DiagnosticData, ...]]:
     """Run a script, and analyze what it traces.
 
     Args:
@@ -74,7 +74,7 @@ def _analyses_of_script(path: str) -> tuple[list[Analysis], tuple[Problem, ...]]
         The analysis of each traced program, and the exception that ended the script, if any.
     """
     texts: list[str] = []
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[DiagnosticData, ...] = ()
     with _recorded_traces(texts), _as_main(path):
         try:
             runpy.run_path(path, run_name="__main__")
@@ -142,8 +142,8 @@ def _line_in(path: str, failure: BaseException) -> int:
     return lines[-1] or 1 if lines else 1
 
 
-def _at(path: str, line: int, message: str) -> Problem:
-    return Problem(Severity.ERROR.value, message, path, line, 1)
+def _at(path: str, line: int, message: str) -> DiagnosticData:
+    return DiagnosticData(Severity.ERROR.value, message, path, line, 1)
 
 
 if __name__ == "__main__":

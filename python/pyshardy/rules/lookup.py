@@ -11,7 +11,7 @@ from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, emit, error
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule
 from mlir_sdy.verify.sharding_rule import verify_rule
-from mlir_sdy.verify.violation import Violation
+from mlir_sdy.verify.violation import ConstraintViolation
 from pyshardy.irtools.stablehlo_views import attribute_named, target_of
 from pyshardy.rules.modes import is_compatible, is_strict
 from pyshardy.rules.notation import RuleNotation, rule
@@ -31,7 +31,7 @@ from pyshardy.rules.reports import (
     suspicious_rule,
     unfit_call,
 )
-from pyshardy.rules.signature import OperationSignature, OperationView, RuleError, TensorType
+from pyshardy.rules.signature import OperationParts, OperationSignature, RuleError, TensorType
 
 _UNKNOWN = object()
 
@@ -95,7 +95,7 @@ class ShardingRuleLookup:
             tuple(self.type_key(result.type) for result in operation.results),
         )
 
-    def rule_key(self, known: OperationView) -> tuple[Hashable, ...] | None:
+    def rule_key(self, known: OperationParts) -> tuple[Hashable, ...] | None:
         """Return a key such that operations with equal keys have equal rules.
 
         None if the operation has a rule as an attribute, or its rule depends on more than the key.
@@ -299,7 +299,7 @@ def _checked_rule(
     if all(tensor is not None for tensor in op.tensors):
         try:
             verify_rule(op.operation, returned)
-        except Violation as violation:
+        except ConstraintViolation as violation:
             raise RuleError(
                 f"the sharding rule {returned} does not fit '{op.name}': {violation}"
             ) from None

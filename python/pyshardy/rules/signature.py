@@ -155,7 +155,7 @@ class OperationSignature:
         return () if tensor is None else tensor.shape
 
 
-class OperationView(NamedTuple):
+class OperationParts(NamedTuple):
     """An operation with its name, operands and results read once.
 
     Calls into the bindings dominate the run time of look-ups.
@@ -173,7 +173,7 @@ class OperationView(NamedTuple):
     results: Sequence[ir.Value]
 
     @classmethod
-    def of(cls, operation: ir.Operation, name: str) -> OperationView:
+    def of(cls, operation: ir.Operation, name: str) -> OperationParts:
         """Read an operation of a known name."""
         return cls(operation, name, list(operation.operands), list(operation.results))
 

@@ -14,7 +14,7 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.cost.hardware import Hardware
 from pyshardy.display import Displayed, Printed, Table, counted, seconds_text
-from pyshardy.explain.cost_difference import Difference, compare_explained
+from pyshardy.explain.cost_difference import CostDifference, compare_explained
 from pyshardy.explain.page.frame import render_frame
 from pyshardy.explain.page.render import render_page
 from pyshardy.explain.program import ExplainedProgram
@@ -129,7 +129,7 @@ class Plan(Sequence[PlanStep], Printed):
         """The partitioned program after all tactics."""
         return self[-1].explained.program
 
-    def diff(self, index: int) -> Difference:
+    def diff(self, index: int) -> CostDifference:
         """Return the differences between the program after a tactic and before it.
 
         Args:

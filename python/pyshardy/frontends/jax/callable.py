@@ -54,7 +54,7 @@ _ARGUMENT = re.compile(r"argument arrays\[(\d+)\] of \S+")
 _NO_MEMBER = -1
 
 
-class Port(Protocol):
+class PortLike(Protocol):
     """An argument or a result of a partitioned program; see `pyshardy.program.Port`."""
 
     @property
@@ -104,8 +104,8 @@ class JaxProgram(Displayed):
         self,
         module: ir.Module,
         mesh: Mesh,
-        inputs: Sequence[Port],
-        outputs: Sequence[Port],
+        inputs: Sequence[PortLike],
+        outputs: Sequence[PortLike],
         devices: jax.sharding.Mesh | None = None,
         *,
         nan_safe: bool = False,
@@ -309,7 +309,7 @@ def _refuse_batching(*_: Any) -> Any:
     raise UsageError(error(f"{message}: trace and partition jax.vmap(f) instead"))
 
 
-def _partition_spec(port: Port, grid: RefinedMesh) -> jax.sharding.PartitionSpec:
+def _partition_spec(port: PortLike, grid: RefinedMesh) -> jax.sharding.PartitionSpec:
     if port.sharding is None or port.sharding.has_no_axes:
         return partition_spec([()] * len(port.spec.shape))
     if port.sharding.reduction_kind is not ReductionOp.SUM:
@@ -325,8 +325,8 @@ def _partition_spec(port: Port, grid: RefinedMesh) -> jax.sharding.PartitionSpec
 def _local_function(
     module: ir.Module,
     mesh: Mesh,
-    inputs: Sequence[Port],
-    outputs: Sequence[Port],
+    inputs: Sequence[PortLike],
+    outputs: Sequence[PortLike],
     failures: callbacks.Failures | None,
     platform: str,
     *,
@@ -377,7 +377,7 @@ def _local_function(
     )
 
 
-def _fitting(value: Any, port: Port) -> Any:
+def _fitting(value: Any, port: PortLike) -> Any:
     """Return the value as an array of the type that the program expects, or raise an error."""
     import jax  # noqa: PLC0415
     from jax import numpy as jnp  # noqa: PLC0415

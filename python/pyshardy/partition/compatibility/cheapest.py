@@ -72,7 +72,7 @@ from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.propagation.projection import ShardingProjection
-from pyshardy.rules.signature import OperationView
+from pyshardy.rules.signature import OperationParts
 
 _MANUAL = "sdy.manual_computation"
 _WHILE = "stablehlo.while"
@@ -151,14 +151,14 @@ class CheapestCompatibility:
         self._cheapest_found: dict[object, CompatibleShardings | None] = {}
         self._reshapes_found: dict[object, CompatibleShardings | None] = {}
 
-    def resolve(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
+    def resolve(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
         """Return compatible shardings of the tensors of an operation; None to change nothing."""
         resolved = self._memoized(view, shardings)
         if resolved is None:
             return _unchanged_if_unreduced(shardings, len(view.operands))
         return resolved
 
-    def _memoized(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
+    def _memoized(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
         if self._depends_on_place(view.operation) or not self._full:
             return self._resolve(view.operation, shardings)
         signature = self._signatures.of(view)
@@ -417,7 +417,7 @@ class CheapestCompatibility:
         memo = self._sums.memo_of(operation)
         if addends not in memo:
             known = self._context.shardings
-            view = OperationView.of(operation, operation.name)
+            view = OperationParts.of(operation, operation.name)
             shardings = tuple([known[value] for value in view.values])
             if self._depends_on_place(operation):
                 compatible = self._resolve_alone(operation, shardings, addends=addends)

@@ -28,7 +28,7 @@ from pyshardy.partition.compatibility.compatible_shardings import (
 )
 from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
 from pyshardy.partition.compatibility.uses import UseConverter
-from pyshardy.rules.signature import OperationView
+from pyshardy.rules.signature import OperationParts
 
 _CONCATENATE = "stablehlo.concatenate"
 _RAGGED_DOT = "mhlo.ragged_dot"
@@ -40,7 +40,7 @@ PARTIAL_OPERATIONS = DOT_OPERATIONS | {_CONCATENATE, _RAGGED_DOT}
 class CompatibilityResolver(Protocol):
     """Decides in which shardings the operations of a function are computed."""
 
-    def resolve(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
+    def resolve(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
         """Return compatible shardings of the tensors of an operation; None to change nothing.
 
         Args:

@@ -44,7 +44,7 @@ from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.propagation.projection import ShardingProjection, deal_axes
 from pyshardy.rules import ShardingRuleLookup
-from pyshardy.rules.signature import OperationView
+from pyshardy.rules.signature import OperationParts
 
 STAY = frozenset({"sdy.mesh", "sdy.return"})
 """Operations of the dialect without a conversion: their parents or users handle them."""
@@ -208,7 +208,7 @@ class LocalChecks:
             return sources_of_function(operation)
         return sources_of_call(operation, self._callee(operation), self._meshes)
 
-    def local_form(self, known: OperationView, shardings: Shardings) -> LocalForm:
+    def local_form(self, known: OperationParts, shardings: Shardings) -> LocalForm:
         """Return the local form of an operation, after checking that it has one.
 
         Args:

@@ -52,7 +52,7 @@ from pyshardy.partition.op_facts.record import (
     operations_where,
     record_of,
 )
-from pyshardy.rules.signature import OperationView
+from pyshardy.rules.signature import OperationParts
 
 
 def convert_global_to_local(
@@ -212,7 +212,7 @@ class _ModuleConverter:
             if name in STAY:
                 continue
             if name not in OPERATIONS:
-                asked = OperationView.of(operation, name)
+                asked = OperationParts.of(operation, name)
                 values = asked.values
                 if name not in self.device_dependent and new_types.keys().isdisjoint(values):
                     continue

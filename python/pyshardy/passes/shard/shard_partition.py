@@ -75,7 +75,7 @@ def _check_reshard(annotation: ir.Operation, target: GridSharding) -> None:
         return
     rank = ir.RankedTensorType(annotation.operands[0].type).rank
     before, after = _axes(source, rank), _axes(target, rank)
-    if verdict_on(before, after) is Verdict.WRONG:
+    if verdict_on(before, after) is UpstreamOutcome.WRONG:
         shown = f"the reshard from {list(map(list, before))} to {list(map(list, after))}"
         raise refusal(_WHERE, f"of {shown}; {_FIX}", annotation)
 
@@ -103,7 +103,7 @@ def _check_operations(function: ir.Operation) -> None:
 # --- Reshards that upstream supports -------------------------------------------------------------
 
 
-class Verdict(enum.Enum):
+class UpstreamOutcome(enum.Enum):
     """The outcome of a reshard in upstream."""
 
     RIGHT = "right"
@@ -111,7 +111,7 @@ class Verdict(enum.Enum):
     UNKNOWN = "unknown"
 
 
-def verdict_on(source: Sequence[Axes], target: Sequence[Axes]) -> Verdict:
+def verdict_on(source: Sequence[Axes], target: Sequence[Axes]) -> UpstreamOutcome:
     """Return upstream's outcome for a reshard; both lists have an entry for each dimension.
 
     Upstream visits the dimensions once, in order, and applies the first of these that matches:
@@ -143,8 +143,8 @@ def verdict_on(source: Sequence[Axes], target: Sequence[Axes]) -> Verdict:
         elif axes[: len(wanted)] == wanted:
             current[dim] = wanted
     if current != list(target):
-        return Verdict.UNKNOWN
-    return Verdict.RIGHT if is_right else Verdict.WRONG
+        return UpstreamOutcome.UNKNOWN
+    return UpstreamOutcome.RIGHT if is_right else UpstreamOutcome.WRONG
 
 
 def _move_target(dim: int, current: Sequence[Axes], target: Sequence[Axes]) -> int | None:
