@@ -21,7 +21,7 @@ from mlir_sdy.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
-    from pyshardy.backends.custom_calls.functions import Function
+    from pyshardy.backends.custom_calls import Function
     from pyshardy.backends.engines.interface import Arrays, LocalEngine
     from pyshardy.local_program.process_groups import Layout
     from pyshardy.local_program.tensor_spec import Array
@@ -198,7 +198,7 @@ for _each in (
     ),
     Registration(
         "xla",
-        "pyshardy.backends.xla.backend:XlaBackend",
+        "pyshardy.backends.xla.program:XlaBackend",
         "XLA on virtual CPU devices, as many as the mesh has",
         arguments={"platform": "cpu"},
         module="jaxlib",
@@ -207,7 +207,7 @@ for _each in (
     ),
     Registration(
         "xla-gpu",
-        "pyshardy.backends.xla.backend:XlaBackend",
+        "pyshardy.backends.xla.program:XlaBackend",
         "XLA on GPUs, as many as the mesh has",
         arguments={"platform": "gpu"},
         module="jaxlib",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Forked processes that may crash, the memory that they share, and trial runs in them."""
+"""Forked processes: the memory that they share, trial runs in them, and texts that they compute."""
 
 from __future__ import annotations
 
@@ -113,6 +113,9 @@ def die_with_parent() -> None:
         os._exit(1)
 
 
+# --- Trial runs ----------------------------------------------------------------------------------
+
+
 def raise_if_crashing(work: Callable[[], object]) -> None:
     """Run a function in a forked process, and discard its result.
 
@@ -148,3 +151,69 @@ def _work_in_child(work: Callable[[], object], shared: SharedState) -> NoReturn:
         work()
     finally:
         os._exit(0)  # also after an exception
+
+
+# --- Texts ---------------------------------------------------------------------------------------
+
+
+class ForkedText:
+    """A text that a forked process computes from the state that this process has now.
+
+        text = ForkedText(lambda: asm(module))
+        try:
+            ...  # works on, beside the other process
+            print(text.result())
+        finally:
+            text.cancel()
+
+    Args:
+        compute: returns the text. It must not print, nor wait for threads: a forked process has
+            none, and MLIR contexts made from Python don't need any. `result` calls the function if
+            that process fails or can't be started, so that it must not depend on state that changes
+            in between.
+
+    Attributes:
+        process: the identifier of the process; None if it has ended, or there is none.
+    """
+
+    def __init__(self, compute: Callable[[], str]):
+        self._compute = compute
+        self._file = memory_file("pyshardy-text")
+        try:
+            self.process: int | None = forked()
+        except OSError:  # too many processes, or too little memory for another one
+            self.process = None
+        if self.process == 0:
+            self._work()
+
+    def _work(self) -> NoReturn:
+        status = 1
+        try:
+            die_with_parent()
+            gc.disable()  # frees nothing that the parent needs, and costs copies of its pages
+            sys.stderr = None
+            with os.fdopen(os.dup(self._file.fileno()), "wb") as file:
+                file.write(self._compute().encode())
+            status = 0
+        finally:
+            os._exit(status)  # also after an exception
+
+    def result(self) -> str:
+        """Return the text, once the process has ended; call this once."""
+        with self._file:
+            if self.process is None:
+                return self._compute()
+            _, status = os.waitpid(self.process, 0)
+            self.process = None
+            if status:
+                return self._compute()
+            self._file.seek(0)
+            return self._file.read().decode()
+
+    def cancel(self) -> None:
+        """End the process if it still runs."""
+        if self.process is not None:
+            os.kill(self.process, signal.SIGKILL)
+            os.waitpid(self.process, 0)
+            self.process = None
+        self._file.close()

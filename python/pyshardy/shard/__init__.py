@@ -8,9 +8,7 @@
 
 | module                     | contents                                                     |
 |----------------------------|--------------------------------------------------------------|
-| `refinement`               | meshes as grids, with an axis for each sub-axis              |
-| `uneven_shards`            | shard sizes of dimensions that don't divide evenly           |
-| `origins`                  | attributes with the origin of operations in an sdy program   |
+| `refinement`               | meshes as grids, uneven shards, and the origin of operations |
 | `lowering`                 | the lowering to StableHLO                                    |
 | `strides`                  | grids for the conversion from StableHLO                      |
 | `errors`                   | errors of the conversions                                    |

@@ -15,7 +15,6 @@
 | `structure`           | the pytrees of arguments and results                          |
 | `callbacks`           | Python callbacks of a program                                 |
 | `custom_partitioning` | functions with `jax.experimental.custom_partitioning`         |
-| `process`             | a name for this process                                       |
 | `meshes`              | meshes and shardings of JAX                                   |
 | `refined_mesh`        | a mesh of full axes for sub-axes and several meshes           |
 | `dtypes`              | element types, and random number keys                         |

@@ -29,7 +29,11 @@ from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import load_hardware
-from pyshardy.irtools.channels import first_free_channel, renumber_channels, with_channels_from
+from pyshardy.irtools.collectives import (
+    first_free_channel,
+    renumber_channels,
+    with_channels_from,
+)
 from pyshardy.irtools.constants import share_large_constants
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.walks import operations_named

@@ -39,9 +39,15 @@ from pyshardy.irtools.stablehlo_views import ConstantView, function_type_of, sym
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.shard.errors import SDY_TO_SHARD, refusal
-from pyshardy.shard.origins import AXIS_NAMES, ORIGIN, ORIGINS, copy_other_attributes
-from pyshardy.shard.refinement import Refinement, refine
-from pyshardy.shard.uneven_shards import with_offsets
+from pyshardy.shard.refinement import (
+    AXIS_NAMES,
+    ORIGIN,
+    ORIGINS,
+    Refinement,
+    copy_other_attributes,
+    refine,
+    with_offsets,
+)
 
 _HINTS = frozenset({"sdy.propagation_barrier", "sdy.sharding_group"})
 """Operations that only affect propagation."""

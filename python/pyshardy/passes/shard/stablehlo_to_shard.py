@@ -25,7 +25,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.shard import building
 from mlir_sdy.shard.values import Axes, Grid, ReductionKind
 from mlir_sdy.traversal import operations_in
-from pyshardy.irtools.channels import channel_of
+from pyshardy.irtools.collectives import channel_of
 from pyshardy.irtools.functions import FreshNames
 from pyshardy.irtools.stablehlo_views import (
     COLLECTIVES,

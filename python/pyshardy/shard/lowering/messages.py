@@ -29,9 +29,8 @@ from mlir_sdy.shard.reading import grid_axes, grid_of, index_list
 from mlir_sdy.shard.values import Grid
 from mlir_sdy.shard.verify import IN_GROUP_DEVICES
 from pyshardy.shard.errors import cannot_lower
-from pyshardy.shard.lowering.builder import GridBuilder, check_static
+from pyshardy.shard.lowering.builder import LOWERINGS, GridBuilder, check_static
 from pyshardy.shard.lowering.device_values import Table
-from pyshardy.shard.lowering.registry import LOWERINGS
 
 MESSAGES = frozenset({"shard.send", "shard.recv"})
 _WITHOUT_EFFECTS = frozenset({"stablehlo", "arith", "tensor", "chlo", "shard"})
