@@ -27,7 +27,7 @@ from workload import program_text
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.assembly.reader import Reader
-from mlir_sdy.assembly.source import Source
+from mlir_sdy.assembly.source import SourceText
 from mlir_sdy.assembly.writer import Writer
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.dialect import Context
@@ -86,7 +86,7 @@ def own(text: str, runs: int) -> dict[str, float]:
     printed = module.operation.get_asm()
     return {
         "reader": median_seconds(
-            runs, lambda: Reader(Source(text, "-"), AttributeCache(context)).rewrite().text()
+            runs, lambda: Reader(SourceText(text, "-"), AttributeCache(context)).rewrite().text()
         ),
         "verifier": median_seconds(runs, lambda: verify_shardings(module)),
         "writer": median_seconds(runs, lambda: Writer(context).rewrite(printed)),

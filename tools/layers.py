@@ -56,7 +56,6 @@ LAYERS = [
     ["pyshardy.api"],
     ["pyshardy.explain"],
     ["pyshardy.advised_partition"],
-    ["pyshardy.schedules.page"],
     ["pyshardy.schedules.plan"],
     ["pyshardy.schedules.schedule"],
     ["pyshardy.auto.plans"],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from mlir_sdy import assembly
 from mlir_sdy.assembly.attribute_text import read_stripped
-from mlir_sdy.assembly.source import Cursor, Source
+from mlir_sdy.assembly.source import Cursor, SourceText
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
 from pyshardy.irtools.modules import remember_text
@@ -55,7 +55,7 @@ def parse(
     """
     context = context or _new_context()
     if guard:
-        from pyshardy.guard.parsing import raise_if_crashing  # noqa: PLC0415 (few need it)
+        from pyshardy.guard.child import raise_if_crashing  # noqa: PLC0415 (few need it)
 
         raise_if_crashing(lambda: parse(text_or_path, _context_for_child(context)))
     if isinstance(text_or_path, str) and not _is_path(text_or_path):
@@ -188,7 +188,7 @@ def sharding(
     if not isinstance(spec, str):
         return _sharding_by_axes(spec, mesh)
     text = spec
-    cursor = Cursor(Source(text, "sharding"))
+    cursor = Cursor(SourceText(text, "sharding"))
     value: TensorSharding = read_stripped("sharding")(cursor)
     cursor.skip_blank()
     if cursor.position < len(text):

@@ -19,8 +19,14 @@ from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import SHARDING
 from pyshardy.backends import CompileOptions, SpmdProgram, spmd_program
-from pyshardy.backends.arrays.distribution import PartNumbers, gather, scatter
-from pyshardy.backends.arrays.sharded_arrays import Column, ShardedArray, run_columns
+from pyshardy.backends.arrays.sharded_arrays import (
+    Column,
+    PartNumbers,
+    ShardedArray,
+    gather,
+    run_columns,
+    scatter,
+)
 from pyshardy.backends.donations import settle_donations, shift_aliases
 from pyshardy.backends.unsharded import unsharded
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE

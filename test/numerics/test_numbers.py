@@ -33,8 +33,8 @@ from mlir_sdy.model import Mesh, MeshAxis
 from pyshardy.api import propagate
 from pyshardy.backends import local_engine
 from pyshardy.backends.arrays.comparison import compare
-from pyshardy.backends.arrays.distribution import gather, scatter
 from pyshardy.backends.arrays.random_inputs import random_inputs
+from pyshardy.backends.arrays.sharded_arrays import gather, scatter
 from pyshardy.backends.lockstep.backend import LockstepProgram
 from pyshardy.irtools.modules import copy_of
 from pyshardy.local_program.process_groups import Layout

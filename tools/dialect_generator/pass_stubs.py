@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 from pathlib import Path
 
 from dialect_generator.layout import PASSES, PYTHON_HEADER
@@ -15,7 +16,7 @@ def pass_stubs() -> dict[Path, str]:
     stages = {stage: f"{package}.{stage}" for stage in STAGES}
     stubs = {PASSES / "__init__.pyi": _stub([(package, stage) for stage in sorted(stages)])}
     for stage, name in stages.items():
-        functions = sorted(path.stem for path in (PASSES / stage).glob("[a-z]*.py"))
+        functions = sorted(module.name for module in pkgutil.iter_modules([str(PASSES / stage)]))
         stubs[PASSES / stage / "__init__.pyi"] = _stub(
             [(f"{name}.{function}", function) for function in functions]
         )

@@ -15,7 +15,7 @@ from mlir_sdy.assembly.host_messages import with_suggestion
 from mlir_sdy.assembly.host_text import HostText
 from mlir_sdy.assembly.places import pointed_at
 from mlir_sdy.assembly.reader import Reader
-from mlir_sdy.assembly.source import BLANK, STRING, Source
+from mlir_sdy.assembly.source import BLANK, STRING, SourceText
 from mlir_sdy.assembly.unverified import WITNESS
 from mlir_sdy.assembly.writer import Writer
 from mlir_sdy.attributes import AttributeCache
@@ -79,7 +79,7 @@ def parse(text: str, context: ir.Context, filename: str = "-", *, first_line: in
 def _parsed(text: str, context: ir.Context, filename: str, first_line: int) -> ir.Module:
     blank_lines = "\n" * (first_line - 1)
     text, insertions = in_current_spelling(blank_lines + text)
-    source = Source(text, filename, insertions=insertions)
+    source = SourceText(text, filename, insertions=insertions)
     try:
         return _read(source, context)
     except (ParseError, VerificationError) as failure:
@@ -87,7 +87,7 @@ def _parsed(text: str, context: ir.Context, filename: str, first_line: int) -> i
         raise type(failure)(*(_suggesting(each, source, context) for each in found)) from None
 
 
-def _suggesting(diagnostic: Diagnostic, source: Source, context: ir.Context) -> Diagnostic:
+def _suggesting(diagnostic: Diagnostic, source: SourceText, context: ir.Context) -> Diagnostic:
     place = diagnostic.location
     if place is None or place.filename != source.filename:
         return diagnostic
@@ -97,7 +97,7 @@ def _suggesting(diagnostic: Diagnostic, source: Source, context: ir.Context) -> 
     return with_suggestion(diagnostic, line, context)
 
 
-def _read(source: Source, context: ir.Context) -> ir.Module:
+def _read(source: SourceText, context: ir.Context) -> ir.Module:
     text = source.text
     _check_strings_of_resources(source)
     _check_numbers(source)
@@ -205,7 +205,7 @@ def _violation_before_host(reader: Reader, context: ir.Context) -> VerificationE
     return None if violation is None else VerificationError(violation)
 
 
-def _check_strings_of_resources(source: Source) -> None:
+def _check_strings_of_resources(source: SourceText) -> None:
     """Refuse resources with an unterminated string, on which MLIR's parser would crash."""
     if "{-#" not in source.text:
         return
@@ -217,7 +217,7 @@ def _check_strings_of_resources(source: Source) -> None:
             raise source.error("the string is not closed on its line", match.start())
 
 
-def _check_numbers(source: Source) -> None:
+def _check_numbers(source: SourceText) -> None:
     """Refuse numbers of a million and more that would exhaust memory."""
     for pattern, message in _LARGE_NUMBERS.items():
         if re.search(pattern, source.text) is None:

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass, replace
 
 from mlir_sdy.assembly.rewritten_text import RewrittenText
-from mlir_sdy.assembly.source import BLANK, Cursor, Source, on_one_line
+from mlir_sdy.assembly.source import BLANK, Cursor, SourceText, on_one_line
 from mlir_sdy.assembly.unverified import parse_unverified
 from mlir_sdy.diagnostics import Diagnostic, ParseError, SourceLocation
 from mlir_sdy.host import diagnostics_of, ir, location_of, parse_operation
@@ -30,7 +30,7 @@ class HostText:
 
     def __post_init__(self) -> None:
         self.body = self.body or self.rewritten.text()
-        self._source = Source(self.prefix + self.body + self.suffix, "")
+        self._source = SourceText(self.prefix + self.body + self.suffix, "")
 
     @classmethod
     def wrapped(cls, rewritten: RewrittenText, aliases: str, first: str = "") -> HostText:
@@ -41,7 +41,7 @@ class HostText:
         body = rewritten.text()
         # Aliases of the source may use those of its attributes.
         for match in _ALIAS_DEFINITION.finditer(body):
-            cursor = Cursor(Source(body, rewritten.source.filename), match.end())
+            cursor = Cursor(SourceText(body, rewritten.source.filename), match.end())
             _skip_attribute_or_type(cursor)
             definition = body[match.start() : cursor.position]
             aliases += on_one_line(definition) + " "

@@ -10,7 +10,7 @@ from typing import Any
 
 from mlir_sdy import model
 from mlir_sdy.assembly import attribute_text
-from mlir_sdy.assembly.source import Cursor, Source, end_of_braces
+from mlir_sdy.assembly.source import Cursor, SourceText, end_of_braces
 from mlir_sdy.model.text import quoted, symbol
 from mlir_sdy.ods import declarations as ods
 from mlir_sdy.ods.tables import OPERATIONS
@@ -407,7 +407,7 @@ class _OperationWriter:
 
 
 def _string(literal: str) -> str:
-    return Cursor(Source(literal, "")).string("a string")
+    return Cursor(SourceText(literal, "")).string("a string")
 
 
 def _enum_keyword(text: str, cases: type[IntEnum]) -> str | None:

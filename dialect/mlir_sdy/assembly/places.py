@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from mlir_sdy.assembly.source import BLANK, BRACKET, STRING, Source, end_of_brackets
+from mlir_sdy.assembly.source import BLANK, BRACKET, STRING, SourceText, end_of_brackets
 from mlir_sdy.diagnostics import Diagnostic, Part, SourceLocation
 
 _VALUE = re.compile(rf"{STRING}|(?P<value>%[\w$.-]+(?:#\d+)?)")
@@ -33,7 +33,7 @@ class _Span:
     end: int
 
 
-def pointed_at(diagnostic: Diagnostic, source: Source) -> Diagnostic:
+def pointed_at(diagnostic: Diagnostic, source: SourceText) -> Diagnostic:
     """Return a diagnostic whose location is that of the part that is wrong.
 
     It stays at the operation if the text doesn't have the part, as when the location of the
@@ -48,7 +48,7 @@ def pointed_at(diagnostic: Diagnostic, source: Source) -> Diagnostic:
     return replace(diagnostic, location=found, parts=(), operation=place)
 
 
-def place_of(parts: tuple[Part, ...], source: Source, start: int) -> SourceLocation | None:
+def place_of(parts: tuple[Part, ...], source: SourceText, start: int) -> SourceLocation | None:
     """Return the place of a part of an operation, or of the innermost part around it that is there.
 
     Args:
@@ -72,7 +72,7 @@ def place_of(parts: tuple[Part, ...], source: Source, start: int) -> SourceLocat
 class _Reader:
     """Finds parts of a text."""
 
-    def __init__(self, source: Source):
+    def __init__(self, source: SourceText):
         self._source = source
         self._text = source.text
 

@@ -26,7 +26,7 @@ from mlir_sdy.assembly.op_syntax import (
     read_operation,
 )
 from mlir_sdy.assembly.rewritten_text import RewrittenText
-from mlir_sdy.assembly.source import STRING, Cursor, Source, end_of_brackets, on_one_line
+from mlir_sdy.assembly.source import STRING, Cursor, SourceText, end_of_brackets, on_one_line
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.ods import irdl_groups
 from mlir_sdy.ods.tables import OPERATIONS
@@ -60,7 +60,7 @@ def _is_in_dictionary(text: str, position: int) -> bool:
 class Reader:
     """Rewrites one source; use `rewrite` once, then the definitions and the text."""
 
-    source: Source
+    source: SourceText
     attributes: AttributeCache
     aliases: dict[str, str] = field(default_factory=dict[str, str])
     """The alias of each attribute text that occurs in the source."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import bisect
 from itertools import accumulate
 
-from mlir_sdy.assembly.source import Source
+from mlir_sdy.assembly.source import SourceText
 
 
 class RewrittenText:
@@ -22,7 +22,7 @@ class RewrittenText:
             column than in the source.
     """
 
-    def __init__(self, source: Source):
+    def __init__(self, source: SourceText):
         self.source = source
         self.moved_lines: set[int] = set()
         self._texts: list[str] = []

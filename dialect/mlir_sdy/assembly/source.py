@@ -68,7 +68,7 @@ def on_one_line(text: str) -> str:
     return _LINE_END.sub(lambda match: match[1] or " ", text).strip()
 
 
-class Source:
+class SourceText:
     """A text and the name of the file that it came from.
 
     Attributes:
@@ -143,7 +143,7 @@ class Cursor:
 
     __slots__ = ("known_before", "position", "source", "text")
 
-    def __init__(self, source: Source, position: int = 0, known_before: int = sys.maxsize):
+    def __init__(self, source: SourceText, position: int = 0, known_before: int = sys.maxsize):
         self.known_before = known_before  # aliases defined after this offset can't be used
         self.source = source
         self.text = source.text

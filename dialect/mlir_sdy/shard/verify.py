@@ -37,7 +37,7 @@ from mlir_sdy.shard.reading import (
 )
 from mlir_sdy.shard.values import DYNAMIC, Grid
 from mlir_sdy.symbols import enclosing_module
-from mlir_sdy.verify.violation import Violation
+from mlir_sdy.verify.violation import ConstraintViolation
 
 _Check = Callable[[ir.Operation, "_Grids"], None]
 
@@ -101,7 +101,7 @@ def _check(operation: ir.Operation, grids: _Grids) -> None:
     try:
         for check in _CHECKS.get(operation.name, ()):
             check(operation, grids)
-    except Violation as violation:
+    except ConstraintViolation as violation:
         raise VerificationError(violation.diagnostic(operation)) from None
     except (AttributeError, LookupError, TypeError, ValueError):
         return  # invalid: the host reports the error
@@ -148,7 +148,7 @@ class _Grids:
 def _check_grid(operation: ir.Operation, _: _Grids) -> None:
     for axis, size in enumerate(read_grid(operation).shape):
         if size == 0:
-            raise Violation(f"axis {axis} has size 0: sizes of a grid must be positive")
+            raise ConstraintViolation(f"axis {axis} has size 0: sizes of a grid must be positive")
 
 
 @_checks("shard.sharding")
@@ -162,20 +162,20 @@ def _check_sharding(operation: ir.Operation, grids: _Grids) -> None:
     for dim in sharding.split_dims:
         axes = sharding.split_axes[dim]
         if len(axes) > 1:
-            raise Violation(
+            raise ConstraintViolation(
                 f"has offsets for dimension {dim}, which is split along {len(axes)} axes: offsets "
                 "are only allowed for dimensions split along one axis"
             )
         expected += grid.axes_size(axes) + 1
     found = len(sharding.sharded_dims_offsets)
     if found != expected:
-        raise Violation(
+        raise ConstraintViolation(
             f"has {found} sharded_dims_offsets, expected {expected}: one for each shard and one "
             "for the end of each split dimension"
         )
     for dim, offsets in sharding.offsets(grid).items():
         if offsets[0] not in {0, DYNAMIC}:
-            raise Violation(
+            raise ConstraintViolation(
                 f"the first shard of dimension {dim} begins at {offsets[0]}: it must begin at 0"
             )
 
@@ -188,7 +188,7 @@ def _check_annotation(operation: ir.Operation, grids: _Grids) -> None:
     sharding = read_sharding(definition.operation)
     shape = _shape(operation.operands[0])
     if len(sharding.split_axes) > max(len(shape), 1) or (not shape and sharding.split_dims):
-        raise Violation(
+        raise ConstraintViolation(
             f"the sharding has {len(sharding.split_axes)} dimensions, but "
             f"{operation.operands[0].type} has {len(shape)}"
         )
@@ -197,7 +197,7 @@ def _check_annotation(operation: ir.Operation, grids: _Grids) -> None:
         return
     for dim, offsets in sharding.offsets(grid).items():
         if shape[dim] >= 0 and offsets[-1] not in {shape[dim], DYNAMIC}:
-            raise Violation(
+            raise ConstraintViolation(
                 f"the last shard of dimension {dim} ends at {offsets[-1]}, but the dimension has "
                 f"{shape[dim]} elements"
             )
@@ -211,7 +211,7 @@ def _check_shard_shape(operation: ir.Operation, grids: _Grids) -> None:
     attributes = operation.attributes
     dims, device = tuple(attributes["dims"]), tuple(attributes["device"])
     if len(operation.results) != len(dims):
-        raise Violation(f"has {len(operation.results)} results for {len(dims)} dims")
+        raise ConstraintViolation(f"has {len(operation.results)} results for {len(dims)} dims")
     position = dims.count(DYNAMIC)
     definition = operation.operands[position].owner
     if isinstance(definition, ir.Block) or definition.operation.name != "shard.sharding":
@@ -224,7 +224,7 @@ def _check_shard_shape(operation: ir.Operation, grids: _Grids) -> None:
 def _check_neighbors(operation: ir.Operation, grids: _Grids) -> None:
     grid = grids.named(operation)
     if len(operation.operands) != grid.rank:
-        raise Violation(
+        raise ConstraintViolation(
             f"has {len(operation.operands)} device indices, but the grid has {grid.rank} axes"
         )
     axes = grid_axes(operation, "split_axes")
@@ -245,7 +245,9 @@ def _check_dims(operation: ir.Operation, _: _Grids) -> None:
     for name in TENSOR_DIMS[operation.name]:
         dim = operation.attributes[name].value
         if not 0 <= dim < tensor.rank:
-            raise Violation(f"{name} {dim} is out of range: {tensor} is of rank {tensor.rank}")
+            raise ConstraintViolation(
+                f"{name} {dim} is out of range: {tensor} is of rank {tensor.rank}"
+            )
 
 
 @_checks("shard.all_to_all")
@@ -257,7 +259,7 @@ def _check_all_to_all(operation: ir.Operation, grids: _Grids) -> None:
     size = _shape(operation.operands[0])[dim]
     devices = grid.axes_size(grid_axes(operation)) if grid.is_static else 1
     if size >= 0 and size % devices:
-        raise Violation(
+        raise ConstraintViolation(
             f"cannot split dimension {dim} of size {size} evenly over {devices} devices: pad it to "
             f"{-(-size // devices) * devices}"
         )
@@ -278,11 +280,13 @@ def _check_update_halo(operation: ir.Operation, grids: _Grids) -> None:
     _check_axes(split_axes, grid, "split_axes")
     target = ir.ShapedType(operation.operands[0].type)
     if len(split_axes) > target.rank:
-        raise Violation(f"split_axes has {len(split_axes)} dimensions, but {target} {target.rank}")
+        raise ConstraintViolation(
+            f"split_axes has {len(split_axes)} dimensions, but {target} {target.rank}"
+        )
     sizes = tuple(operation.attributes["static_halo_sizes"])
     dims = [dim for dim, axes in enumerate(split_axes) if axes]
     if len(sizes) != 2 * len(dims):
-        raise Violation(
+        raise ConstraintViolation(
             f"has {len(sizes)} halo_sizes, expected {2 * len(dims)}: two for each of {len(dims)} "
             "split dimensions"
         )
@@ -290,11 +294,11 @@ def _check_update_halo(operation: ir.Operation, grids: _Grids) -> None:
         if DYNAMIC in (low, high):
             continue
         if low < 0 or high < 0:
-            raise Violation(f"the halo of dimension {dim} has a negative size")
+            raise ConstraintViolation(f"the halo of dimension {dim} has a negative size")
         size = target.shape[dim]
         core = size - low - high
         if not target.is_dynamic_size(size) and max(low, high) > core:
-            raise Violation(
+            raise ConstraintViolation(
                 f"dimension {dim} of size {size} has a core of {core} elements between halos of "
                 f"{low} and {high}: a halo is copied from the core of a single neighbor, which "
                 "must be at least as large"
@@ -313,12 +317,12 @@ def _check_axes(lists: Iterable[Sequence[int]], grid: Grid, name: str) -> None:
     for axes in lists:
         for axis in axes:
             if not 0 <= axis < grid.rank:
-                raise Violation(
+                raise ConstraintViolation(
                     f"{name} contains axis {axis}, but the grid {grid} has the axes 0 to "
                     f"{grid.rank - 1}"
                 )
             if axis in seen:
-                raise Violation(f"{name} contains axis {axis} twice")
+                raise ConstraintViolation(f"{name} contains axis {axis} twice")
             seen.add(axis)
 
 
@@ -326,7 +330,7 @@ def _check_coordinates(
     coordinates: Sequence[int], grid: Grid, axes: Sequence[int], name: str
 ) -> None:
     if len(coordinates) != len(axes):
-        raise Violation(
+        raise ConstraintViolation(
             f"{name} has {len(coordinates)} coordinates, but there are {len(axes)} axes"
         )
     for coordinate, axis in zip(coordinates, axes, strict=True):
@@ -334,6 +338,6 @@ def _check_coordinates(
         if DYNAMIC in (coordinate, size):
             continue
         if not 0 <= coordinate < size:
-            raise Violation(
+            raise ConstraintViolation(
                 f"coordinate {coordinate} of {name} is out of range: axis {axis} has {size} devices"
             )

@@ -20,7 +20,7 @@ from mlir_sdy.host import diagnostics_of, ir
 from mlir_sdy.shard.verify import verify_shard
 from mlir_sdy.verify.checks import ModuleChecks
 from mlir_sdy.verify.precedence import violation_before_host, violation_first
-from mlir_sdy.verify.violation import Violation
+from mlir_sdy.verify.violation import ConstraintViolation
 
 __all__ = ["verify", "verify_shard", "verify_shardings", "violation_before_host"]
 
@@ -56,6 +56,6 @@ def _is_fine(root: ir.Operation) -> bool:
     """Whether no rule is broken; in one walk, and so not in the order that they are reported."""
     try:
         ModuleChecks().check_all(root)
-    except Violation:
+    except ConstraintViolation:
         return False
     return True

@@ -9,7 +9,7 @@ from itertools import pairwise
 from mlir_sdy.diagnostics import Part
 from mlir_sdy.model import AxisRef, Mesh
 from mlir_sdy.suggest import did_you_mean
-from mlir_sdy.verify.violation import Violation, inside
+from mlir_sdy.verify.violation import ConstraintViolation, inside
 
 
 def unknown_axis(name: str, mesh: Mesh) -> str:
@@ -47,11 +47,11 @@ class AxisUse:
         previous: AxisRef | None = None
         for position, axis in enumerate(axes):
             if not self.mesh.has_axis(axis.name):
-                raise Violation(
+                raise ConstraintViolation(
                     unknown_axis(axis.name, self.mesh), parts=[_name_of(axes, position)]
                 )
             if axis in self.seen:
-                raise Violation(
+                raise ConstraintViolation(
                     f"duplicate axis: {axis} in {where} is used in {self.seen[axis]} already; "
                     "an axis may be used once",
                     parts=[_name_of(axes, position)],
@@ -61,7 +61,7 @@ class AxisUse:
                 self.sub_axes.setdefault(axis.name, []).append(axis)
                 if previous is not None and previous.can_merge(axis):
                     merged = previous.merge(axis, self.mesh)
-                    raise Violation(
+                    raise ConstraintViolation(
                         f"two consecutive sub-axes can be merged: {previous}, {axis}; "
                         f"write {merged}",
                         parts=[_name_of(axes, position)],
@@ -77,7 +77,7 @@ class AxisUse:
         for earlier, later in pairwise(axes):
             known = self.mesh.has_axis(earlier.name) and self.mesh.has_axis(later.name)
             if known and self.mesh.sort_key(later) < self.mesh.sort_key(earlier):
-                raise Violation(
+                raise ConstraintViolation(
                     f"{kind} axes are not ordered w.r.t. mesh: {later} belongs before {earlier}",
                     parts=[Part("text", f'"{later.name}"')],
                 )
@@ -101,7 +101,7 @@ class AxisUse:
     def _check_sub_axes_of(self, name: str, sub_axes: list[AxisRef]) -> None:
         size = self.mesh.axis_size(name)
         if AxisRef(name) in self.seen:
-            raise Violation(
+            raise ConstraintViolation(
                 f'both sub-axis and full-axis are used for axis name: "{name}"',
                 parts=[Part("text", f'"{name}"')],
             )
@@ -116,16 +116,16 @@ def _check_fit(sub_axes: Sequence[AxisRef], size: int) -> None:
         info = axis.sub_axis_info
         assert info is not None, "only sub-axes are recorded"
         if info.pre_size < 1:
-            raise Violation(f"sub-axis pre-size must be at least 1: {axis}")
+            raise ConstraintViolation(f"sub-axis pre-size must be at least 1: {axis}")
         if info.size <= 1:
-            raise Violation(f"sub-axis size must be greater than 1: {axis}")
+            raise ConstraintViolation(f"sub-axis size must be greater than 1: {axis}")
         if size % info.next_pre_size:
-            raise Violation(
+            raise ConstraintViolation(
                 f"sub-axis {axis} does not divide its axis: its pre-size times its size is "
                 f'{info.next_pre_size}, the size of "{axis.name}" is {size}'
             )
         if info.size == size:
-            raise Violation(f'sub-axis {axis} is the full axis: write "{axis.name}"')
+            raise ConstraintViolation(f'sub-axis {axis} is the full axis: write "{axis.name}"')
         if previous is not None and previous.overlaps(axis):
-            raise Violation(f"overlapping sub-axes: {previous} and {axis}")
+            raise ConstraintViolation(f"overlapping sub-axes: {previous} and {axis}")
         previous = axis

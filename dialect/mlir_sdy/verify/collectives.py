@@ -39,13 +39,13 @@ from mlir_sdy.model.text import braced
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.axes import AxisUse
 from mlir_sdy.verify.sharding import ManualAxes, check_sharding
-from mlir_sdy.verify.violation import Violation, inside
+from mlir_sdy.verify.violation import ConstraintViolation, inside
 
 _RESULT = Part("attribute", "out_sharding")
 
 
 @dataclass(frozen=True, slots=True)
-class Collective:
+class CheckedCollective:
     """The properties of a collective that its rules check.
 
     Attributes:
@@ -72,13 +72,14 @@ class _Kind:
     """The rules for one kind of collective.
 
     Attributes:
-        check: derives and compares; gets a `Collective`, raises `Violation` or `ModelError`.
+        check: derives and compares; gets a `CheckedCollective`, raises `ConstraintViolation` or
+            `ModelError`.
         axes: the name of the attribute that holds the axes; empty without one.
         source_required: whether the operand must have a sharding.
         one_mesh: whether operand and result must have the same mesh.
     """
 
-    check: Callable[[Collective], None]
+    check: Callable[[CheckedCollective], None]
     axes: str = ""
     source_required: bool = True
     one_mesh: bool = True
@@ -112,7 +113,9 @@ def verify_collective(
     """
     kind = COLLECTIVES[operation.name]
     if source is None and kind.source_required:
-        raise Violation("expects an operand that has a sharding", parts=[Part("operand", 0)])
+        raise ConstraintViolation(
+            "expects an operand that has a sharding", parts=[Part("operand", 0)]
+        )
     result = value_of(operation.attributes["out_sharding"])
     with inside(_RESULT):
         check_sharding(result, operation.results[0].type, meshes, manual_axes)
@@ -121,13 +124,13 @@ def verify_collective(
     if kind.one_mesh:
         source_mesh, mesh = mesh_of(source, meshes), mesh_of(result, meshes)
         if source_mesh != mesh:
-            raise Violation(
+            raise ConstraintViolation(
                 f"result mesh does not match operand mesh: the result is on {mesh}",
                 (_place_of(operation.operands[0]), f"the operand is on {source_mesh}"),
                 parts=[_RESULT],
             )
     if source.rank != result.rank:
-        raise Violation(
+        raise ConstraintViolation(
             f"result sharding rank does not match operand sharding rank: {result.rank} vs "
             f"{source.rank}",
             parts=[_RESULT],
@@ -160,7 +163,7 @@ def verify_collective_axes(operation: ir.Operation, meshes: Mapping[str, Mesh]) 
     assert mesh is not None, "that of the result was verified"
     reduction = attributes.get("reduction_op")
     _check(
-        Collective(
+        CheckedCollective(
             operation.name,
             source,
             result,
@@ -173,25 +176,25 @@ def verify_collective_axes(operation: ir.Operation, meshes: Mapping[str, Mesh]) 
 
 
 @lru_cache(maxsize=4096)
-def _check(collective: Collective) -> None:
+def _check(collective: CheckedCollective) -> None:
     """Check a collective; `lru_cache` caches valid ones, which raise no exception."""
     try:
         COLLECTIVES[collective.name].check(collective)
     except ModelError as error:
-        raise Violation(str(error)).on_mesh(collective.result.mesh_or_ref) from None
-    except Violation as violation:
+        raise ConstraintViolation(str(error)).on_mesh(collective.result.mesh_or_ref) from None
+    except ConstraintViolation as violation:
         raise violation.on_mesh(collective.result.mesh_or_ref) from None
 
 
-def _check_all_gather(collective: Collective) -> None:
+def _check_all_gather(collective: CheckedCollective) -> None:
     _check_dims(collective, gather_axes)
 
 
-def _check_all_slice(collective: Collective) -> None:
+def _check_all_slice(collective: CheckedCollective) -> None:
     _check_dims(collective, slice_axes)
 
 
-def _check_all_to_all(collective: Collective) -> None:
+def _check_all_to_all(collective: CheckedCollective) -> None:
     """Check an all-to-all.
 
     1. There is a move.
@@ -201,7 +204,7 @@ def _check_all_to_all(collective: Collective) -> None:
     """
     params, rank = collective.axes, collective.result.rank
     if not params.value:
-        raise Violation("expects at least one move of axes, as in '{\"x\"}: 0->1'")
+        raise ConstraintViolation("expects at least one move of axes, as in '{\"x\"}: 0->1'")
     use = AxisUse(collective.mesh)
     seen: set[int] = set()
     previous = -1
@@ -211,13 +214,15 @@ def _check_all_to_all(collective: Collective) -> None:
             use.check_list(param.axes, f"the move from {param.src_dim} to {param.tgt_dim}")
         for what, dim in (("source", param.src_dim), ("target", param.tgt_dim)):
             if not 0 <= dim < rank:
-                raise Violation(f"{what} dimension {dim} is out of range [0, {rank})")
+                raise ConstraintViolation(f"{what} dimension {dim} is out of range [0, {rank})")
         for what, dim in (("source", param.src_dim), ("target", param.tgt_dim)):
             if dim in seen:
-                raise Violation(f"overlapping moves: dimension {dim}, a {what}, is used before")
+                raise ConstraintViolation(
+                    f"overlapping moves: dimension {dim}, a {what}, is used before"
+                )
             seen.add(dim)
         if param.src_dim <= previous:
-            raise Violation(
+            raise ConstraintViolation(
                 f"source dimensions must be in ascending order: {param.src_dim} comes after "
                 f"{previous}"
             )
@@ -225,7 +230,7 @@ def _check_all_to_all(collective: Collective) -> None:
     _compare_dims(all_to_all_axes(collective.source.dim_axes, params, collective.mesh), collective)
 
 
-def _check_collective_permute(collective: Collective) -> None:
+def _check_collective_permute(collective: CheckedCollective) -> None:
     """Check a collective permute.
 
     1. The meshes have the same axes; if they are not one mesh by name, their devices differ.
@@ -234,24 +239,24 @@ def _check_collective_permute(collective: Collective) -> None:
     source, result = collective.source, collective.result
     mesh, source_mesh = collective.mesh, collective.source_mesh
     if source_mesh.axes != mesh.axes:
-        raise Violation(
+        raise ConstraintViolation(
             f"result mesh must have the axes of the operand mesh: {mesh} vs {source_mesh}"
         )
     if source.mesh_or_ref != result.mesh_or_ref and source_mesh.device_ids == mesh.device_ids:
-        raise Violation(
+        raise ConstraintViolation(
             f"result mesh must have other device ids than the operand mesh, or be the same: {mesh}"
         )
     for dim, (before, after) in enumerate(zip(source.dim_axes, result.dim_axes, strict=True)):
         if before != after:
             sizes = mesh.axes_size(before), mesh.axes_size(after)
             if sizes[0] != sizes[1]:
-                raise Violation(
+                raise ConstraintViolation(
                     f"sharded size of dimension {dim} must stay {sizes[0]}, as of "
                     f"{braced(before)}, got {sizes[1]}, as of {braced(after)}"
                 )
 
 
-def _check_all_reduce(collective: Collective) -> None:
+def _check_all_reduce(collective: CheckedCollective) -> None:
     """Check an all-reduce.
 
     1. Operand and result have equal shardings except for unreduced axes.
@@ -261,7 +266,7 @@ def _check_all_reduce(collective: Collective) -> None:
     """
     source, result, axes = collective.source, collective.result, collective.axes.value
     if not are_equivalent(source, result, ignore_unreduced=True):
-        raise Violation(
+        raise ConstraintViolation(
             "operand and result must be sharded alike, unreduced axes aside: expected "
             f"{source}, got {result}"
         )
@@ -278,19 +283,19 @@ def _check_all_reduce(collective: Collective) -> None:
     _check_reduced(collective)
 
 
-def _check_reduce_scatter(collective: Collective) -> None:
+def _check_reduce_scatter(collective: CheckedCollective) -> None:
     _check_reduced(collective)
     _check_dims(collective, slice_axes)
 
 
-def _check_sharded_to_unreduced(collective: Collective) -> None:
+def _check_sharded_to_unreduced(collective: CheckedCollective) -> None:
     """Check that axes that split dimensions become unreduced axes."""
     _check_kind_is_kept(collective)
     _check_dims(collective, gather_axes)
     _compare_unreduced([axis for axes in collective.axes for axis in axes], collective)
 
 
-def _check_replicated_to_unreduced(collective: Collective) -> None:
+def _check_replicated_to_unreduced(collective: CheckedCollective) -> None:
     """Check that unused axes become unreduced axes.
 
     1. The result has the kind of reduction of the operand if that has unreduced axes, and its
@@ -303,12 +308,12 @@ def _check_replicated_to_unreduced(collective: Collective) -> None:
     _check_kind_is_kept(collective)
     if source.dim_shardings != result.dim_shardings:
         expected = result.with_dims(source.dim_shardings)
-        raise Violation(
+        raise ConstraintViolation(
             "operand and result must have the same sharding of dimensions: expected "
             f"{expected}, got {result}"
         )
     if not axes:
-        raise Violation("expects at least one axis")
+        raise ConstraintViolation("expects at least one axis")
     with inside(Part("attribute", "axes")):
         AxisUse(collective.mesh).check_sorted_list(axes, "r2u")
     for dim_axes in source.dim_axes:
@@ -336,7 +341,7 @@ COLLECTIVES: dict[str, _Kind] = {
 
 
 def _check_dims(
-    collective: Collective, derive: Callable[[AxisTuple, AxisTuple, Mesh], AxisTuple]
+    collective: CheckedCollective, derive: Callable[[AxisTuple, AxisTuple, Mesh], AxisTuple]
 ) -> None:
     """Check that the axes for each dimension are valid and give those of the result."""
     mesh, lists = collective.mesh, [axes.value for axes in collective.axes]
@@ -347,21 +352,23 @@ def _check_dims(
             use.check_list(axes, f"the axes for dimension {dim}")
     rank = collective.result.rank
     if len(lists) != rank:
-        raise Violation(f"expects a list of axes for each of {rank} dimensions, got {len(lists)}")
+        raise ConstraintViolation(
+            f"expects a list of axes for each of {rank} dimensions, got {len(lists)}"
+        )
     expected: list[AxisTuple] = []
     for dim, (before, axes) in enumerate(zip(collective.source.dim_axes, lists, strict=True)):
         try:
             expected.append(derive(before, axes, mesh))
         except ModelError as error:
-            raise Violation(f"dimension {dim}: {error}") from None
+            raise ConstraintViolation(f"dimension {dim}: {error}") from None
     _compare_dims(expected, collective)
 
 
-def _compare_dims(expected: Sequence[AxisTuple], collective: Collective) -> None:
+def _compare_dims(expected: Sequence[AxisTuple], collective: CheckedCollective) -> None:
     given = collective.result.dim_axes
     for dim, (wanted, got) in enumerate(zip(expected, given, strict=True)):
         if wanted != got:
-            raise Violation(
+            raise ConstraintViolation(
                 f"result sharding doesn't match expected sharding {dims_text(expected)}: "
                 f"dimension {dim} should have {braced(wanted)}, got {braced(got)} in "
                 f"{collective.result}",
@@ -369,10 +376,10 @@ def _compare_dims(expected: Sequence[AxisTuple], collective: Collective) -> None
             )
 
 
-def _compare_unreduced(added: Sequence[AxisRef], collective: Collective) -> None:
+def _compare_unreduced(added: Sequence[AxisRef], collective: CheckedCollective) -> None:
     expected = add_unreduced_axes(collective.source.unreduced_axes, added, collective.mesh)
     if expected != collective.result.unreduced_axes:
-        raise Violation(
+        raise ConstraintViolation(
             f"result sharding doesn't match expected unreduced axes {braced(expected)}, got "
             f"{braced(collective.result.unreduced_axes)} in {collective.result}",
             parts=[_RESULT],
@@ -384,26 +391,26 @@ def _check_parts(axes: Iterable[AxisRef]) -> None:
     for axis in axes:
         info = axis.sub_axis_info
         if info is not None and (info.pre_size < 1 or info.size < 1):
-            raise Violation(f"sub-axis pre-size and size must be at least 1: {axis}")
+            raise ConstraintViolation(f"sub-axis pre-size and size must be at least 1: {axis}")
 
 
 def _check_disjoint(axes: Sequence[AxisRef], others: Sequence[AxisRef], message: str) -> None:
     for axis in axes:
         for other in others:
             if axis.overlaps(other):
-                raise Violation(message.format(axis, other))
+                raise ConstraintViolation(message.format(axis, other))
 
 
-def _check_kind_is_kept(collective: Collective) -> None:
+def _check_kind_is_kept(collective: CheckedCollective) -> None:
     source, result = collective.source, collective.result
     if source.unreduced_axes and source.reduction_kind is not result.reduction_kind:
-        raise Violation(
+        raise ConstraintViolation(
             f"axes that stay unreduced must keep their kind: '{source.reduction_kind.keyword}' "
             f"became '{result.reduction_kind.keyword}'"
         )
 
 
-def _check_reduced(collective: Collective) -> None:
+def _check_reduced(collective: CheckedCollective) -> None:
     check_unreduced_transition(
         collective.source,
         collective.result,

@@ -11,7 +11,7 @@ from mlir_sdy.discardable import CONTRACT
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
 from mlir_sdy.verify.sharding import ManualAxes, check_sharding, check_shardings
-from mlir_sdy.verify.violation import Violation, inside
+from mlir_sdy.verify.violation import ConstraintViolation, inside
 
 _SHARDING = Part("attribute", "sdy.sharding")
 
@@ -28,7 +28,7 @@ def verify_sharding_attribute(
         Violation: it does not.
     """
     if not isinstance(attribute, TensorShardingPerValueAttr):
-        raise Violation(
+        raise ConstraintViolation(
             "should have a sharding attribute of type TensorShardingPerValueAttr: "
             "'sdy.sharding = #sdy.sharding_per_value<[...]>'",
             parts=[_SHARDING],
@@ -44,7 +44,9 @@ def verify_place_of_contract(operation: ir.Operation) -> None:
         Violation: it is a declaration, or an operation without regions.
     """
     if not any(len(region.blocks) for region in operation.regions):
-        raise Violation(f"'{CONTRACT}' is for functions with a body and operations with regions")
+        raise ConstraintViolation(
+            f"'{CONTRACT}' is for functions with a body and operations with regions"
+        )
 
 
 def verify_function(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
@@ -65,7 +67,7 @@ def verify_function(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
             if "sdy.sharding" in attributes:
                 try:
                     _verify_one(attributes["sdy.sharding"], value_type, meshes)
-                except Violation as violation:
+                except ConstraintViolation as violation:
                     port = Part("argument" if word == "arg" else "result", index)
                     inside = violation.inside(port, _SHARDING)
                     raise inside.prefixed(f"{word} {index} - ") from None
@@ -73,7 +75,7 @@ def verify_function(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
 
 def _verify_one(attribute: ir.Attribute, value_type: ir.Type, meshes: Mapping[str, Mesh]) -> None:
     if not isinstance(attribute, TensorShardingAttr):
-        raise Violation(
+        raise ConstraintViolation(
             "should have a sharding attribute of type TensorShardingAttr: "
             "'sdy.sharding = #sdy.sharding<...>'"
         )

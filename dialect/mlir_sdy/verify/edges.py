@@ -9,7 +9,7 @@ from mlir_sdy.attributes import PropagationEdgesAttr
 from mlir_sdy.host import ir
 from mlir_sdy.model import EdgeNodeType, EdgeValueRef, Mesh, PropagationEdges, common_mesh
 from mlir_sdy.values import get_sharding
-from mlir_sdy.verify.violation import Violation
+from mlir_sdy.verify.violation import ConstraintViolation
 
 _DATA_FLOW_EDGES = frozenset({"sdy.data_flow_edge", "sdy.func_data_flow_edge"})
 
@@ -23,7 +23,7 @@ def verify_edges_attribute(
         Violation: they don't, or the shardings of those values have no common mesh.
     """
     if not isinstance(attribute, PropagationEdgesAttr):
-        raise Violation(
+        raise ConstraintViolation(
             "should have a propagation edges attribute of type PropagationEdgesAttr: "
             "'sdy.propagation_edges = #sdy.propagation_edges<...>'"
         )
@@ -33,12 +33,12 @@ def verify_edges_attribute(
         for entry in step.axis_entries:
             name = entry.axis_name.name
             if not mesh.has_axis(name):
-                raise Violation(f'unknown axis name "{name}" in step {step.step_index}')
+                raise ConstraintViolation(f'unknown axis name "{name}" in step {step.step_index}')
             if operation.name in _DATA_FLOW_EDGES:
                 continue  # the operands are the sources of the edge, wherever they are
             for ref in (entry.source, *entry.targets):
                 if not 0 <= ref.index < _count(operation, ref):
-                    raise Violation(
+                    raise ConstraintViolation(
                         f"step {step.step_index} refers to {ref}, but there are "
                         f"{_count(operation, ref)} {ref.type}s"
                     )
@@ -53,7 +53,7 @@ def verify_edges_list_attribute(attribute: ir.Attribute) -> None:
     if not isinstance(attribute, ir.ArrayAttr) or not all(
         isinstance(element, PropagationEdgesAttr) for element in attribute
     ):
-        raise Violation("should have an array of attributes of type PropagationEdgesAttr")
+        raise ConstraintViolation("should have an array of attributes of type PropagationEdgesAttr")
 
 
 def _count(operation: ir.Operation, ref: EdgeValueRef) -> int:
@@ -78,8 +78,10 @@ def _mesh_of_edges(
     ]
     found = [sharding for value in values if (sharding := get_sharding(value)) is not None]
     if not found:
-        raise Violation("has propagation edges, but none of their values has a sharding")
+        raise ConstraintViolation("has propagation edges, but none of their values has a sharding")
     written = common_mesh(found, meshes)
     if written is None:
-        raise Violation("the shardings of the values of propagation edges have no common mesh")
+        raise ConstraintViolation(
+            "the shardings of the values of propagation edges have no common mesh"
+        )
     return meshes[written] if isinstance(written, str) else written

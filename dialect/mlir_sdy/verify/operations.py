@@ -15,7 +15,7 @@ from mlir_sdy.host import emit_error, ir
 from mlir_sdy.model import PropagationDirection
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.traversal import terminator_of
-from mlir_sdy.verify.violation import Violation
+from mlir_sdy.verify.violation import ConstraintViolation
 
 Verifier = Callable[[ir.Operation], None]
 
@@ -26,7 +26,7 @@ VERIFIERS: dict[str, Verifier] = {}
 
 
 def verifies(name: str) -> Callable[[Verifier], Verifier]:
-    """Register a function as the verifier of the operation `name`; it raises `Violation`."""
+    """Register a function as the verifier of the operation `name`; see `ConstraintViolation`."""
 
     def register(verifier: Verifier) -> Verifier:
         VERIFIERS[name] = verifier
@@ -59,7 +59,7 @@ def verify_mesh(operation: ir.Operation) -> None:
     """Check that a mesh is directly in a module."""
     parent = operation.parent
     if parent is None or parent.operation.name != "builtin.module":
-        raise Violation("expects parent op 'builtin.module'")
+        raise ConstraintViolation("expects parent op 'builtin.module'")
 
 
 @verifies("sdy.manual_computation")
@@ -69,7 +69,7 @@ def verify_manual_computation(operation: ir.Operation) -> None:
     bound = bound_manual_axes(operation)
     for name in value_of(operation.attributes["manual_axes"]).value:
         if name in bound:
-            raise Violation(
+            raise ConstraintViolation(
                 f'cannot use the axis "{name}" as manual axis: it is already bound by an '
                 "enclosing manual computation",
                 (bound[name], f'"{name}" is a manual axis here'),
@@ -84,17 +84,19 @@ def verify_named_computation(operation: ir.Operation) -> None:
     argument_types = [argument.type for argument in block.arguments]
     operand_types = [operand.type for operand in operation.operands]
     if len(argument_types) != len(operand_types):
-        raise Violation(
+        raise ConstraintViolation(
             f"number of block arguments must be that of the operands: {len(argument_types)} vs "
             f"{len(operand_types)}"
         )
     for index, (argument, operand) in enumerate(zip(argument_types, operand_types, strict=True)):
         if argument != operand:
-            raise Violation(f"block argument {index} is {argument}, but the operand is {operand}")
+            raise ConstraintViolation(
+                f"block argument {index} is {argument}, but the operand is {operand}"
+            )
     returned = [value.type for value in returned_values(operation)]
     results = [result.type for result in operation.results]
     if returned != results:
-        raise Violation(
+        raise ConstraintViolation(
             f"the body returns ({', '.join(map(str, returned))}), but the results are "
             f"({', '.join(map(str, results))})"
         )
@@ -105,7 +107,9 @@ def verify_propagation_barrier(operation: ir.Operation) -> None:
     """Check that a barrier stops at least one direction."""
     direction = operation.attributes["allowed_direction"].value
     if direction == PropagationDirection.BOTH:
-        raise Violation("expects a direction other than BOTH: the op would have no effect then")
+        raise ConstraintViolation(
+            "expects a direction other than BOTH: the op would have no effect then"
+        )
 
 
 @verifies("sdy.sharding_group")
@@ -114,7 +118,7 @@ def verify_sharding_group(operation: ir.Operation) -> None:
     number = operation.attributes["group_id"]
     signless = ir.IntegerType.get_signless(64, operation.context)
     if not isinstance(number, ir.IntegerAttr) or number.type != signless:
-        raise Violation(f"expects a 'group_id' of type i64, got {number}")
+        raise ConstraintViolation(f"expects a 'group_id' of type i64, got {number}")
 
 
 @verifies("sdy.constant")
@@ -123,10 +127,12 @@ def verify_constant(operation: ir.Operation) -> None:
     value = operation.attributes["value"]
     value_type = getattr(value, "type", None)
     if not isinstance(value_type, ir.RankedTensorType):
-        raise Violation("expects the elements of a tensor as its 'value'")
+        raise ConstraintViolation("expects the elements of a tensor as its 'value'")
     result_type = operation.results[0].type
     if not _holds(result_type, value_type):
-        raise Violation(f"the result is {result_type}, but the value is of type {value_type}")
+        raise ConstraintViolation(
+            f"the result is {result_type}, but the value is of type {value_type}"
+        )
 
 
 def _holds(result_type: ir.Type, value_type: ir.RankedTensorType) -> bool:
@@ -147,11 +153,11 @@ def returned_values(operation: ir.Operation) -> list[ir.Value]:
 def _verify_body(operation: ir.Operation) -> None:
     blocks = list(operation.regions[0].blocks)
     if len(blocks) != 1:
-        raise Violation(f"expects a region with one block, got {len(blocks)}")
+        raise ConstraintViolation(f"expects a region with one block, got {len(blocks)}")
     operations = blocks[0].operations
     count = len(operations)
     if not count or operations[count - 1].operation.name != "sdy.return":
-        raise Violation("expects a body that ends with 'sdy.return'")
+        raise ConstraintViolation("expects a body that ends with 'sdy.return'")
 
 
 def attach_verifiers() -> None:
@@ -169,7 +175,7 @@ def _trait(verifier: Verifier) -> type[ir.DynamicOpTrait]:
             return True  # the check of the declaration, which runs next, reports the error
         try:
             verifier(operation)
-        except Violation as violation:
+        except ConstraintViolation as violation:
             emit_error(violation.diagnostic(operation), operation.location)
             return False
         return True

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation
 from mlir_sdy.host import diagnostics_of, ir, location_of
 from mlir_sdy.verify.checks import ModuleChecks
-from mlir_sdy.verify.violation import Violation
+from mlir_sdy.verify.violation import ConstraintViolation
 
 _MODULE = "builtin.module"
 _NUMBERS = "number"
@@ -103,7 +103,7 @@ def _first_violation(root: ir.Operation, failure: _HostFailure | None) -> Diagno
 def _violation(check: Callable[[ir.Operation], None], operation: ir.Operation) -> Diagnostic | None:
     try:
         check(operation)
-    except Violation as violation:
+    except ConstraintViolation as violation:
         return violation.diagnostic(operation)
     return None
 

@@ -10,7 +10,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, Mesh, TensorSharding, mesh_of
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.verify.axes import AxisUse
-from mlir_sdy.verify.violation import Violation, inside
+from mlir_sdy.verify.violation import ConstraintViolation, inside
 
 ManualAxes = Mapping[str, ir.Location]
 """The manual axes around an operation, each with the computation that binds it."""
@@ -42,7 +42,9 @@ def check_sharding(
     if mesh is None:
         name = str(sharding.mesh_or_ref)
         advice = did_you_mean(name, meshes, prefix="@") or "; declare it with 'sdy.mesh'"
-        raise Violation(f"unknown mesh: @{name}{advice}", parts=[Part("text", f"@{name}")])
+        raise ConstraintViolation(
+            f"unknown mesh: @{name}{advice}", parts=[Part("text", f"@{name}")]
+        )
     if mesh.is_maximal:
         _check_bare(sharding, "a sharding on a maximal mesh")
         return
@@ -54,19 +56,19 @@ def check_sharding(
         _check_bare(sharding, f"the sharding of a value of the non-shaped type {value_type}")
         return
     if not shaped.has_rank:
-        raise Violation(f"only ranked tensors can be sharded, got: {value_type}")
+        raise ConstraintViolation(f"only ranked tensors can be sharded, got: {value_type}")
     if sharding.rank != shaped.rank:
-        raise Violation(
+        raise ConstraintViolation(
             f"sharding doesn't match tensor rank: {sharding.rank} dimension shardings for "
             f"{value_type}, which has rank {shaped.rank}"
         )
     try:
         _check_axes(sharding, AxisUse(mesh))
-    except Violation as violation:
+    except ConstraintViolation as violation:
         raise violation.on_mesh(sharding.mesh_or_ref) from None
     for axis in sharding.all_axes():
         if axis.name in manual_axes:
-            raise Violation(
+            raise ConstraintViolation(
                 f'axis "{axis.name}" is already bound by an enclosing manual computation',
                 (manual_axes[axis.name], f'"{axis.name}" is a manual axis here'),
                 parts=[Part("text", f'"{axis.name}"')],
@@ -89,9 +91,9 @@ def _check_priority(dim: int, dim_sharding: DimensionSharding) -> None:
     if priority is None:
         return
     if priority < 0:
-        raise Violation(f"dim {dim} has a negative priority: {priority}")
+        raise ConstraintViolation(f"dim {dim} has a negative priority: {priority}")
     if dim_sharding.is_closed and not dim_sharding.axes:
-        raise Violation(
+        raise ConstraintViolation(
             f"dim {dim} is empty and closed and has priority {priority}: nothing can "
             "propagate there; remove the priority or open the dimension"
         )
@@ -118,18 +120,18 @@ def check_shardings(
         if shardings[0].is_fully_replicated or (mesh is not None and mesh.is_maximal):
             try:
                 check_sharding(shardings[0], None, meshes, manual_axes)
-            except Violation as violation:
+            except ConstraintViolation as violation:
                 raise violation.prefixed(f"{what} 0{separator}") from None
             return
     if len(shardings) != len(types):
-        raise Violation(
+        raise ConstraintViolation(
             f"{what} shardings don't match number of values: {len(shardings)} shardings vs "
             f"{len(types)} values"
         )
     for index, (sharding, value_type) in enumerate(zip(shardings, types, strict=True)):
         try:
             check_sharding(sharding, value_type, meshes, manual_axes)
-        except Violation as violation:
+        except ConstraintViolation as violation:
             number = f" {index}" if len(types) > 1 else ""
             inside = violation.inside(Part("element", index))
             raise inside.prefixed(f"{what}{number}{separator}") from None
@@ -137,14 +139,16 @@ def check_shardings(
 
 def _check_bare(sharding: TensorSharding, what: str) -> None:
     if sharding.rank:
-        raise Violation(f"{what} must have rank 0, got rank {sharding.rank}")
+        raise ConstraintViolation(f"{what} must have rank 0, got rank {sharding.rank}")
     if sharding.replicated_axes or sharding.unreduced_axes:
-        raise Violation(f"{what} cannot have replicated or unreduced axes")
+        raise ConstraintViolation(f"{what} cannot have replicated or unreduced axes")
 
 
 def _shaped(value_type: ir.Type | None) -> ir.ShapedType | None:
     if isinstance(value_type, ir.TupleType):
         if value_type.num_types != 1:
-            raise Violation(f"only a tuple of one element can have a sharding, got: {value_type}")
+            raise ConstraintViolation(
+                f"only a tuple of one element can have a sharding, got: {value_type}"
+            )
         value_type = value_type.get_type(0)
     return value_type if isinstance(value_type, ir.ShapedType) else None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from mlir_sdy.attributes import OpShardingRuleAttr
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule, TensorMapping, factor_name
-from mlir_sdy.verify.violation import Violation
+from mlir_sdy.verify.violation import ConstraintViolation
 
 
 def verify_rule_attribute(
@@ -20,7 +20,7 @@ def verify_rule_attribute(
         Violation: it isn't.
     """
     if not isinstance(attribute, OpShardingRuleAttr):
-        raise Violation(
+        raise ConstraintViolation(
             "should have a sharding rule attribute of type OpShardingRuleAttr: "
             "'sdy.sharding_rule = #sdy.op_sharding_rule<...>'"
         )
@@ -58,13 +58,13 @@ def check_rule(
     _check_mappings(rule, rule.result_mappings, result_types, "result")
     for factor, size in enumerate(rule.factor_sizes):
         if not any(mapping.contains_factor(factor) for mapping in rule.mappings):
-            raise Violation(
+            raise ConstraintViolation(
                 f"has factor {factor_name(factor)}={size} that isn't used in any mapping"
             )
     _check_special_factors(rule)
     for factor in rule.reduction_factors:
         if any(mapping.contains_factor(factor) for mapping in rule.result_mappings):
-            raise Violation(
+            raise ConstraintViolation(
                 f"reduction factor {factor_name(factor)} is in the mapping of a result, where it "
                 "can't be: it is reduced away"
             )
@@ -74,16 +74,16 @@ def _check_mappings(
     rule: OpShardingRule, mappings: Sequence[TensorMapping], types: Sequence[ir.Type], what: str
 ) -> None:
     if len(mappings) != len(types):
-        raise Violation(
+        raise ConstraintViolation(
             f"number of {what}s and mappings must match: {len(types)} {what}s vs "
             f"{len(mappings)} mappings"
         )
     if not types:
-        raise Violation(f"must have at least one {what} to have a sharding rule")
+        raise ConstraintViolation(f"must have at least one {what} to have a sharding rule")
     for index, (mapping, value_type) in enumerate(zip(mappings, types, strict=True)):
         try:
             _check_mapping(rule, mapping, value_type)
-        except Violation as violation:
+        except ConstraintViolation as violation:
             number = f" {index}" if len(types) > 1 else ""
             raise violation.prefixed(f"{what}{number} - ") from None
 
@@ -91,9 +91,9 @@ def _check_mappings(
 def _check_mapping(rule: OpShardingRule, mapping: TensorMapping, value_type: ir.Type) -> None:
     """Check that the mapping of a tensor of static shape has known factors, each used once."""
     if not (isinstance(value_type, ir.ShapedType) and value_type.has_static_shape):
-        raise Violation(f"expected a tensor of static shape, got {value_type}")
+        raise ConstraintViolation(f"expected a tensor of static shape, got {value_type}")
     if mapping.rank != value_type.rank:
-        raise Violation(
+        raise ConstraintViolation(
             f"mapping rank must match: {mapping.rank} dimensions are mapped, {value_type} has "
             f"rank {value_type.rank}"
         )
@@ -101,15 +101,17 @@ def _check_mapping(rule: OpShardingRule, mapping: TensorMapping, value_type: ir.
     for dim, dim_mapping in enumerate(mapping.dim_mappings):
         factors = dim_mapping.factor_indices
         if not factors:
-            raise Violation(f"dim {dim} is mapped to no factor")
+            raise ConstraintViolation(f"dim {dim} is mapped to no factor")
         for factor in factors:
             name = factor_name(factor)
             if factor >= rule.num_factors:
-                raise Violation(f"dim {dim} is mapped to factor {name}, which has no size")
+                raise ConstraintViolation(
+                    f"dim {dim} is mapped to factor {name}, which has no size"
+                )
             if factor in used:
-                raise Violation(f"cannot use factor {name} more than once in a tensor")
+                raise ConstraintViolation(f"cannot use factor {name} more than once in a tensor")
             if len(factors) > 1 and rule.factor_sizes[factor] == 1:
-                raise Violation(
+                raise ConstraintViolation(
                     f"dim {dim} is mapped to several factors, one of which, {name}, has size 1"
                 )
             used.add(factor)
@@ -125,7 +127,7 @@ def _check_special_factors(rule: OpShardingRule) -> None:
         _check_factor_list(rule, factors, what)
         for factor in factors:
             if factor in owner:
-                raise Violation(
+                raise ConstraintViolation(
                     f"factor {factor_name(factor)} can't be both a {owner[factor]} and a {what} "
                     "factor"
                 )
@@ -136,6 +138,8 @@ def _check_special_factors(rule: OpShardingRule) -> None:
 def _check_factor_list(rule: OpShardingRule, factors: Sequence[int], what: str) -> None:
     if list(factors) != sorted(set(factors)):
         names = ", ".join(map(factor_name, factors))
-        raise Violation(f"{what} factors must be in ascending order, each once: {{{names}}}")
+        raise ConstraintViolation(
+            f"{what} factors must be in ascending order, each once: {{{names}}}"
+        )
     if factors and factors[-1] >= rule.num_factors:
-        raise Violation(f"{what} factor {factor_name(factors[-1])} has no size")
+        raise ConstraintViolation(f"{what} factor {factor_name(factors[-1])} has no size")

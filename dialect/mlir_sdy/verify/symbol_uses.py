@@ -22,7 +22,7 @@ from mlir_sdy.values import COMPUTATIONS, get_sharding, look_through_barriers
 from mlir_sdy.verify.collectives import COLLECTIVES, verify_collective_axes
 from mlir_sdy.verify.operations import bound_manual_axes, returned_values
 from mlir_sdy.verify.sharding import check_sharding, check_shardings
-from mlir_sdy.verify.violation import Violation, inside
+from mlir_sdy.verify.violation import ConstraintViolation, inside
 
 SymbolUseVerifier = Callable[[ir.Operation, Mapping[str, Mesh]], None]
 
@@ -57,7 +57,7 @@ def verify_reshard(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
             removed_as=source.reduction_kind,
         )
     except ModelError as error:
-        raise Violation(str(error)) from None
+        raise ConstraintViolation(str(error)) from None
 
 
 def verify_manual_computation(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
@@ -92,7 +92,7 @@ def verify_manual_computation(operation: ir.Operation, meshes: Mapping[str, Mesh
         with inside(Part("attribute", entry)):
             check_shardings(shardings, global_types, meshes, bound, what)
         if len(global_types) != len(local_types):
-            raise Violation(
+            raise ConstraintViolation(
                 f"number of op {what}s and region {what}s must match: {len(global_types)} vs "
                 f"{len(local_types)}"
             )
@@ -131,7 +131,7 @@ def verify_data_flow_edge(operation: ir.Operation, meshes: Mapping[str, Mesh]) -
     if isinstance(owner, ir.OpView | ir.Operation):
         name = owner.operation.name
         if name.startswith("sdy.") and name not in COMPUTATIONS:
-            raise Violation(
+            raise ConstraintViolation(
                 f"expects an input that is not the result of an sdy operation, such as '{name}', "
                 "other than a manual or named computation",
                 (owner.location, "the input is defined here"),
@@ -157,7 +157,7 @@ def verify_func_data_flow_edge(operation: ir.Operation, _: Mapping[str, Mesh]) -
     else:
         belongs = owner.operation.name == "func.call"
     if not belongs:
-        raise Violation(
+        raise ConstraintViolation(
             "expects an input that is an argument of a 'func.func' or a result of a 'func.call'",
             parts=[_INPUT],
         )
@@ -166,11 +166,13 @@ def verify_func_data_flow_edge(operation: ir.Operation, _: Mapping[str, Mesh]) -
 def _check_edge(operation: ir.Operation) -> None:
     value = operation.operands[0]
     if not value.type.has_static_shape:
-        raise Violation(f"expects a value of static shape, got {value.type}", parts=[_INPUT])
+        raise ConstraintViolation(
+            f"expects a value of static shape, got {value.type}", parts=[_INPUT]
+        )
     uses = sum(1 for _ in value.uses)
     if uses != 1:
         message = f"expects to be the only use of its input, which has {uses} uses"
-        raise Violation(message, parts=[_INPUT])
+        raise ConstraintViolation(message, parts=[_INPUT])
 
 
 def _check_local_types(
@@ -187,7 +189,7 @@ def _check_local_types(
             leading = count_manual_axes(dim_sharding, manual_axes)
             for position, axis in enumerate(dim_sharding.axes):
                 if axis.name in manual_axes and position >= leading:
-                    raise Violation(
+                    raise ConstraintViolation(
                         f"{value} sharding at dimension {dim} must have all manual axes come "
                         f"before free axes: manual axis {axis} comes after free axis "
                         f"{dim_sharding.axes[position - 1]}"
@@ -198,7 +200,7 @@ def _check_local_types(
         mesh = mesh_of(sharding, meshes)
         expected = _local_type(global_type, sharding, mesh, manual_axes, value)
         if expected != local_types[index]:
-            raise Violation(
+            raise ConstraintViolation(
                 f"{value}: the local type inside must be {expected} for the global type "
                 f"{global_type}, got {local_types[index]}"
             )
@@ -218,7 +220,7 @@ def _local_type(
         parts = mesh.axes_size(manual) if mesh is not None and manual else 1
         if not global_type.is_dynamic_dim(dim):
             if size % parts:
-                raise Violation(
+                raise ConstraintViolation(
                     f"{value} dimension {dim} of size {size} is not divisible by the manual "
                     f"axes that split it, of size {parts}"
                 )
@@ -237,12 +239,12 @@ def _check_manual_axes(
         return
     written = common_mesh(shardings, meshes)
     if written is None:
-        raise Violation("all in and out shardings must have the same mesh")
+        raise ConstraintViolation("all in and out shardings must have the same mesh")
     mesh = meshes[written] if isinstance(written, str) else written
     for name in manual_axes:
         if not mesh.has_axis(name):
             advice = did_you_mean(name, mesh.axis_names, mark='"')
-            raise Violation(
+            raise ConstraintViolation(
                 f'unknown manual axis: "{name}" is not an axis of the mesh {mesh}{advice}',
                 parts=[Part("text", f'"{name}"')],
             )

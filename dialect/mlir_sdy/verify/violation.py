@@ -13,7 +13,7 @@ from mlir_sdy.model import Mesh
 from mlir_sdy.symbols import mesh_operation
 
 
-class Violation(Exception):
+class ConstraintViolation(Exception):
     """A violated rule of an operation.
 
     Attributes:
@@ -36,15 +36,15 @@ class Violation(Exception):
         self.mesh_name = mesh_name
         super().__init__(message)
 
-    def prefixed(self, prefix: str) -> Violation:
+    def prefixed(self, prefix: str) -> ConstraintViolation:
         """Return the violation with `prefix`, which describes the part, before the message."""
         return self._with(message=prefix + self.message)
 
-    def inside(self, *parts: Part) -> Violation:
+    def inside(self, *parts: Part) -> ConstraintViolation:
         """Return the violation with the parts around the one that is wrong, from the outside in."""
         return self._with(parts=(*parts, *self.parts))
 
-    def on_mesh(self, mesh_or_ref: str | Mesh) -> Violation:
+    def on_mesh(self, mesh_or_ref: str | Mesh) -> ConstraintViolation:
         """Return the violation with a note on the mesh, unless it is inlined."""
         name = mesh_or_ref if isinstance(mesh_or_ref, str) else None
         return self._with(mesh_name=self.mesh_name or name)
@@ -55,8 +55,8 @@ class Violation(Exception):
         message: str | None = None,
         parts: Sequence[Part] | None = None,
         mesh_name: str | None = None,
-    ) -> Violation:
-        return Violation(
+    ) -> ConstraintViolation:
+        return ConstraintViolation(
             self.message if message is None else message,
             *self.notes,
             parts=self.parts if parts is None else parts,
@@ -89,5 +89,5 @@ def inside(*parts: Part) -> Iterator[None]:
     """Add the parts around the one that is wrong to violations of the `with` block."""
     try:
         yield
-    except Violation as violation:
+    except ConstraintViolation as violation:
         raise violation.inside(*parts) from None

@@ -20,7 +20,7 @@ from pyshardy.frontends.jax.tracing import trace
 from pyshardy.irtools.tokens import is_token
 
 if TYPE_CHECKING:
-    from pyshardy.frontends.jax.mesh_type import MeshOfJax
+    from pyshardy.frontends.jax.meshes import MeshOfJax
 
 
 @dataclass(frozen=True)

@@ -279,14 +279,14 @@ def _bytes_of(constant: Any) -> bytes:
     alone.body.append(constant.operation.clone())
     largest = b""
 
-    class Writer:
+    class LargestPart:
         """Keeps the largest part, since the elements are written at once."""
 
         def write(self, part: bytes) -> None:
             nonlocal largest
             largest = max(largest, part, key=len)
 
-    alone.operation.write_bytecode(Writer())
+    alone.operation.write_bytecode(LargestPart())
     return largest
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pyshardy.backends.custom_calls.functions import Function
+from pyshardy.backends.custom_calls import Function
 from pyshardy.local_program.custom_calls import CustomCall
 from pyshardy.local_program.tensor_spec import Array
 

@@ -21,8 +21,8 @@ from mlir_sdy.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
-    from pyshardy.backends.custom_calls.functions import Function
-    from pyshardy.backends.engines.interface import Arrays, Engine
+    from pyshardy.backends.custom_calls import Function
+    from pyshardy.backends.engines.interface import Arrays, LocalEngine
     from pyshardy.local_program.process_groups import Layout
     from pyshardy.local_program.tensor_spec import Array
 
@@ -101,7 +101,7 @@ class Registration:
     Attributes:
         name: its name.
         made_by: the class or function that makes it, as `module:name`: a `Backend`, or an
-            `Engine` if `is_engine`.
+            `LocalEngine` if `is_engine`.
         summary: a description of one line.
         is_engine: whether it is a local engine, which `lockstep` turns into a backend.
         arguments: the arguments of `made_by`.
@@ -198,7 +198,7 @@ for _each in (
     ),
     Registration(
         "xla",
-        "pyshardy.backends.xla.backend:XlaBackend",
+        "pyshardy.backends.xla.program:XlaBackend",
         "XLA on virtual CPU devices, as many as the mesh has",
         arguments={"platform": "cpu"},
         module="jaxlib",
@@ -207,7 +207,7 @@ for _each in (
     ),
     Registration(
         "xla-gpu",
-        "pyshardy.backends.xla.backend:XlaBackend",
+        "pyshardy.backends.xla.program:XlaBackend",
         "XLA on GPUs, as many as the mesh has",
         arguments={"platform": "gpu"},
         module="jaxlib",
@@ -269,7 +269,7 @@ def spmd_program(
     return LockstepProgram(module, engine, layout, options.custom_calls)
 
 
-def local_engine(name: str, options: CompileOptions | None = None) -> Engine:
+def local_engine(name: str, options: CompileOptions | None = None) -> LocalEngine:
     """Return the local engine of a name, one per process for equal options.
 
     Raises:
@@ -285,5 +285,5 @@ def local_engine(name: str, options: CompileOptions | None = None) -> Engine:
 
 
 @cache
-def _engine(name: str, options: CompileOptions) -> Engine:
+def _engine(name: str, options: CompileOptions) -> LocalEngine:
     return _REGISTRY[name].make(options=options)

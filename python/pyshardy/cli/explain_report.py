@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pyshardy.cli.tables import Printer, place_text, table_of
 from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.collectives import CollectiveExplanation
-from pyshardy.explain.cost_difference import Difference
+from pyshardy.explain.cost_difference import CostDifference
 from pyshardy.explain.estimate import Estimate
 from pyshardy.explain.largest import largest_values
 from pyshardy.explain.program import ExplainedProgram, ValueExplanation
@@ -83,7 +83,7 @@ class Report:
         table = table_of(("cost", "on each device"), cost.rows(), num_numeric=1)
         self._printer.table(f"Estimate for {cost.hardware}", table)
 
-    def print_difference(self, difference: Difference, names: tuple[str, str]) -> None:
+    def print_difference(self, difference: CostDifference, names: tuple[str, str]) -> None:
         """Print the differences between two plans."""
         plans = difference.first, difference.second
         axes = {axes for plan in plans for axes in plan.bytes_by_axes}

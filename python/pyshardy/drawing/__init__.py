@@ -6,15 +6,12 @@
 | `drawing`  | `draw`, `draw_mesh`, and the `Drawing` that they return              |
 | `values`   | the layouts of values of a module                                    |
 | `figure`   | figures: panels of tiles, abbreviated if there are too many          |
-| `tensors`  | the figure of a sharded tensor                                       |
-| `meshes`   | the figure of a mesh                                                 |
+| `tensors`  | the figures of a sharded tensor and of a mesh                        |
 | `svg`      | a figure as a self-contained SVG image                               |
 | `terminal` | a figure as a colored table                                          |
 | `colors`   | the colors of shards                                                 |
-| `notebook` | the HTML representation of a value in notebooks                      |
 """
 
-from pyshardy.drawing.drawing import Drawing, draw, draw_mesh
-from pyshardy.drawing.notebook import html_of
+from pyshardy.drawing.drawing import Drawing, draw, draw_mesh, html_of
 
 __all__ = ["Drawing", "draw", "draw_mesh", "html_of"]

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Drawing shardings and meshes."""
+"""Drawing shardings and meshes, also as HTML in notebooks."""
 
 from __future__ import annotations
 
+import html
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mlir_sdy.model import Mesh, ModelError, TensorSharding
 from mlir_sdy.model.text import symbol
 from pyshardy.drawing.figure import Figure
-from pyshardy.drawing.meshes import mesh_figure
 from pyshardy.drawing.svg import to_svg
-from pyshardy.drawing.tensors import tensor_figure
+from pyshardy.drawing.tensors import mesh_figure, tensor_figure
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -126,3 +126,15 @@ def _draw_tensor(tensor: ShardedTensor | ir.Value) -> Drawing:
 def draw_mesh(mesh: Mesh) -> Drawing:
     """Draw the devices of a mesh along its axes."""
     return Drawing(mesh_figure(mesh))
+
+
+def html_of(text: str, value: Any) -> str:
+    """Return a value as HTML: its text, and a picture of its mesh if it is known.
+
+    Args:
+        text: the text of the value.
+        value: the plain value; a sharding that only names its mesh has no picture.
+    """
+    shown = f"<code>{html.escape(text)}</code>"
+    mesh = value if isinstance(value, Mesh) else getattr(value, "mesh_or_ref", None)
+    return shown + draw_mesh(mesh)._repr_html_() if isinstance(mesh, Mesh) else shown

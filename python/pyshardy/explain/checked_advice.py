@@ -25,7 +25,7 @@ from typing import Protocol
 from mlir_sdy.diagnostics import SdyError, SourceLocation
 from mlir_sdy.model import AxisRef, TensorSharding
 from pyshardy.display import Displayed, Table
-from pyshardy.explain.cost_difference import Difference
+from pyshardy.explain.cost_difference import CostDifference
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.propagation.debugging.axis_chains import dim_of
@@ -43,7 +43,7 @@ class Effect(Protocol):
         ...
 
     @property
-    def difference(self) -> Difference:
+    def difference(self) -> CostDifference:
         """The costs before and after."""
         ...
 

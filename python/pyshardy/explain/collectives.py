@@ -17,7 +17,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisRef, TensorSharding
 from mlir_sdy.values import get_sharding, rank_of
 from pyshardy.display import Displayed
-from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, Use
+from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, ReshardingUse
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, symbol_name
 from pyshardy.local_program.communication import Collective
 from pyshardy.propagation.debugging.axis_chains import Root, roots_of
@@ -216,7 +216,7 @@ class _Explainer:
             self._number_of_value(value),
         )
 
-    def _of_use(self, use: Use, move: Move) -> Decision:
+    def _of_use(self, use: ReshardingUse, move: Move) -> Decision:
         operation = use.operation
         lost = _axis_names(move.before) - _axis_names(move.after)
         moved = _places(move.after) - _places(move.before)

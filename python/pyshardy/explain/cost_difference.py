@@ -49,7 +49,7 @@ class CollectiveDifference:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Difference(Printed):
+class CostDifference(Printed):
     """The differences between two plans.
 
     Attributes:
@@ -94,7 +94,7 @@ class Difference(Printed):
 
 def compare(
     first: PartitionedProgram, second: PartitionedProgram, hardware: Hardware
-) -> Difference:
+) -> CostDifference:
     """Compare two plans for the same program.
 
     Args:
@@ -108,7 +108,7 @@ def compare(
     return _difference(first, second, estimate(first, hardware), estimate(second, hardware))
 
 
-def compare_explained(first: ExplainedProgram, second: ExplainedProgram) -> Difference:
+def compare_explained(first: ExplainedProgram, second: ExplainedProgram) -> CostDifference:
     """Compare two explained plans for the same program, by their costs as they are known.
 
     Raises:
@@ -119,13 +119,13 @@ def compare_explained(first: ExplainedProgram, second: ExplainedProgram) -> Diff
 
 def _difference(
     first: PartitionedProgram, second: PartitionedProgram, cost: Estimate, other_cost: Estimate
-) -> Difference:
+) -> CostDifference:
     for kind, ours, theirs in (
         ("argument", first.inputs, second.inputs),
         ("result", first.outputs, second.outputs),
     ):
         _check_equal(kind, ours, theirs)
-    return Difference(
+    return CostDifference(
         cost,
         other_cost,
         (*_ports(first.inputs, second.inputs), *_ports(first.outputs, second.outputs)),

@@ -21,7 +21,7 @@ from pyshardy.program import PartitionedProgram
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from pyshardy.frontends.jax.mesh_type import MeshOfJax
+    from pyshardy.frontends.jax.meshes import MeshOfJax
     from pyshardy.frontends.torch import TracedModule
     from pyshardy.pipelines.option_types import PartitionOptions, PropagationOptions
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.local_program.tensor_spec import TensorSpec
-from pyshardy.propagation.debugging.record import Tensor
+from pyshardy.propagation.debugging.record import RecordedTensor
 from pyshardy.propagation.program import DATA_FLOW_EDGE
 
 
@@ -25,7 +25,7 @@ class LargeValue:
         local_spec: its type on each device, padding included.
     """
 
-    tensor: Tensor
+    tensor: RecordedTensor
     spec: TensorSpec
     sharding: TensorSharding | None
     local_spec: TensorSpec

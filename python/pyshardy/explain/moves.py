@@ -48,7 +48,7 @@ class MoveKind(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class ReshardingUse:
     """An operation of the program that requires a different sharding of a value.
 
     Attributes:
@@ -78,7 +78,7 @@ class Move:
     operation: ir.Operation | None = None
     before: TensorSharding | None = None
     after: TensorSharding | None = None
-    uses: tuple[Use, ...] = ()
+    uses: tuple[ReshardingUse, ...] = ()
 
 
 @dataclass
@@ -162,13 +162,13 @@ class MoveRecorder(Instrumentation):
             return Move(MoveKind.OPERATION, None, self.operations[operations[0]])
         return None
 
-    def _uses(self, value: ir.Value, depth: int = 0) -> Iterator[Use]:
+    def _uses(self, value: ir.Value, depth: int = 0) -> Iterator[ReshardingUse]:
         """Yield the uses of a value in the program, through inserted operations."""
         for use in value.uses:
             user = use.owner.operation
             original = self._original_operation(user)
             if original is not None:
-                yield Use(original, use.operand_number)
+                yield ReshardingUse(original, use.operand_number)
             elif depth < _MOST_INSERTED:
                 for result in user.results:
                     yield from self._uses(result, depth + 1)

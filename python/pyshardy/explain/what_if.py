@@ -37,7 +37,7 @@ from pyshardy.explain.checked_advice import (
     checked_advice,
 )
 from pyshardy.explain.collectives import CollectiveExplanation
-from pyshardy.explain.cost_difference import Difference, compare_explained
+from pyshardy.explain.cost_difference import CostDifference, compare_explained
 from pyshardy.explain.program import COST_HARDWARE, explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.irtools.functions import main_function
@@ -224,7 +224,7 @@ class Change(Printed):
     before: WhatIf
     module: ir.Module
     explained: ProgramExplanation
-    difference: Difference
+    difference: CostDifference
     seconds: float
 
     @property

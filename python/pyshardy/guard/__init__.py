@@ -4,8 +4,8 @@
 Code that may crash runs in a forked process; the parent process survives and reports the crash.
 
 - `crash`: the description of a crash.
-- `child`: the memory that the forked process shares: its stage and its last message.
-- `parsing`: `guarded`, for `pyshardy.parse(..., guard=True)`.
+- `child`: the memory that the forked process shares, its stage and its last message; and trial
+  runs, for `pyshardy.parse(..., guard=True)`.
 
 The tools guard their entire run; see `pyshardy.cli.supervisor`.
 """

@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The memory that a guard shares with the forked process: its stage and its last message."""
+"""Forked processes: the memory that they share, trial runs in them, and texts that they compute."""
 
 from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import mmap
 import os
 import signal
 import sys
 import warnings
-from typing import IO, TYPE_CHECKING
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING, NoReturn
 
 from mlir_sdy import stages
+from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.guard.crash import HostCrashError
 
 if TYPE_CHECKING:
     from pyshardy.guard.crash import Crash
+
 
 _STAGE_BYTES = 4096
 _PR_SET_PDEATHSIG = 1
@@ -106,3 +111,109 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
+
+
+# --- Trial runs ----------------------------------------------------------------------------------
+
+
+def raise_if_crashing(work: Callable[[], object]) -> None:
+    """Run a function in a forked process, and discard its result.
+
+    Its exceptions are not raised here, since the caller runs the function again in this process.
+
+    Args:
+        work: the function. It must not wait for other threads: a forked process has none.
+
+    Raises:
+        HostCrashError: the forked process crashed.
+        UsageError: this system has no `fork`.
+    """
+    if not hasattr(os, "fork"):
+        raise UsageError(error("a guard needs 'fork', which this system doesn't have"))
+    shared = SharedState()
+    try:
+        child = forked()
+        if child == 0:
+            _work_in_child(work, shared)
+        _, status = os.waitpid(child, 0)
+        crash = shared.crash(status)
+    finally:
+        shared.close()
+    if crash is not None:
+        raise HostCrashError(error(crash.message))
+
+
+def _work_in_child(work: Callable[[], object], shared: SharedState) -> NoReturn:
+    try:
+        gc.disable()  # frees nothing that the parent needs, and costs copies of its pages
+        shared.enter_child()
+        sys.stderr = None  # what there is to say, the parent says when it does the work again
+        work()
+    finally:
+        os._exit(0)  # also after an exception
+
+
+# --- Texts ---------------------------------------------------------------------------------------
+
+
+class ForkedText:
+    """A text that a forked process computes from the state that this process has now.
+
+        text = ForkedText(lambda: asm(module))
+        try:
+            ...  # works on, beside the other process
+            print(text.result())
+        finally:
+            text.cancel()
+
+    Args:
+        compute: returns the text. It must not print, nor wait for threads: a forked process has
+            none, and MLIR contexts made from Python don't need any. `result` calls the function if
+            that process fails or can't be started, so that it must not depend on state that changes
+            in between.
+
+    Attributes:
+        process: the identifier of the process; None if it has ended, or there is none.
+    """
+
+    def __init__(self, compute: Callable[[], str]):
+        self._compute = compute
+        self._file = memory_file("pyshardy-text")
+        try:
+            self.process: int | None = forked()
+        except OSError:  # too many processes, or too little memory for another one
+            self.process = None
+        if self.process == 0:
+            self._work()
+
+    def _work(self) -> NoReturn:
+        status = 1
+        try:
+            die_with_parent()
+            gc.disable()  # frees nothing that the parent needs, and costs copies of its pages
+            sys.stderr = None
+            with os.fdopen(os.dup(self._file.fileno()), "wb") as file:
+                file.write(self._compute().encode())
+            status = 0
+        finally:
+            os._exit(status)  # also after an exception
+
+    def result(self) -> str:
+        """Return the text, once the process has ended; call this once."""
+        with self._file:
+            if self.process is None:
+                return self._compute()
+            _, status = os.waitpid(self.process, 0)
+            self.process = None
+            if status:
+                return self._compute()
+            self._file.seek(0)
+            return self._file.read().decode()
+
+    def cancel(self) -> None:
+        """End the process if it still runs."""
+        if self.process is not None:
+            os.kill(self.process, signal.SIGKILL)
+            os.waitpid(self.process, 0)
+            self.process = None
+        self._file.close()

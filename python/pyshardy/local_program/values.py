@@ -3,10 +3,18 @@
 
 from __future__ import annotations
 
+import re
+
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.late_numpy import np
+from pyshardy.irtools.stablehlo_views import ConstantView
+from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
+
+_CONTENTS = re.compile(r': "0x[0-9A-Fa-f]{8}([0-9A-Fa-f]*)"')
+"""A resource in the text of a module: the alignment, and the elements."""
 
 
 def spec_of(tensor_type: ir.Type, location: SourceLocation | None = None) -> TensorSpec:
@@ -41,3 +49,35 @@ def attribute_of(array: Array) -> ir.DenseElementsAttr:
 def array_of(attribute: ir.DenseElementsAttr) -> Array:
     """Return a copy of the values of a constant, whose type must be neither complex nor carried."""
     return np.array(attribute)
+
+
+def use_dense_constants(module: ir.Module) -> None:
+    """Replace each constant with a resource by one with its elements, in place.
+
+    Engines read resources wrongly, or not at all.
+
+    Raises:
+        ExecutionError: a resource has no contents, or too many or few.
+    """
+    for constant in operations_named({"stablehlo.constant"}, module):
+        literal = ConstantView(constant).value
+        if not isinstance(literal, ir.DenseElementsAttr):
+            ConstantView(constant).value = _dense(constant)
+
+
+def _dense(constant: ir.Operation) -> ir.DenseElementsAttr:
+    # The bindings show the contents in the text of a module only.
+    holder = ir.Module.create(constant.location)
+    holder.body.append(constant.clone(ip=False))
+    contents = _CONTENTS.search(str(holder))
+    try:
+        literal = ir.DenseResourceElementsAttr(ConstantView(constant).value)
+        data = np.frombuffer(bytes.fromhex(contents[1] if contents else ""), np.uint8)
+        return ir.DenseElementsAttr.get(data, type=literal.type, context=constant.context)
+    except ValueError:
+        message = (
+            f"the elements of this constant of type {constant.results[0].type} are unknown: it is "
+            "elided or sparse, or its resource has another size; print the program with all "
+            "elements (without '--mlir-elide-elementsattrs-if-larger')"
+        )
+        raise ExecutionError(error(message, location_of(constant.location))) from None

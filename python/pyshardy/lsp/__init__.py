@@ -6,8 +6,7 @@
 | `text_index` | names in the text of a program, and their definitions                 |
 | `facts`      | the results of an analysis, as plain data                             |
 | `analysis`   | the analysis of a program: errors, shardings, collectives             |
-| `worker`     | the process that analyzes, which may crash                            |
-| `script`     | the process that runs a Python script and analyzes what it traces     |
+| `worker`     | the process that analyzes programs, and scripts that trace programs   |
 | `documents`  | open documents with their text indexes and facts                      |
 | `features`   | hover, hints, definitions, completion, actions                        |
 | `server`     | the protocol                                                          |

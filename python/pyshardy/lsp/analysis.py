@@ -29,7 +29,7 @@ from pyshardy.explain.program import ExplainedProgram, explain_program
 from pyshardy.irtools.named_values import DEFINITION, FUNCTION, name_of
 from pyshardy.irtools.tags import tagged, tags_of
 from pyshardy.irtools.tensor_types import element_bytes, shape_of, with_shape
-from pyshardy.lsp.facts import CollectiveFact, Facts, Problem, ValueFact
+from pyshardy.lsp.facts import CollectiveFact, DiagnosticData, Facts, ValueFact
 from pyshardy.lsp.text_index import TextIndex
 
 _MARK = "lsp"
@@ -264,10 +264,10 @@ def _collectives(explained: ExplainedProgram) -> Iterator[CollectiveFact]:
         yield CollectiveFact(one.summary(), str(one), "" if filename == _HERE else filename, line)
 
 
-def problem_of(diagnostic: Diagnostic) -> Problem:
+def problem_of(diagnostic: Diagnostic) -> DiagnosticData:
     """Return a diagnostic as plain data."""
     place = diagnostic.location
-    return Problem(
+    return DiagnosticData(
         severity=diagnostic.severity.value,
         message=diagnostic.message,
         filename="" if place is None or place.filename == _HERE else place.filename,

@@ -12,7 +12,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class DiagnosticData:
     """A diagnostic.
 
     Attributes:
@@ -94,7 +94,7 @@ class Facts:
         collectives: the collectives; none if the program can't be partitioned.
     """
 
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[DiagnosticData, ...] = ()
     values: tuple[ValueFact, ...] = ()
     collectives: tuple[CollectiveFact, ...] = field(default=())
 
@@ -106,7 +106,7 @@ class Facts:
     def from_data(cls, data: Mapping[str, Any]) -> Facts:
         """Return the facts that `as_data` gave."""
         return cls(
-            tuple(Problem(**each) for each in data["problems"]),
+            tuple(DiagnosticData(**each) for each in data["problems"]),
             tuple(ValueFact(**each) for each in data["values"]),
             tuple(CollectiveFact(**each) for each in data["collectives"]),
         )

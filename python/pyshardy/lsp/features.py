@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from lsprotocol import types
 
 from pyshardy.lsp.documents import Document, is_same_file
-from pyshardy.lsp.facts import CollectiveFact, Problem, ValueFact
+from pyshardy.lsp.facts import CollectiveFact, DiagnosticData, ValueFact
 from pyshardy.pipeline.registry import passes, pipelines
 
 SOURCE = "pyshardy"
@@ -33,7 +33,7 @@ _MOST_SHOWN = 8
 # --- Diagnostics --------------------------------------------------------------------------------
 
 
-def diagnostics(document: Document, problems: Iterable[Problem]) -> list[types.Diagnostic]:
+def diagnostics(document: Document, problems: Iterable[DiagnosticData]) -> list[types.Diagnostic]:
     """Return the problems of a document for the editor."""
     found: list[types.Diagnostic] = []
     for problem in problems:

@@ -19,7 +19,7 @@ from mlir_sdy.diagnostics import Severity
 from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
 from pyshardy.lsp import features
 from pyshardy.lsp.documents import Document
-from pyshardy.lsp.facts import Facts, Problem, ValueFact
+from pyshardy.lsp.facts import DiagnosticData, Facts, ValueFact
 
 _WORKER = ("-m", "pyshardy.lsp.worker")
 _DELAY = 0.3
@@ -57,7 +57,9 @@ class SdyServer(LanguageServer):
             return
         answer = await self.ask(("analyze", uri, document.source))
         if isinstance(answer, str):
-            problem = Problem(Severity.ERROR.value, f"the analysis crashed: {answer}", "", 1, 1)
+            problem = DiagnosticData(
+                Severity.ERROR.value, f"the analysis crashed: {answer}", "", 1, 1
+            )
             self.publish(uri, Facts((problem,)))
         elif uri in self.workspace.text_documents:
             self.publish(uri, Facts.from_data(answer))

@@ -37,7 +37,7 @@ from pyshardy.propagation.aggressive import propagate_aggressive
 from pyshardy.propagation.basic import propagate_basic
 from pyshardy.propagation.debugging.propagation_edges import PropagationEdgesRecorder
 from pyshardy.propagation.debugging.sharding_origins import ShardingOrigins
-from pyshardy.propagation.engine import Change, Engine, Run
+from pyshardy.propagation.engine import Engine, Run, StepChange
 from pyshardy.propagation.groups import synchronize_groups
 from pyshardy.propagation.observer import Observer, current_observers
 from pyshardy.propagation.op_priority import NUM_PRIORITIES
@@ -129,7 +129,7 @@ def propagate(
     if options.debug_propagation_edge_sharding:
         listening.append(PropagationEdgesRecorder(cache, compatible=options.compatible))
 
-    def on_change(change: Change) -> None:
+    def on_change(change: StepChange) -> None:
         for observer in listening:
             observer.on_step(change)
 

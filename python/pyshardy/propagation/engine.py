@@ -61,7 +61,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StepChange:
     """A step that changed something.
 
     Attributes:
@@ -115,7 +115,7 @@ class Engine:
         self.written_state = list(self.state)
         self.erased: list[int] = []
         self.num_erased_in_ir = 0
-        self.on_change: Callable[[Change], None] | None = None
+        self.on_change: Callable[[StepChange], None] | None = None
         self.last_run: Run | None = None
         self._kinds = reader.table
         self._function_results = reader.function_results()
@@ -204,7 +204,7 @@ class Engine:
                 updates = self.stepper.step(kind, state)
             if updates:
                 if self.on_change is not None:
-                    self.on_change(Change(run, main, relation, kind, state, updates))
+                    self.on_change(StepChange(run, main, relation, kind, state, updates))
                 for position, number in updates:
                     slot = relation.tensors[position]
                     self._put(slot, number)
@@ -265,7 +265,7 @@ class Engine:
             self._at_rest[operation] = kind if any(before) else _UNSHARDED
             return
         if self.on_change is not None:
-            self.on_change(Change(run, operation, relation, kind, before, updates))
+            self.on_change(StepChange(run, operation, relation, kind, before, updates))
         for position, number in updates:
             slot = relation.tensors[position]
             self._update(operation, slot, number, pushed, is_queued)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Protocol
 
-from pyshardy.propagation.engine import Change, Engine
+from pyshardy.propagation.engine import Engine, StepChange
 
 
 class Observer(Protocol):
@@ -18,7 +18,7 @@ class Observer(Protocol):
         """Called before propagation starts."""
         ...
 
-    def on_step(self, change: Change) -> None:
+    def on_step(self, change: StepChange) -> None:
         """Called after a step that changed something."""
         ...
 

@@ -14,13 +14,10 @@ Each family of operations has a module that registers its rules; users register 
 | `signature` | input of rules: name, types and attributes of an operation          |
 | `notation`  | rules written as text                                               |
 | `builder`   | rules built factor by factor                                        |
-| `fit`       | check that a rule fits its operation                                |
-| `registry`  | registration of rules by operation or custom call target            |
+| `registry`  | registration of rules, also of those in files of users              |
 | `lookup`    | the rule of each operation of a program                             |
 | `modes`     | context managers for operations without rules                       |
-| `loader`    | rules from files of users                                           |
-| `reports`, `errors` | diagnostics                                                 |
-| `operation_view` | operations with their operands and results read once           |
+| `reports`   | diagnostics                                                         |
 | `families`  | the rules of the project, by family of operations                   |
 """
 
@@ -34,13 +31,12 @@ from pyshardy.rules.builder import (
     identity_rule,
     pointwise,
 )
-from pyshardy.rules.errors import RuleError
-from pyshardy.rules.loader import load_rules
 from pyshardy.rules.lookup import ShardingRuleLookup
 from pyshardy.rules.modes import compatible_rules, strict_rules
 from pyshardy.rules.notation import RuleNotation, rule
 from pyshardy.rules.own_rules import SHARDING_RULE
 from pyshardy.rules.registry import (
+    load_rules,
     no_sharding_rule,
     registered_names,
     registered_rule,
@@ -48,7 +44,7 @@ from pyshardy.rules.registry import (
     sharding_rule,
     temporary_rules,
 )
-from pyshardy.rules.signature import OperationSignature, TensorType
+from pyshardy.rules.signature import OperationSignature, RuleError, TensorType
 
 __all__ = [
     "NEED_REPLICATION",

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.model import DimMapping, FactorType, OpShardingRule, TensorMapping
-from pyshardy.rules.errors import RuleError
-from pyshardy.rules.signature import OperationSignature
+from pyshardy.rules.signature import OperationSignature, RuleError
 
 Dims = Sequence[int | None]
 """For each operand (or result) the dimension that has the factor; None where none has it."""

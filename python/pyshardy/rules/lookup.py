@@ -10,11 +10,11 @@ from typing import Any
 from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, emit, error
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule
+from mlir_sdy.verify.sharding_rule import verify_rule
+from mlir_sdy.verify.violation import ConstraintViolation
 from pyshardy.irtools.stablehlo_views import attribute_named, target_of
-from pyshardy.rules.errors import RuleError
-from pyshardy.rules.fit import checked_rule
 from pyshardy.rules.modes import is_compatible, is_strict
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.notation import RuleNotation, rule
 from pyshardy.rules.own_rules import has_own_rule, own_rule
 from pyshardy.rules.registry import (
     CUSTOM_CALL,
@@ -31,7 +31,7 @@ from pyshardy.rules.reports import (
     suspicious_rule,
     unfit_call,
 )
-from pyshardy.rules.signature import OperationSignature, TensorType
+from pyshardy.rules.signature import OperationParts, OperationSignature, RuleError, TensorType
 
 _UNKNOWN = object()
 
@@ -95,7 +95,7 @@ class ShardingRuleLookup:
             tuple(self.type_key(result.type) for result in operation.results),
         )
 
-    def rule_key(self, known: OperationView) -> tuple[Hashable, ...] | None:
+    def rule_key(self, known: OperationParts) -> tuple[Hashable, ...] | None:
         """Return a key such that operations with equal keys have equal rules.
 
         None if the operation has a rule as an attribute, or its rule depends on more than the key.
@@ -199,7 +199,7 @@ class ShardingRuleLookup:
             self._report(dynamic_shape(operation, dynamic))
             return None
         try:
-            rule = checked_rule(registered.function(signature), signature)
+            rule = _checked_rule(registered.function(signature), signature)
         except RuleError as failure:
             if registered.if_fits:
                 self._report(unfit_call(operation, failure))
@@ -245,7 +245,6 @@ def _is_of_user(function: RuleFunction) -> bool:
 
 
 _NO_RULE = RegisteredRule(None, ())
-
 _shared: weakref.WeakKeyDictionary[ir.Context, tuple[object, ShardingRuleLookup]] = (
     weakref.WeakKeyDictionary()
 )
@@ -274,3 +273,43 @@ def _attribute_key(operation: ir.Operation, reads: tuple[str, ...] | None) -> Ha
 def _target(operation: ir.Operation, name: str) -> str | None:
     """Return the target of a custom call; None for any other operation."""
     return target_of(operation) if name == CUSTOM_CALL else None
+
+
+def _checked_rule(
+    returned: OpShardingRule | RuleNotation | str | None, op: OperationSignature
+) -> OpShardingRule | None:
+    """Convert the value that a rule function returned for `op` to a rule, and check it.
+
+    Raises:
+        RuleError: it is not a rule, or violates a condition of the attribute
+            `sdy.sharding_rule` on the operation.
+    """
+    if isinstance(returned, str):
+        returned = rule(returned)
+    if isinstance(returned, RuleNotation):
+        returned = returned.resolve(op)
+    if returned is None:
+        return None
+    if not isinstance(returned, OpShardingRule):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise RuleError(
+            f"the sharding rule of '{op.name}' returned {returned!r}: return a rule(...), its "
+            "text, or None"
+        )
+    # The verifier does not support tokens.
+    if all(tensor is not None for tensor in op.tensors):
+        try:
+            verify_rule(op.operation, returned)
+        except ConstraintViolation as violation:
+            raise RuleError(
+                f"the sharding rule {returned} does not fit '{op.name}': {violation}"
+            ) from None
+    return returned
+
+
+def is_elementwise(operation: ir.Operation) -> bool:
+    """Whether elements of the results depend only on the same elements of operands, by its rule."""
+    rule = ShardingRuleLookup.shared(operation.context).rule(operation)
+    if rule is None:
+        return False
+    mappings = [each.dim_mappings for each in (*rule.operand_mappings, *rule.result_mappings)]
+    return all(each == mappings[0] for each in mappings)

@@ -9,12 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from mlir_sdy.model import DimMapping, OpShardingRule, TensorMapping
-from pyshardy.rules.errors import RuleError
-from pyshardy.rules.signature import OperationSignature, TensorType
+from pyshardy.rules.signature import OperationSignature, RuleError, TensorType
 
 _DIM = re.compile(r"\(([^()]*)\)|([A-Za-z_]\w*|\.\.\.)|(\S)")
 _ELLIPSIS = "..."
-
 _Dims = tuple[tuple[str, ...], ...]
 """The factors of each dimension of a tensor, by name."""
 

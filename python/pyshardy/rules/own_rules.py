@@ -11,14 +11,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 from mlir_sdy.assembly.attribute_text import read_full_attribute
-from mlir_sdy.assembly.source import Cursor, Source
+from mlir_sdy.assembly.source import Cursor, SourceText
 from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import Diagnostic, ParseError, PassError, error
 from mlir_sdy.discardable import as_text, get_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule
 from mlir_sdy.verify.sharding_rule import verify_rule
-from mlir_sdy.verify.violation import Violation
+from mlir_sdy.verify.violation import ConstraintViolation
 from pyshardy.rules.registry import CUSTOM_CALL
 
 SHARDING_RULE = "sdy.sharding_rule"
@@ -66,7 +66,7 @@ def checked_own_rule(operation: ir.Operation, name: str) -> OpShardingRule | Non
     if rule is not None:
         try:
             verify_rule(operation, rule)
-        except Violation as fault:
+        except ConstraintViolation as fault:
             raise PassError(_fault(operation, str(fault))) from None
     return rule
 
@@ -82,7 +82,7 @@ def _text_of(operation: ir.Operation) -> str | None:
 @lru_cache(maxsize=1024)
 def _read(text: str) -> object:
     try:
-        return read_full_attribute(Cursor(Source(text, "a string")))[1]
+        return read_full_attribute(Cursor(SourceText(text, "a string")))[1]
     except ParseError:
         return None
 

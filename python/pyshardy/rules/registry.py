@@ -6,17 +6,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from os import PathLike
 from typing import TypeVar
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
+from pyshardy.irtools.user_files import run_user_file
 from pyshardy.rules.notation import RuleNotation
 from pyshardy.rules.signature import OperationSignature
 
 RuleFunction = Callable[[OperationSignature], OpShardingRule | RuleNotation | str | None]
 Observation = Callable[[ir.Operation], Hashable]
 _Rule = TypeVar("_Rule", bound=RuleFunction)
-
 CUSTOM_CALL = "stablehlo.custom_call"
 
 
@@ -167,3 +168,29 @@ def _register(names: Iterable[str], target: str | None, registered: RegisteredRu
     else:
         _by_name.update(dict.fromkeys(names, registered))
     _Generation.number += 1
+
+
+# --- Files of users ------------------------------------------------------------------------------
+
+
+def load_rules(path: str | PathLike[str]) -> None:
+    """Run a Python file that registers sharding rules.
+
+        # my_rules.py
+        import pyshardy as sdy
+
+        @sdy.sharding_rule("stablehlo.custom_call", target="my_attention")
+        def attention_rule(op):
+            return sdy.rule("b s h d, b t h d -> b s h d", reduction="t")
+
+    If the file fails, none of its rules is registered.
+
+    Args:
+        path: the file.
+
+    Raises:
+        UsageError: the file can't be read, is not valid Python, or raises an exception; the
+            diagnostic has the line.
+    """
+    with kept_on_success():
+        run_user_file(path, "sharding rules")

@@ -10,9 +10,8 @@ from mlir_sdy.diagnostics import Diagnostic, SourceLocation, error, note, warnin
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorMapping, factor_name
 from pyshardy.irtools.stablehlo_views import target_of
-from pyshardy.rules.errors import RuleError
 from pyshardy.rules.registry import RuleFunction
-from pyshardy.rules.signature import TensorType
+from pyshardy.rules.signature import RuleError, TensorType
 
 
 def missing_rule(operation: ir.Operation, name: str, target: str | None) -> Diagnostic:

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The input of a rule: an operation's name, types and attributes."""
+"""The inputs of rules: names, types and attributes of operations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.stablehlo_views import attribute_named
-from pyshardy.rules.errors import RuleError
 
 _Attribute = TypeVar("_Attribute")
+
+
+class RuleError(ValueError):
+    """A rule is ill-formed, or does not fit the operation it was given for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +153,31 @@ class OperationSignature:
             raise RuleError(f"'{self.name}' has no {what} {index}: it has {len(tensors)} {what}s")
         tensor = tensors[index]
         return () if tensor is None else tensor.shape
+
+
+class OperationParts(NamedTuple):
+    """An operation with its name, operands and results read once.
+
+    Calls into the bindings dominate the run time of look-ups.
+
+    Attributes:
+        operation: the operation.
+        name: its name.
+        operands: its operands.
+        results: its results.
+    """
+
+    operation: ir.Operation
+    name: str
+    operands: Sequence[ir.Value]
+    results: Sequence[ir.Value]
+
+    @classmethod
+    def of(cls, operation: ir.Operation, name: str) -> OperationParts:
+        """Read an operation of a known name."""
+        return cls(operation, name, list(operation.operands), list(operation.results))
+
+    @property
+    def values(self) -> tuple[ir.Value, ...]:
+        """The operands, then the results."""
+        return (*self.operands, *self.results)

@@ -9,8 +9,6 @@
 | `weights`     | the dimensions of weights in their uses                                |
 | `files`       | tactics in TOML files                                                  |
 | `state`       | a program between tactics: assignment, propagation, preview            |
-| `application` | the application of tactics without costs                               |
 | `schedule`    | schedules, applied with a preview of each step                         |
-| `plan`        | the result, with a row for each tactic                                 |
-| `page`        | its report                                                             |
+| `plan`        | the result, with a row for each tactic, and its report                 |
 """

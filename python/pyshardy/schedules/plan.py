@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The result of a schedule: a program after each of its tactics."""
+"""The result of a schedule: a program after each of its tactics, and its report."""
 
 from __future__ import annotations
 
@@ -8,19 +8,25 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.cost.hardware import Hardware
 from pyshardy.display import Displayed, Printed, Table, counted, seconds_text
-from pyshardy.explain.cost_difference import Difference, compare_explained
+from pyshardy.explain.cost_difference import CostDifference, compare_explained
+from pyshardy.explain.page.frame import render_frame
+from pyshardy.explain.page.render import render_page
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.program import PartitionedProgram
-from pyshardy.schedules.page import render_schedule
 from pyshardy.schedules.state import Skipped
 from pyshardy.schedules.tactics import Assignment, Tactic
+
+if TYPE_CHECKING:
+    from pyshardy.display import Table
+    from pyshardy.explain.program import ExplainedProgram
+
 
 _COLLECTIVES = "collectives"
 
@@ -123,7 +129,7 @@ class Plan(Sequence[PlanStep], Printed):
         """The partitioned program after all tactics."""
         return self[-1].explained.program
 
-    def diff(self, index: int) -> Difference:
+    def diff(self, index: int) -> CostDifference:
         """Return the differences between the program after a tactic and before it.
 
         Args:
@@ -135,7 +141,7 @@ class Plan(Sequence[PlanStep], Printed):
     def html(self, title: str = "schedule") -> str:
         """Return the report as HTML; see `to_html`."""
         programs: list[ExplainedProgram] = [step.explained for step in self]
-        return render_schedule(title, self.tables()[0], _COLLECTIVES, programs)
+        return _render_schedule(title, self.tables()[0], _COLLECTIVES, programs)
 
     def to_html(self, path: str | os.PathLike[str], title: str = "schedule") -> None:
         """Write the report: the table, and for each step the program compared with that before.
@@ -206,3 +212,33 @@ class Plan(Sequence[PlanStep], Printed):
 def _counts(step: PlanStep) -> Counter[str]:
     collectives = (each.collective for each in step.explained.collectives)
     return Counter(f"{one.kind} {', '.join(one.axes or ())}".strip() for one in collectives)
+
+
+def _render_schedule(
+    title: str, table: Table, changes: str, programs: list[ExplainedProgram]
+) -> str:
+    """Return the report of a schedule as HTML.
+
+    The report of each step compares the program with that of the step before.
+
+    Args:
+        title: the name of the schedule.
+        table: the table with a row for each step.
+        changes: the heading of the column with long text.
+        programs: the program after each step.
+    """
+    reports = [
+        render_page(program, str(table.rows[index][0]), programs[index - 1] if index else None)
+        for index, program in enumerate(programs)
+    ]
+    return render_frame(
+        "schedule.html.jinja",
+        "pyshardy.schedules",
+        reports,
+        title=title,
+        kind="schedule",
+        caption=table.title,
+        headings=table.headings,
+        rows=table.rows,
+        changes=table.headings.index(changes),
+    )

@@ -17,10 +17,9 @@ from pyshardy.explain.program import COST_HARDWARE, explain_propagated
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.pipelines.propagation import PropagationPipelineOptions
 from pyshardy.propagation.debugging.explanation import Propagation
-from pyshardy.schedules.application import propagated_with
 from pyshardy.schedules.files import read_tactics
 from pyshardy.schedules.plan import Conflict, Plan, PlanStep
-from pyshardy.schedules.state import ProgramState, Skipped
+from pyshardy.schedules.state import ProgramState, Skipped, propagated_with
 from pyshardy.schedules.tactics import Assignment, Tactic
 
 _Axes = Mapping[int, tuple[AxisTuple, ...]]

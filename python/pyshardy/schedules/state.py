@@ -8,12 +8,14 @@ partitioned for the preview.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from mlir_sdy import sdy
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import (
     get_sharding,
@@ -25,8 +27,11 @@ from mlir_sdy.verify import verify
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import NamedValues, name_of, result_names
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import function_type_of
+from pyshardy.irtools.tags import untagged
 from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.irtools.walks import Place, operations_named, textual_order
 from pyshardy.partition.types.device_meshes import device_mesh_of
 from pyshardy.pipeline import PassPipeline, PassUse, pipeline_of, run_pipeline
 from pyshardy.pipelines.propagation import (
@@ -37,11 +42,15 @@ from pyshardy.pipelines.propagation import (
 )
 from pyshardy.propagation.debugging.explanation import Propagation
 from pyshardy.propagation.observer import observed_by
-from pyshardy.schedules.groups import group_members
-from pyshardy.schedules.separate_reshards import separate_reshards
-from pyshardy.schedules.tactics import Assignment, SeparateReshards
+from pyshardy.rules.lookup import is_elementwise
+from pyshardy.schedules.tactics import Assignment, SeparateReshards, Tactic
 from pyshardy.schedules.view import TacticProgram, TacticValue
 from pyshardy.schedules.weights import partial_results, weight_dims
+
+_MOVING = frozenset(
+    {"sdy.reshard", "stablehlo.convert", "stablehlo.reshape", "stablehlo.transpose"}
+)
+"""Operations between an argument and a use; each use gets a copy of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +101,7 @@ class ProgramState:
         self._annotated = module
         self._module = copy_of(module)
         self._values = NamedValues.marked(self._module, NamedValues(module).text)
-        self._groups = group_members(self._module, self._values)
+        self._groups = _group_members(self._module, self._values)
         _run(self._module, before_propagation(options))
         main = main_function(self._module)
         mesh = None if main is None else device_mesh_of(main)
@@ -181,7 +190,7 @@ class ProgramState:
         _run(exported, after_propagation(self._options))
         for name in self._separate:
             for value in values.find(name):
-                separate_reshards(value)
+                _separate_reshards(value)
         verify(exported)
         return Propagated(exported, values, record)
 
@@ -245,6 +254,148 @@ class ProgramState:
         return main
 
 
+def propagated_with(
+    module: ir.Module,
+    tactics: Iterable[Tactic],
+    options: PropagationPipelineOptions = PropagationPipelineOptions(),
+) -> ir.Module:
+    """Return a program that is propagated with tactics, one after another.
+
+    Args:
+        module: the annotated program, which isn't changed.
+        tactics: the tactics in order.
+        options: the options of `sdy-propagation-pipeline`.
+
+    Raises:
+        UsageError: a pattern matches nothing; the mesh has no such axis; the program has no mesh or
+            no entry.
+        PipelineError: propagation fails.
+    """
+    state = ProgramState(module, options)
+    for each in tactics:
+        state.propagate()
+        state.apply(each.effects(state.view()))
+    last = state.propagate()
+    last.values.remove_marks()
+    return last.module
+
+
 def _run(module: ir.Module, passes: PassPipeline | PassUse) -> None:
     """Run a part of `sdy-propagation-pipeline`, which verifies the program at its end only."""
     run_pipeline(module, pipeline_of(passes), verify_each=False)
+
+
+# --- Sharding groups -----------------------------------------------------------------------------
+
+
+def _group_members(module: ir.Module, values: NamedValues) -> dict[str, list[str]]:
+    """Return the names of the members of each sharding group: `sharding_group 7`.
+
+    Args:
+        module: the program, before it is imported, which numbers its groups anew.
+        values: its values by name.
+    """
+    found: dict[str, list[str]] = {}
+    main = main_function(module)
+    for operation in operations_named({"sdy.sharding_group"}, module):
+        member = operation.operands[0]
+        if isinstance(member, ir.BlockArgument):
+            if member.owner.owner.operation != main:
+                continue  # its name is unique in its function only
+            name = name_of(member) or f"arg{member.arg_number}"
+        else:
+            at = ir.OpResult(member).result_number
+            name = values.result_names_of(member.owner.operation)[at]
+        group = view_as(sdy.ShardingGroupOp, operation).group_id.value
+        found.setdefault(f"sharding_group {group}", []).append(name)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A use of an argument.
+
+    Attributes:
+        operation: the operation.
+        operand: the number of its operand.
+        chain: the operations that its operand is made by, beginning at the argument.
+    """
+
+    operation: ir.Operation
+    operand: int
+    chain: tuple[ir.Operation, ...]
+
+
+# --- Separate reshards ---------------------------------------------------------------------------
+
+
+def _separate_reshards(argument: ir.Value) -> None:
+    """Give each use of an argument, after the first one in the text, a value of its own.
+
+    The partitioner reshards a value once for all operations that need it in another sharding. A
+    weight that is gathered in the forward pass is so kept until the backward pass. A barrier before
+    each later use makes it a value of its own, which is gathered there again:
+
+        %0:2 = stablehlo.optimization_barrier %gradient, %weight
+        %1 = stablehlo.dot_general %0#0, %0#1
+
+    The barrier has the other operand, too, so that a compiler doesn't gather before it is known.
+
+    1. Conversions, transposes, reshapes and reshards belong to the uses behind them.
+    2. Elementwise operations, such as the update of a parameter, work on shards: they are no uses.
+    3. Uses in regions, and those by operations with regions, stay as they are: a loop reshards
+       inside of it already, or once for all iterations.
+
+    Args:
+        argument: the argument of a function whose shardings have been propagated.
+    """
+    block = argument.owner
+    function = block.owner.operation
+    uses = [each for each in _uses_of(argument, ()) if each.operation.block == block]
+    uses.sort(key=lambda use: textual_order(Place.of(use.operation, function)))
+    for use in uses[1:]:
+        _separate(argument, use)
+
+
+def _uses_of(value: ir.Value, chain: tuple[ir.Operation, ...]) -> Iterator[_Use]:
+    for use in value.uses:
+        user = use.owner.operation
+        if user.name in _MOVING:
+            yield from _uses_of(user.results[0], (*chain, user))
+        elif len(user.results) and not len(user.regions) and not is_elementwise(user):
+            yield _Use(user, use.operand_number, chain)
+
+
+def _separate(argument: ir.Value, use: _Use) -> None:
+    """Put a barrier, and a copy of the chain, before a use."""
+    operation = use.operation
+    other = _computed_operand(operation, use.operand)
+    with ir.InsertionPoint(operation), untagged(operation.location):
+        values = [argument] if other is None else [argument, operation.operands[other]]
+        results = _barrier(values)
+        separated = results[0]
+        for each in use.chain:
+            copy = each.clone()
+            copy.location = untagged(each.location)
+            copy.operands[0] = separated
+            separated = copy.results[0]
+    operation.operands[use.operand] = separated
+    if other is not None:
+        operation.operands[other] = results[1]
+
+
+def _computed_operand(operation: ir.Operation, besides: int) -> int | None:
+    """Return the number of the first other operand that an operation computes, if there is one."""
+    for number, operand in enumerate(operation.operands):
+        if number != besides and not isinstance(operand, ir.BlockArgument):
+            return number
+    return None
+
+
+def _barrier(values: Sequence[ir.Value]) -> list[ir.Value]:
+    results = StablehloBuilder().optimization_barrier(values)
+    for value, result in zip(values, results, strict=True):
+        sharding = get_sharding(value)
+        if sharding is not None:
+            set_sharding(result, sharding)
+    return results

@@ -8,13 +8,9 @@
 
 | module                     | contents                                                     |
 |----------------------------|--------------------------------------------------------------|
-| `shardings_on_grids`       | shardings of an sdy program in the shard dialect             |
-| `refinement`               | meshes as grids, with an axis for each sub-axis              |
-| `uneven_shards`            | shard sizes of dimensions that don't divide evenly           |
-| `origins`                  | attributes with the origin of operations in an sdy program   |
+| `refinement`               | meshes as grids, uneven shards, and the origin of operations |
 | `lowering`                 | the lowering to StableHLO                                    |
-| `strides`, `gathering`     | grids and collectives for the conversion from StableHLO      |
-| `upstream_reshards`        | reshards that upstream's partitioner supports                |
+| `strides`                  | grids for the conversion from StableHLO                      |
 | `errors`                   | errors of the conversions                                    |
 
 The passes are in `pyshardy.passes.shard`. The names below are those of `mlir_sdy.shard`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Meshes and their grids, in which sub-axes become axes.
+"""Meshes and their grids, in which sub-axes become axes; uneven shards; origins of operations.
 
 A grid has no sub-axes. A mesh axis whose sub-axes are in use is split, and the grid has an axis for
 each part; the order of devices stays the same.
@@ -18,8 +18,19 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from mlir_sdy.discardable import set_discardable, text_of
+from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, MeshAxis, ModelError, add_or_merge
-from mlir_sdy.shard.values import Axes, Grid
+from mlir_sdy.shard.values import Axes, Grid, GridSharding
+
+AXIS_NAMES = "sdy.axis_names"
+"""The attribute of a grid with the name of the mesh axis that each of its axes belongs to."""
+
+ORIGIN = "sdy.origin"
+"""The attribute of an annotation with the name of its original operation."""
+
+ORIGINS = frozenset({"sdy.reshard", "sdy.sharding_constraint"})
+"""The operations that become annotations."""
 
 
 @dataclass(frozen=True)
@@ -112,3 +123,68 @@ def coarsen(grid: Grid, names: Sequence[str]) -> Refinement:
             refs = zip(pre_sizes, sizes, strict=False)
             parts += [AxisRef.sub(name, pre_size, size) for pre_size, size in refs]
     return Refinement(Mesh(tuple(axes)), tuple(parts))
+
+
+# --- Uneven shards -------------------------------------------------------------------------------
+
+
+def offsets_rounded_up(size: int, num_shards: int) -> tuple[int, ...]:
+    """Return the starts of shards whose size is rounded up, and the end of the last one.
+
+    7 elements in 3 shards: (0, 3, 6, 7); 2 elements in 4 shards: (0, 1, 2, 2, 2).
+    """
+    shard_size = -(-size // num_shards)
+    return tuple(min(index * shard_size, size) for index in range(num_shards + 1))
+
+
+def uneven_dim(sharding: GridSharding, shape: Sequence[int], grid: Grid) -> int | None:
+    """Return the first dimension whose shards differ from Shardy's, or None.
+
+    Shardy splits 7 elements over 3 devices into 3, 3 and 1, and the shard dialect into 2, 2 and 3.
+    By offsets, the shard dialect can express the former as well: 0, 3, 6, 7.
+
+    1. With offsets, they must be those of `offsets_rounded_up`.
+    2. Without, the dimension must divide evenly or be of dynamic size.
+    """
+    offsets = sharding.offsets(grid)
+    for dim in sharding.split_dims:
+        num_shards = grid.axes_size(sharding.split_axes[dim])
+        if dim in offsets:
+            if shape[dim] < 0 or offsets[dim] != offsets_rounded_up(shape[dim], num_shards):
+                return dim
+        elif shape[dim] >= 0 and shape[dim] % num_shards:
+            return dim
+    return None
+
+
+def with_offsets(sharding: GridSharding, shape: Sequence[int], grid: Grid) -> GridSharding | None:
+    """Return a sharding with the offsets of Shardy's rule, without any if all dimensions divide.
+
+    None if offsets are required and a dimension is split along several axes, for which offsets
+    aren't supported.
+    """
+    if uneven_dim(sharding, shape, grid) is None:
+        return sharding
+    offsets: list[int] = []
+    for dim in sharding.split_dims:
+        axes = sharding.split_axes[dim]
+        if len(axes) > 1 or shape[dim] < 0:
+            return None
+        offsets += offsets_rounded_up(shape[dim], grid.axes_size(axes))
+    return GridSharding(sharding.grid, sharding.split_axes, (), tuple(offsets))
+
+
+# --- Origins in an sdy program -------------------------------------------------------------------
+
+
+def origin_of(annotation: ir.Operation) -> str | None:
+    """Return the sdy operation that became a `shard.shard`; None if it was a value's sharding."""
+    origin = text_of(annotation, ORIGIN)
+    return origin if origin in ORIGINS else None
+
+
+def copy_other_attributes(source: ir.Operation, target: ir.Operation) -> None:
+    """Copy the discardable attributes of a mesh or a grid."""
+    for name, attribute in source.attributes.items():
+        if name not in {"sym_name", "mesh", "shape", AXIS_NAMES}:
+            set_discardable(target, name, attribute)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from mlir_sdy.model import Mesh
-    from pyshardy.frontends.jax.mesh_type import MeshOfJax
+    from pyshardy.frontends.jax.meshes import MeshOfJax
     from pyshardy.frontends.torch import TracedModule
     from pyshardy.pipelines.option_types import PropagationOptions
 

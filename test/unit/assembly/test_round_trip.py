@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mlir_sdy import model
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.assembly.attribute_text import BODIES, full_text, read_full_attribute
-from mlir_sdy.assembly.source import Cursor, Source
+from mlir_sdy.assembly.source import Cursor, SourceText
 from mlir_sdy.attributes import VALUE_CLASSES, attribute_of, mnemonic_of
 
 # --- Values of every kind -----------------------------------------------------------------------
@@ -120,7 +120,7 @@ def test_text_of_attributes(mnemonic, context):
     def check(value):
         assert mnemonic_of(value) == mnemonic
         text = full_text(mnemonic, value)
-        cursor = Cursor(Source(text, "-"))
+        cursor = Cursor(SourceText(text, "-"))
         assert read_full_attribute(cursor) == (mnemonic, value)
         assert cursor.position == len(text)
         # Through MLIR: in the dictionary of an operation, alone and in an array.

@@ -9,7 +9,7 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.assembly.rewritten_text import RewrittenText
 from mlir_sdy.assembly.source import (
     Cursor,
-    Source,
+    SourceText,
     end_of_braces,
     end_of_brackets,
     on_one_line,
@@ -21,7 +21,7 @@ from mlir_sdy.model.text import quoted
 
 
 def cursor(text):
-    return Cursor(Source(text, "file"))
+    return Cursor(SourceText(text, "file"))
 
 
 # --- Cursor -------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def test_on_one_line(text, line):
 
 @given(st.text(st.sampled_from("aü€\n"), min_size=1), st.data())
 def test_offsets_and_places_are_inverse(text, data):
-    source = Source(text, "file", first_line=data.draw(st.integers(1, 9)))
+    source = SourceText(text, "file", first_line=data.draw(st.integers(1, 9)))
     offset = data.draw(st.integers(0, len(text)))
     assert source.offset(*source.line_and_column(offset)) == offset
 
@@ -125,7 +125,7 @@ PIECES = st.lists(
 
 @given(PIECES)
 def test_rewritten_text_keeps_lines_and_knows_origins(pieces):
-    source = Source("".join(text for _, text, _ in pieces), "file")
+    source = SourceText("".join(text for _, text, _ in pieces), "file")
     out = RewrittenText(source)
     offset = 0
     copied = []
@@ -137,7 +137,7 @@ def test_rewritten_text_keeps_lines_and_knows_origins(pieces):
         else:
             out.replace(offset, end, replacement)
         offset = end
-    rewritten = Source(out.text(), "file")
+    rewritten = SourceText(out.text(), "file")
     assert rewritten.text.count("\n") == source.text.count("\n")
     origins = {out.source_offset(at): at for at in range(len(rewritten.text))}
     for at in copied:
@@ -193,7 +193,7 @@ def test_comments_end_where_their_lines_end(context):
 )
 def test_wrong_strings(literal, complaint):
     with pytest.raises(ParseError, match=complaint) as failure:
-        Cursor(Source(f"  {literal}", "f.mlir")).string("a name")
+        Cursor(SourceText(f"  {literal}", "f.mlir")).string("a name")
     assert str(failure.value.diagnostics[0].location) == "f.mlir:1:3"
 
 

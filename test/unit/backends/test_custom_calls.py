@@ -7,7 +7,7 @@ import pytest
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import SourceLocation
 from pyshardy.backends import CompileOptions, local_engine
-from pyshardy.backends.custom_calls.functions import results_of
+from pyshardy.backends.custom_calls import results_of
 from pyshardy.backends.lockstep.backend import LockstepProgram
 from pyshardy.backends.registry import spmd_program
 from pyshardy.local_program.custom_calls import CustomCall, calls_to, described, take_plain_arrays

@@ -8,8 +8,8 @@ import pytest
 
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.fourier import split_of
+from pyshardy.backends.decompositions.reductions import exchange_partners
 from pyshardy.backends.decompositions.registry import decomposed
-from pyshardy.backends.decompositions.sort import exchange_partners
 from pyshardy.irtools.walks import operations_named
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis, SubAxisInfo, TensorSharding
 from pyshardy.backends.arrays.comparison import compare
-from pyshardy.backends.arrays.distribution import gather, scatter
+from pyshardy.backends.arrays.sharded_arrays import gather, scatter
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.tensor_spec import TensorSpec
 

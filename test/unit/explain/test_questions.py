@@ -12,7 +12,7 @@ from mlir_sdy.dialect import Context
 from pyshardy.explain.moves import MoveKind
 from pyshardy.explain.program import ExplainedProgram, explain_program
 from pyshardy.irtools.named_values import NamedValues
-from pyshardy.propagation.debugging.axis_chains import Origin
+from pyshardy.propagation.debugging.axis_chains import AxisOrigin
 from pyshardy.propagation.debugging.explanation import Gain
 from pyshardy.propagation.debugging.refusals import Reason
 
@@ -45,7 +45,7 @@ class Sharded:
     axis: str
     root: tuple[str, int]
     through: tuple[str, ...]
-    origin: Origin = Origin.PROGRAM
+    origin: AxisOrigin = AxisOrigin.PROGRAM
 
 
 SHARDED = [

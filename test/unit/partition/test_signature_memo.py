@@ -7,7 +7,7 @@ from mlir_sdy.assembly import parse
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.op_facts.signature_memo import SignatureMemo
 from pyshardy.rules import ShardingRuleLookup
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationParts
 
 DOT = (
     "%{} = stablehlo.dot_general %a, %a, contracting_dims = [{}] x [{}]"
@@ -60,7 +60,7 @@ def test_asked_once_for_each_form(context, first, second, times):
     names = {first.split()[2].partition("(")[0]}
     found = [
         memo.of(
-            OperationView.of(operation, operation.name),
+            OperationParts.of(operation, operation.name),
             (None,) * (len(operation.operands) + len(operation.results)),
             find,
         )

@@ -6,7 +6,7 @@ import pytest
 from mlir_sdy.model import AxisRef, DimMapping, Mesh, MeshAxis, OpShardingRule, TensorMapping
 from pyshardy.api import sharding
 from pyshardy.propagation.basic import propagate_basic
-from pyshardy.propagation.debugging.flows import Flow, flows
+from pyshardy.propagation.debugging.flows import AxisFlow, flows
 from pyshardy.propagation.op_priority import PriorityClass, directions_at
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.propagation.strategy import StepInputs
@@ -38,16 +38,16 @@ RESHAPE = OpShardingRule((4, 6), (mapping("0 1"),), (mapping("01"),))
     [
         pytest.param(
             ['[{"a"}, {?}]', None, None],
-            [Flow(0, (A,), 0, 1, 0), Flow(0, (A,), 0, 2, 0)],
+            [AxisFlow(0, (A,), 0, 1, 0), AxisFlow(0, (A,), 0, 2, 0)],
             id="operands come before results",
         ),
         pytest.param(
             [None, None, '[{"a"}, {"b"}]'],
             [
-                Flow(0, (A,), 2, 0, 0),
-                Flow(1, (B,), 2, 0, 1),
-                Flow(0, (A,), 2, 1, 0),
-                Flow(1, (B,), 2, 1, 1),
+                AxisFlow(0, (A,), 2, 0, 0),
+                AxisFlow(1, (B,), 2, 0, 1),
+                AxisFlow(0, (A,), 2, 1, 0),
+                AxisFlow(1, (B,), 2, 1, 1),
             ],
             id="backward",
         ),
@@ -58,12 +58,12 @@ RESHAPE = OpShardingRule((4, 6), (mapping("0 1"),), (mapping("01"),))
         ),
         pytest.param(
             ['[{"a", ?}, {?}]', '[{"a", "b", ?}, {?}]', '[{"a", ?}, {?}]'],
-            [Flow(0, (B,), 1, 0, 0), Flow(0, (B,), 1, 2, 0)],
+            [AxisFlow(0, (B,), 1, 0, 0), AxisFlow(0, (B,), 1, 2, 0)],
             id="only what is new",
         ),
         pytest.param(
             ['[{"p":(1)2, ?}, {?}]', '[{"p", ?}, {?}]', '[{"p", ?}, {?}]'],
-            [Flow(0, (P,), 1, 0, 0)],
+            [AxisFlow(0, (P,), 1, 0, 0)],
             id="a part that grows is there as what it became",
         ),
     ],
@@ -75,7 +75,7 @@ def test_add(shardings, expected):
 def test_factors_of_one_dimension_merge():
     operand = '[{"p":(1)4}, {"p":(4)2, "a"}]'
     assert moved(RESHAPE, operand, None) == [
-        Flow(0, (AxisRef.sub("p", 1, 4),), 0, 1, 0),
-        Flow(1, (AxisRef.sub("p", 4, 2), A), 0, 1, 0),
+        AxisFlow(0, (AxisRef.sub("p", 1, 4),), 0, 1, 0),
+        AxisFlow(1, (AxisRef.sub("p", 4, 2), A), 0, 1, 0),
     ]
     assert moved(RESHAPE, '[{"p":(1)4}, {"p":(4)2}]', None)[1].axes == (P,)

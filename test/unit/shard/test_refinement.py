@@ -5,8 +5,7 @@ import pytest
 
 from mlir_sdy.model import AxisRef, Mesh, ModelError
 from mlir_sdy.shard.values import Grid, GridSharding
-from pyshardy.shard.refinement import coarsen, refine
-from pyshardy.shard.uneven_shards import offsets_rounded_up, uneven_dim, with_offsets
+from pyshardy.shard.refinement import coarsen, offsets_rounded_up, refine, uneven_dim, with_offsets
 
 MESH = Mesh.of({"x": 8, "y": 3})
 SUB = AxisRef.sub

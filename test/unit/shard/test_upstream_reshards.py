@@ -9,24 +9,24 @@ import pytest
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.host import ir, passmanager
 from mlir_sdy.shard.values import GridSharding
-from pyshardy.shard.upstream_reshards import Verdict, verdict_on
+from pyshardy.passes.shard.shard_partition import UpstreamOutcome, verdict_on
 
 
 @pytest.mark.parametrize(
     ("source", "target", "verdict"),
     [
-        (((0,), ()), ((), (0,)), Verdict.RIGHT),
-        (((0, 1), ()), ((0,), (1,)), Verdict.RIGHT),
-        (((0, 1, 2), ()), ((0,), ()), Verdict.RIGHT),
-        (((), ()), ((0,), (1,)), Verdict.RIGHT),
-        (((), (0,)), ((0,), ()), Verdict.WRONG),
-        (((0,), (1,)), ((0, 1), ()), Verdict.WRONG),
-        (((0,), (1,)), ((), (0, 1)), Verdict.WRONG),
-        (((0,), (1,)), ((1, 0), ()), Verdict.WRONG),
-        (((0, 1), (2,)), ((0,), (1, 2)), Verdict.WRONG),
-        (((0,), ()), ((1,), ()), Verdict.UNKNOWN),
-        (((), ()), ((0, 1), ()), Verdict.UNKNOWN),
-        (((0, 1), ()), ((1, 0), ()), Verdict.UNKNOWN),
+        (((0,), ()), ((), (0,)), UpstreamOutcome.RIGHT),
+        (((0, 1), ()), ((0,), (1,)), UpstreamOutcome.RIGHT),
+        (((0, 1, 2), ()), ((0,), ()), UpstreamOutcome.RIGHT),
+        (((), ()), ((0,), (1,)), UpstreamOutcome.RIGHT),
+        (((), (0,)), ((0,), ()), UpstreamOutcome.WRONG),
+        (((0,), (1,)), ((0, 1), ()), UpstreamOutcome.WRONG),
+        (((0,), (1,)), ((), (0, 1)), UpstreamOutcome.WRONG),
+        (((0,), (1,)), ((1, 0), ()), UpstreamOutcome.WRONG),
+        (((0, 1), (2,)), ((0,), (1, 2)), UpstreamOutcome.WRONG),
+        (((0,), ()), ((1,), ()), UpstreamOutcome.UNKNOWN),
+        (((), ()), ((0, 1), ()), UpstreamOutcome.UNKNOWN),
+        (((0, 1), ()), ((1, 0), ()), UpstreamOutcome.UNKNOWN),
     ],
 )
 def test_examples(source, target, verdict):
@@ -44,7 +44,11 @@ def all_shardings():
 def test_all_pairs():
     pairs = itertools.product(all_shardings(), repeat=2)
     found = collections.Counter(itertools.starmap(verdict_on, pairs))
-    assert found == {Verdict.RIGHT: 412, Verdict.WRONG: 123, Verdict.UNKNOWN: 1866}
+    assert found == {
+        UpstreamOutcome.RIGHT: 412,
+        UpstreamOutcome.WRONG: 123,
+        UpstreamOutcome.UNKNOWN: 1866,
+    }
 
 
 PIPELINE = "builtin.module(func.func(shard-partition))"
@@ -73,6 +77,6 @@ def test_upstream_does_as_is_said(context):
                 )
                 manager.run(module.operation)
         except ir.MLIRError:
-            assert verdict_on(source, target) is Verdict.UNKNOWN, texts
+            assert verdict_on(source, target) is UpstreamOutcome.UNKNOWN, texts
         else:
-            assert verdict_on(source, target) is not Verdict.UNKNOWN, asm(module)
+            assert verdict_on(source, target) is not UpstreamOutcome.UNKNOWN, asm(module)

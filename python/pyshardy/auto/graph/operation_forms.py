@@ -24,7 +24,7 @@ from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Tensor:
+class TensorForm:
     """The properties of a type. There is one object for each type.
 
     Attributes:
@@ -63,16 +63,16 @@ class OperationForms:
 
     def __init__(self, of: AlternativesOf) -> None:
         self._of = of
-        self._tensors: dict[int, Tensor] = {}
+        self._tensors: dict[int, TensorForm] = {}
         self._forms: dict[tuple[object, ...], OperationForm] = {}
 
-    def tensor(self, value: ir.Value) -> Tensor:
+    def tensor(self, value: ir.Value) -> TensorForm:
         """Return the properties of the type of a value."""
         value_type = value.type
         known = self._tensors.get(identity(value_type))
         if known is None:
             shape, nbytes = shape_of(value_type), element_bytes(value_type)
-            known = Tensor(shape, nbytes, nbytes * math.prod(shape))
+            known = TensorForm(shape, nbytes, nbytes * math.prod(shape))
             self._tensors[identity(value_type)] = known
         return known
 
@@ -80,8 +80,8 @@ class OperationForms:
         self,
         operation: ir.Operation,
         name: str,
-        operands: Sequence[Tensor],
-        results: Sequence[Tensor],
+        operands: Sequence[TensorForm],
+        results: Sequence[TensorForm],
         fused: Sequence[bool],
     ) -> OperationForm:
         """Return the properties of an operation.
@@ -103,7 +103,9 @@ class OperationForms:
         return known
 
 
-def _is_elementwise(name: str, operands: Sequence[Tensor], results: Sequence[Tensor]) -> bool:
+def _is_elementwise(
+    name: str, operands: Sequence[TensorForm], results: Sequence[TensorForm]
+) -> bool:
     if name not in ELEMENTWISE_OPERATIONS or len(results) != 1:
         return False
     is_known = record_of(name).local_form is not None or name.startswith("sdy.")
@@ -119,14 +121,14 @@ class Chains:
 
     def __init__(self) -> None:
         self._works: dict[int, list[tuple[str, Work]]] = {}
-        self._results: dict[int, tuple[ir.Value, Tensor]] = {}
+        self._results: dict[int, tuple[ir.Value, TensorForm]] = {}
         self._parents: dict[int, int] = {}
 
     def add(
         self,
         site: int,
         operation: ir.Operation,
-        tensor: Tensor,
+        tensor: TensorForm,
         works: list[tuple[str, Work]],
         placed: Mapping[ir.Value, tuple[int, int]],
     ) -> None:

@@ -35,7 +35,7 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
 from pyshardy.auto.graph.fused_values import FusedValues, InlinedCalls
-from pyshardy.auto.graph.operation_forms import Chains, OperationForm, OperationForms, Tensor
+from pyshardy.auto.graph.operation_forms import Chains, OperationForm, OperationForms, TensorForm
 from pyshardy.auto.graph.partial_results import PartialValues, partials_left, with_partial_results
 from pyshardy.auto.graph.sites import Flow, Graph, Site
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
@@ -280,7 +280,7 @@ class _Builder:
         operation: ir.Operation,
         name: str,
         form: OperationForm,
-        tensor: Tensor,
+        tensor: TensorForm,
         given: TensorSharding | None,
         free: Sequence[Work | None],
         fused: Sequence[bool],
@@ -330,7 +330,9 @@ class _Builder:
             )
         return known
 
-    def _is_free(self, name: str, operands: Sequence[ir.Value], tensors: Sequence[Tensor]) -> bool:
+    def _is_free(
+        self, name: str, operands: Sequence[ir.Value], tensors: Sequence[TensorForm]
+    ) -> bool:
         """Whether each device can compute any shard of the results, without other tensors."""
         if name == _BROADCAST and not tensors[0].shape:
             return True

@@ -26,7 +26,7 @@ from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import NamedValues, mark_of, operations_with_results
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.types.steps import AxesPerDim
-from pyshardy.rules.pointwise_rules import is_elementwise
+from pyshardy.rules.lookup import is_elementwise
 
 
 def jax_code(search: Search, choice: Ints) -> str:

@@ -44,7 +44,7 @@ from pyshardy.auto.problem.arrays import (
 )
 from pyshardy.auto.problem.memory_points import without_redundant_points
 from pyshardy.auto.problem.reduction_tables import (
-    Table,
+    ReshardTable,
     merge_columns,
     merge_rows,
     no_worse_reshards,
@@ -121,7 +121,7 @@ class _Reducer:
         self.costs: list[Floats] = [np.copy(node.costs) for node in problem.nodes]
         self.kept: list[Ints] = [np.arange(len(costs)) for costs in self.costs]
         self.buffers: list[dict[tuple[int, int], Floats]] = [{} for _ in problem.nodes]
-        self.tables: dict[int, Table] = {}
+        self.tables: dict[int, ReshardTable] = {}
         self.numbers = itertools.count()
         self.incident: list[set[int]] = [set() for _ in problem.nodes]
         self.removed: set[int] = {*tied.nodes}
@@ -132,7 +132,7 @@ class _Reducer:
             self._add_buffer(buffer.node, (buffer.start, buffer.end), buffer.nbytes)
         for value in problem.values:
             users = [(user.node, user.target) for user in value.users]
-            self._add_table(Table(value.producer, value.source, users, value.costs))
+            self._add_table(ReshardTable(value.producer, value.source, users, value.costs))
         for copy in problem.copies:
             self.tables[copy.value].copies.append((copy.start, copy.end, copy.target, copy.nbytes))
 
@@ -170,7 +170,7 @@ class _Reducer:
         known = self.buffers[node].get(interval)
         self.buffers[node][interval] = nbytes if known is None else known + nbytes
 
-    def _add_table(self, table: Table) -> None:
+    def _add_table(self, table: ReshardTable) -> None:
         number = next(self.numbers)
         self.tables[number] = table
         for node in table.ends:
@@ -254,7 +254,7 @@ class _Reducer:
         else:
             self._merge_parallel(number)
 
-    def _separate_users(self, number: int) -> Table | None:
+    def _separate_users(self, number: int) -> ReshardTable | None:
         """Return a value with fewer users of the same optimum, or None if all reshards are free.
 
         A class that a user needs in any case is a cost of the producer, and free for other users.
@@ -288,10 +288,12 @@ class _Reducer:
         self._drop_table(number)
         for classes, members in groups:
             copies = [copy for copy in kept if copy[2] in classes]
-            self._add_table(Table(table.producer, table.source, members, table.costs, copies))
+            self._add_table(
+                ReshardTable(table.producer, table.source, members, table.costs, copies)
+            )
         return None
 
-    def _pay_class(self, table: Table, needed: int) -> None:
+    def _pay_class(self, table: ReshardTable, needed: int) -> None:
         """Move the cost of a class that is needed in any case to the producer."""
         producer = table.producer
         self.costs[producer] = self.costs[producer] + table.costs[table.source, needed]
@@ -401,7 +403,7 @@ class _Reducer:
         # Costs are non-negative in a problem: move a negative part to a node.
         lowest = least.min(initial=0.0, where=np.isfinite(least))
         self.costs[left] = self.costs[left] + lowest
-        self._add_table(Table(left, left_classes, [(right, right_classes)], least - lowest))
+        self._add_table(ReshardTable(left, left_classes, [(right, right_classes)], least - lowest))
         return True
 
     def _remove(self, node: int, best: Callable[[Ints], int]) -> None:

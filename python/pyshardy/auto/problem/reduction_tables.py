@@ -15,7 +15,7 @@ CopyRow: TypeAlias = tuple[int, int, int, Floats]
 
 
 @dataclass(eq=False)
-class Table:
+class ReshardTable:
     """A value during the reduction.
 
     Attributes:
@@ -50,7 +50,7 @@ class Table:
         return {self.producer, *(node for node, _ in self.users)}
 
 
-def seen_from(table: Table, node: int) -> tuple[int, Ints, Ints, Floats]:
+def seen_from(table: ReshardTable, node: int) -> tuple[int, Ints, Ints, Floats]:
     """Return the neighbor, its classes, those of a node, and costs[neighbor's class, own class]."""
     ((user, target),) = table.users
     if node == user:
@@ -58,7 +58,7 @@ def seen_from(table: Table, node: int) -> tuple[int, Ints, Ints, Floats]:
     return user, target, table.source, np.transpose(table.costs)
 
 
-def reachable(table: Table, node: int) -> Bools:
+def reachable(table: ReshardTable, node: int) -> Bools:
     """Return a mask of a node's strategies for which all neighbors have a finite reshard."""
     finite: Bools = np.less(table.costs, np.inf)
     used: Bools = np.zeros(len(finite), np.bool_)
@@ -73,7 +73,7 @@ def reachable(table: Table, node: int) -> Bools:
     return np.logical_and.reduce(masks)
 
 
-def no_worse_reshards(table: Table, node: int) -> Bools:
+def no_worse_reshards(table: ReshardTable, node: int) -> Bools:
     """Return a matrix: whether the reshards of strategy b are no worse than those of a."""
     if table.producer == node:
         return _no_worse_rows(_source_rows(table))[np.ix_(table.source, table.source)]
@@ -91,7 +91,7 @@ def no_worse_reshards(table: Table, node: int) -> Bools:
     return np.logical_and.reduce(matrices)
 
 
-def _source_rows(table: Table) -> Floats:
+def _source_rows(table: ReshardTable) -> Floats:
     """Return the costs and the bytes of copies by source class."""
     return np.column_stack([table.costs, *(nbytes for *_, nbytes in table.copies)])
 
@@ -110,7 +110,7 @@ def _no_worse_rows(rows: Floats) -> Bools:
     return result
 
 
-def merge_rows(table: Table) -> None:
+def merge_rows(table: ReshardTable) -> None:
     """Drop source classes that no strategy has, and merge those with equal costs and copies."""
     first, table.source = _merged(_source_rows(table), table.source)
     if len(first) < len(table.costs):
@@ -120,7 +120,7 @@ def merge_rows(table: Table) -> None:
         ]
 
 
-def merge_columns(table: Table) -> None:
+def merge_columns(table: ReshardTable) -> None:
     """Do the same with the target classes of a value with one user."""
     ((user, target),) = table.users
     first, target = _merged(np.transpose(table.costs), target)

@@ -15,7 +15,7 @@ from pyshardy.auto.solvers.highs_model import HighsModel
 from pyshardy.backends.engines.worker import Parent
 
 
-class Worker:
+class HighsWorker:
     """Answers requests about one program.
 
     Args:
@@ -47,4 +47,4 @@ class Worker:
 
 if __name__ == "__main__":
     process = Parent()
-    process.serve(Worker(process).answer)
+    process.serve(HighsWorker(process).answer)

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from pyshardy.backends.decompositions.products import is_narrow
+from pyshardy.backends.decompositions.element_types import is_narrow
 from pyshardy.backends.decompositions.registry import decomposition
 from pyshardy.backends.decompositions.tensors import Tensor
 from pyshardy.irtools.stablehlo_views import BatchNormView

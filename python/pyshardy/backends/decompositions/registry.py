@@ -16,8 +16,20 @@ Decomposition = Callable[[ir.Operation], "Sequence[Tensor] | None"]
 
 _MODULES = (
     "batch_norm",
-    "cholesky",
+    "element_types",
     "fourier",
+    "indexing",
+    "linear_algebra",
+    "reductions",
+)
+"""The modules that register decompositions."""
+
+_ORDER = (
+    "batch_norm_grad",
+    "batch_norm_inference",
+    "batch_norm_training",
+    "cholesky",
+    "fft",
     "triangular_solve",
     "select_and_scatter",
     "scatter",
@@ -25,13 +37,17 @@ _MODULES = (
     "convolution",
     "gather",
     "pad",
-    "products",
+    "dot_general",
     "reduce",
-    "booleans",
-    "narrow",
-    "barrier",
+    "add",
+    "compare",
+    "convert",
+    "is_finite",
+    "logistic",
+    "sign",
+    "optimization_barrier",
 )
-"""The modules in order: later ones may decompose the operations that earlier ones build."""
+"""The operations in order: the decomposition of one may build operations that come later."""
 
 _FUNCTIONS: dict[str, Decomposition] = {}
 
@@ -67,10 +83,10 @@ def decomposed(module: ir.Module, names: Collection[str]) -> ir.Module:
 
 def decompose(module: ir.Module, names: Collection[str]) -> None:
     """Decompose the operations of some names in place; see `decomposed`."""
-    wanted = {f"stablehlo.{name}" for name in names}
-    homes = [importlib.import_module(f"{__package__}.{name}").__name__ for name in _MODULES]
-    for name in sorted(wanted, key=lambda name: homes.index(_FUNCTIONS[name].__module__)):
-        _decompose(name, module)
+    for home in _MODULES:
+        importlib.import_module(f"{__package__}.{home}")
+    for name in sorted(names, key=_ORDER.index):
+        _decompose(f"stablehlo.{name}", module)
 
 
 def _decompose(name: str, module: ir.Module) -> None:

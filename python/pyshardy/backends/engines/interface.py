@@ -32,7 +32,7 @@ class Executable(Protocol):
         ...
 
 
-class Engine(Protocol):
+class LocalEngine(Protocol):
     """Compiles and runs programs on one device. Nothing is shared between runs."""
 
     def compile(self, module: ir.Module) -> Executable:

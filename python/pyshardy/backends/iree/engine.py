@@ -14,7 +14,7 @@ from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
 from pyshardy.backends.registry import CompileOptions
 from pyshardy.irtools.modules import copy_of
 from pyshardy.local_program.errors import ExecutionError
-from pyshardy.local_program.resources import use_dense_constants
+from pyshardy.local_program.values import use_dense_constants
 
 _WORKER = ("-m", "pyshardy.backends.iree.worker")
 VERSION = "1.13.0"

@@ -9,7 +9,7 @@ from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.engines.child_engine import ChildEngine
-from pyshardy.backends.engines.interface import Arrays, Engine, Executable
+from pyshardy.backends.engines.interface import Arrays, Executable, LocalEngine
 from pyshardy.backends.registry import CompileOptions, local_engine
 from pyshardy.irtools.modules import copy_of
 from pyshardy.local_program.errors import ExecutionError
@@ -88,13 +88,13 @@ class FallbackEngine:
         remedy: the hint in the warning.
     """
 
-    def __init__(self, first: Engine, second: Callable[[], Engine], remedy: str):
+    def __init__(self, first: LocalEngine, second: Callable[[], LocalEngine], remedy: str):
         self.first = first
         self.second = second
         self.remedy = remedy
 
     def compile(self, module: ir.Module) -> _FallbackProgram:
-        """See `Engine.compile`."""
+        """See `LocalEngine.compile`."""
         return _FallbackProgram(self, module)
 
 

@@ -19,9 +19,9 @@ from mlir_sdy.diagnostics import error, note
 from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import diagnostics_of, ir, location_of, passmanager
 from pyshardy.backends import lapack
-from pyshardy.backends.custom_calls.functions import Function, results_of
+from pyshardy.backends.custom_calls import Function, results_of
 from pyshardy.backends.effects import check_effects
-from pyshardy.backends.engines.interface import Arrays, Engine, Executable
+from pyshardy.backends.engines.interface import Arrays, Executable, LocalEngine
 from pyshardy.backends.lockstep.collectives import Exchange, exchanged, ragged_all_to_all
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.modules import copy_of
@@ -39,7 +39,6 @@ from pyshardy.local_program.custom_calls import (
 )
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Groups, Layout, process_groups_of_call
-from pyshardy.local_program.resources import use_dense_constants
 from pyshardy.local_program.segments import (
     CALLS,
     ProgramPart,
@@ -47,6 +46,7 @@ from pyshardy.local_program.segments import (
     Segment,
 )
 from pyshardy.local_program.tensor_spec import Array
+from pyshardy.local_program.values import use_dense_constants
 from pyshardy.rules import SHARDING_RULE
 
 Held = list["Array | None"]
@@ -75,7 +75,7 @@ class LockstepProgram:
     def __init__(
         self,
         module: ir.Module,
-        engine: Engine,
+        engine: LocalEngine,
         layout: Layout,
         functions: Mapping[str, Function] | None = None,
     ):

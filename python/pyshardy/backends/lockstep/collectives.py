@@ -15,7 +15,7 @@ import numpy as np
 
 from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of
-from pyshardy.backends.engines.interface import Engine
+from pyshardy.backends.engines.interface import LocalEngine
 from pyshardy.irtools.stablehlo_views import (
     AllGatherView,
     AllToAllView,
@@ -124,7 +124,7 @@ def collective_permute(parts: Sequence[Array], pairs: Sequence[tuple[int, int]])
 
 
 def exchanged(
-    operation: ir.Operation, layout: Layout, engine: Engine
+    operation: ir.Operation, layout: Layout, engine: LocalEngine
 ) -> tuple[Groups, list[Exchange]]:
     """Return the groups of a collective, and the exchange within each, for every operand.
 
@@ -160,7 +160,7 @@ def _move(operation: ir.Operation) -> Exchange:
     return collective_broadcast
 
 
-def _reductions(operation: ir.Operation, engine: Engine) -> list[Exchange]:
+def _reductions(operation: ir.Operation, engine: LocalEngine) -> list[Exchange]:
     exchanges: list[Exchange] = []
     place = location_of(operation.location)
     for operand, result in zip(operation.operands, operation.results, strict=True):
@@ -184,7 +184,7 @@ def _after_promotion(
     return exchange([part.astype(dtype, copy=False) for part in parts])
 
 
-def _combination(body: ir.Region, spec: TensorSpec, engine: Engine) -> Combine:
+def _combination(body: ir.Region, spec: TensorSpec, engine: LocalEngine) -> Combine:
     """Return the elementwise function on arrays that `body` defines for two numbers.
 
     A body of one known operation becomes a NumPy function. The local engine runs any other body as
@@ -221,7 +221,7 @@ def _numpy_function(block: ir.Block, spec: TensorSpec) -> np.ufunc | None:
     return function if takes_both and is_returned else None
 
 
-def _evaluated(body: ir.Region, spec: TensorSpec, engine: Engine) -> Combine:
+def _evaluated(body: ir.Region, spec: TensorSpec, engine: LocalEngine) -> Combine:
     owner = body.owner.operation
     with owner.context, ir.Location.unknown():
         element = spec_of(body.blocks[0].arguments[0].type).element

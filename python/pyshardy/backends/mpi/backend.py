@@ -34,9 +34,8 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.entry import from_plain, to_plain, with_plain_edges
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Layout
-from pyshardy.local_program.resources import use_dense_constants
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
-from pyshardy.local_program.values import spec_of
+from pyshardy.local_program.values import spec_of, use_dense_constants
 from pyshardy.pipeline import run_pipeline
 
 _OPTIMIZATION = 2

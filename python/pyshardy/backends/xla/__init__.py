@@ -3,11 +3,10 @@
 
 | module      | contents                                               |
 |-------------|--------------------------------------------------------|
-| `backend`   | the backend                                            |
 | `text`      | partitioned programs as text for XLA                   |
 | `preparation` | rewrites that XLA requires                             |
 | `callbacks` | custom calls that functions of this process implement  |
-| `program`   | compiled programs, processes, and arrays on devices    |
+| `program`   | the backend: compiled programs, processes, and arrays  |
 | `hlo`       | collectives in the text of optimised HLO               |
 | `worker`    | the code of the child process with XLA                 |
 """

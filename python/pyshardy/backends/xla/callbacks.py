@@ -16,7 +16,7 @@ import numpy as np
 from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.host import ir
 from mlir_sdy.values import rank_of
-from pyshardy.backends.custom_calls.functions import Function, results_of
+from pyshardy.backends.custom_calls import Function, results_of
 from pyshardy.irtools.stablehlo_views import CustomCallView
 from pyshardy.irtools.tokens import is_token
 from pyshardy.local_program.custom_calls import CustomCall, calls_to, described, take_plain_arrays

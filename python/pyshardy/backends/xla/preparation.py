@@ -6,12 +6,12 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decompose
 from pyshardy.backends.decompositions.tensors import Tensor, constant, where
-from pyshardy.irtools.channels import first_free_channel, set_channel
+from pyshardy.irtools.collectives import first_free_channel, set_channel
 from pyshardy.irtools.ragged_dots import expand_ragged_dots
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import CollectiveView
 from pyshardy.irtools.walks import operations_named
-from pyshardy.local_program.resources import use_dense_constants
+from pyshardy.local_program.values import use_dense_constants
 
 _FOLDED_WRONGLY = ("convert",)
 """The operations whose decomposition XLA needs on its way from StableHLO to HLO."""

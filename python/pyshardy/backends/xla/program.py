@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs compiled by XLA for many devices, and the processes that hold XLA."""
+"""The backend of XLA: programs for many devices, and the processes that hold XLA."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from mlir_sdy.diagnostics import UsageError, error, note
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends.arrays.sharded_arrays import Column
-from pyshardy.backends.custom_calls.functions import Function
+from pyshardy.backends.custom_calls import Function
 from pyshardy.backends.donations import donated_arguments
 from pyshardy.backends.effects import check_callbacks, check_no_transfers
 from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
 from pyshardy.backends.engines.interface import Arrays
-from pyshardy.backends.registry import registered
+from pyshardy.backends.registry import CompileOptions, registered
 from pyshardy.backends.xla.callbacks import Callbacks, call_back
 from pyshardy.backends.xla.preparation import prepare_for_xla
 from pyshardy.backends.xla.text import text_for_xla
@@ -342,3 +342,29 @@ class DeviceColumn(Sequence[Array]):
             self._fetched = fetched
         assert fetched is not None
         return fetched
+
+
+# --- The backend ---------------------------------------------------------------------------------
+
+
+class XlaBackend:
+    """Compiles programs by XLA.
+
+    Args:
+        platform: `cpu` for virtual devices, or `gpu`.
+    """
+
+    def __init__(self, platform: str):
+        self._platform = platform
+
+    def compile(self, module: ir.Module, layout: Layout, options: CompileOptions) -> XlaProgram:
+        """See `Backend.compile`."""
+        return local_xla_program(
+            module,
+            layout,
+            self._platform,
+            options.cache_directory,
+            options.custom_calls,
+            nan_safe=options.nan_safe,
+            optimization=options.optimization,
+        )

@@ -35,9 +35,9 @@ from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.program_interface import port_names
 from pyshardy.propagation.debugging.axis_chains import dim_of, origin_of_given
 from pyshardy.propagation.debugging.explanation import Propagation, gain_of
-from pyshardy.propagation.debugging.flows import Flow
+from pyshardy.propagation.debugging.flows import AxisFlow
 from pyshardy.propagation.debugging.record import PropagationStep
-from pyshardy.propagation.engine import Change
+from pyshardy.propagation.engine import StepChange
 from pyshardy.propagation.program import DATA_FLOW_EDGE
 
 _CONSTANTS = frozenset({"stablehlo.constant", "sdy.constant", "stablehlo.iota"})
@@ -229,7 +229,7 @@ class _ProgramReader:
             steps.append(StepData(change.operation, known[key], tuple(change.relation.tensors)))
         return tuple(patterns), tuple(steps)
 
-    def _pattern(self, change: Change, step: PropagationStep) -> PatternData:
+    def _pattern(self, change: StepChange, step: PropagationStep) -> PatternData:
         table = self._engine.table
         changes = [(position, self.number_of(table[number])) for position, number in change.updates]
         gains = tuple(_gain(step, flow) for flow in step.flows)
@@ -308,7 +308,7 @@ class _ProgramReader:
         yield from python_texts({node.number: node.place for node in nodes})
 
 
-def _gain(step: PropagationStep, flow: Flow) -> GainData:
+def _gain(step: PropagationStep, flow: AxisFlow) -> GainData:
     source_dim = 0 if flow.source is None else dim_of(step.rule, flow.source, flow.factor)
     names = tuple(axis.name if axis.sub_axis_info is None else str(axis) for axis in flow.axes)
     told = str(gain_of(step, flow)).partition(" got ")[2]

@@ -15,13 +15,9 @@
 | `structure`           | the pytrees of arguments and results                          |
 | `callbacks`           | Python callbacks of a program                                 |
 | `custom_partitioning` | functions with `jax.experimental.custom_partitioning`         |
-| `process`             | a name for this process                                       |
-| `random_keys`         | random number keys                                            |
-| `mesh_type`           | the type of meshes of JAX                                     |
 | `meshes`              | meshes and shardings of JAX                                   |
 | `refined_mesh`        | a mesh of full axes for sub-axes and several meshes           |
-| `dtypes`              | element types                                                 |
-| `renumber_devices`    | renumbering of devices                                        |
+| `dtypes`              | element types, and random number keys                         |
 | `callable`            | partitioned programs as functions of JAX                      |
 """
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import Mesh, ReductionOp, TensorSharding
@@ -19,7 +21,7 @@ from pyshardy.backends.effects import check_no_transfers
 from pyshardy.backends.xla.preparation import prepare_for_xla
 from pyshardy.display import Displayed, counted
 from pyshardy.frontends.jax import callbacks
-from pyshardy.frontends.jax.dtypes import dtype_of
+from pyshardy.frontends.jax.dtypes import dtype_of, with_keys, without_keys
 from pyshardy.frontends.jax.meshes import (
     available_devices,
     check_axis_names,
@@ -30,14 +32,17 @@ from pyshardy.frontends.jax.meshes import (
     mesh_of_model,
     partition_spec,
 )
-from pyshardy.frontends.jax.random_keys import with_keys, without_keys
 from pyshardy.frontends.jax.refined_mesh import RefinedMesh, refined_mesh
-from pyshardy.frontends.jax.renumber_devices import renumber
 from pyshardy.frontends.jax.structure import Structure, structure_of
 from pyshardy.frontends.portable import serialize
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.stablehlo_views import COLLECTIVES, CollectiveView
+from pyshardy.irtools.tensor_types import element_type_of
+from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.packages import require
+from pyshardy.partition.types.local_builder import LocalBuilder
 
 if TYPE_CHECKING:
     import jax
@@ -46,8 +51,10 @@ if TYPE_CHECKING:
 _ARGUMENT = re.compile(r"argument arrays\[(\d+)\] of \S+")
 """An argument in JAX's errors, which name it by the parameters of a function in this module."""
 
+_NO_MEMBER = -1
 
-class Port(Protocol):
+
+class PortLike(Protocol):
     """An argument or a result of a partitioned program; see `pyshardy.program.Port`."""
 
     @property
@@ -97,8 +104,8 @@ class JaxProgram(Displayed):
         self,
         module: ir.Module,
         mesh: Mesh,
-        inputs: Sequence[Port],
-        outputs: Sequence[Port],
+        inputs: Sequence[PortLike],
+        outputs: Sequence[PortLike],
         devices: jax.sharding.Mesh | None = None,
         *,
         nan_safe: bool = False,
@@ -302,7 +309,7 @@ def _refuse_batching(*_: Any) -> Any:
     raise UsageError(error(f"{message}: trace and partition jax.vmap(f) instead"))
 
 
-def _partition_spec(port: Port, grid: RefinedMesh) -> jax.sharding.PartitionSpec:
+def _partition_spec(port: PortLike, grid: RefinedMesh) -> jax.sharding.PartitionSpec:
     if port.sharding is None or port.sharding.has_no_axes:
         return partition_spec([()] * len(port.spec.shape))
     if port.sharding.reduction_kind is not ReductionOp.SUM:
@@ -318,8 +325,8 @@ def _partition_spec(port: Port, grid: RefinedMesh) -> jax.sharding.PartitionSpec
 def _local_function(
     module: ir.Module,
     mesh: Mesh,
-    inputs: Sequence[Port],
-    outputs: Sequence[Port],
+    inputs: Sequence[PortLike],
+    outputs: Sequence[PortLike],
     failures: callbacks.Failures | None,
     platform: str,
     *,
@@ -370,7 +377,7 @@ def _local_function(
     )
 
 
-def _fitting(value: Any, port: Port) -> Any:
+def _fitting(value: Any, port: PortLike) -> Any:
     """Return the value as an array of the type that the program expects, or raise an error."""
     import jax  # noqa: PLC0415
     from jax import numpy as jnp  # noqa: PLC0415
@@ -408,3 +415,46 @@ def _placed(array: Any, sharding: jax.sharding.NamedSharding, name: str) -> Any:
 
 def _tree_text(tree: Any) -> str:
     return str(tree).removeprefix("PyTreeDef(").removesuffix(")")
+
+
+def renumber(module: ir.Module, ids: Sequence[int]) -> None:
+    """Renumber devices: `position` is the new number of the device `ids[position]`.
+
+    1. The groups and pairs of collectives are mapped to positions.
+    2. Reads of the device id become look-ups of `ids` at the position.
+
+    With `ids` 2, 0, 1, the groups [[0, 1]] become [[1, 2]].
+
+    Args:
+        module: a local program for as many partitions as there are ids. It is changed in place.
+        ids: a permutation of 0, 1, ...
+    """
+    layout = Layout(1, len(ids))
+    position_of = {device: position for position, device in enumerate(ids)}
+    collectives = operations_named(COLLECTIVES, module)
+    questions = operations_named(["stablehlo.partition_id"], module)
+    with module.context:
+        for collective in collectives:
+            if collective.name == "stablehlo.collective_permute":
+                field, groups = (
+                    CollectiveView.source_target_pairs,
+                    process_pairs(collective, layout),
+                )
+            else:
+                field, groups = CollectiveView.replica_groups, process_groups(collective, layout)
+            moved = tuple(tuple(position_of[device] for device in group) for group in groups)
+            field.set_on(collective, ir.DenseElementsAttr.get(_table(moved)))
+        for question in questions:
+            with ir.InsertionPoint(question), question.location:
+                builder = LocalBuilder({})
+                device = builder.per_device(list(ids))
+                answer = builder.convert(device, element_type_of(question.result.type))
+            question.result.replace_all_uses_with(answer)
+            question.erase()
+
+
+def _table(groups: Groups) -> np.ndarray:
+    """Return groups as rows of one length, in StableHLO's form."""
+    longest = max(map(len, groups))
+    rows = [[*group, *[_NO_MEMBER] * (longest - len(group))] for group in groups]
+    return np.array(rows, np.int64)

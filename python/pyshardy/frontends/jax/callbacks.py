@@ -10,6 +10,7 @@ and passes preserve.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -31,7 +32,6 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import SHARDING
 from pyshardy.backends.effects import check_callbacks, has_effect
 from pyshardy.frontends.jax.dtypes import dtype_of
-from pyshardy.frontends.jax.process import this_process
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import CustomCallView
 from pyshardy.local_program.custom_calls import (
@@ -265,3 +265,9 @@ def _with_token(function: Callback) -> Callback:
         return (token, *function(*arrays))
 
     return call
+
+
+@cache
+def this_process() -> str:
+    """Return a name of this process that is unique except for forked processes."""
+    return uuid.uuid4().hex

@@ -32,6 +32,7 @@ from pyshardy.backends.jax_internals import (
     compile_arguments,
     custom_partitionings,
 )
+from pyshardy.frontends.jax.callbacks import this_process
 from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.frontends.jax.meshes import (
     available_devices,
@@ -39,7 +40,6 @@ from pyshardy.frontends.jax.meshes import (
     mesh_of_model,
     sharding_for_jax,
 )
-from pyshardy.frontends.jax.process import this_process
 from pyshardy.irtools.stablehlo_views import (
     CallView,
     CustomCallView,

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The NumPy types of MLIR element types in JAX."""
+"""The NumPy types of MLIR element types in JAX, and random number keys."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportPrivateImportUsage=false
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.backends.jax_internals import key_implementation
 
 _NAMES = {
     "i1": "bool",
@@ -41,3 +46,42 @@ def dtype_of(element: str) -> np.dtype[Any]:
         message = f"the program has values of {dtype}, for which JAX requires {hint}"
         raise UsageError(error(message))
     return dtype
+
+
+# --- Random number keys --------------------------------------------------------------------------
+
+
+def implementations(types: Iterable[Any]) -> tuple[str | None, ...]:
+    """Return the generator of each key type; None for types that aren't keys.
+
+    Args:
+        types: objects with a `dtype`, such as arrays.
+    """
+    import jax  # noqa: PLC0415
+
+    return tuple(
+        # JAX supports this query for arrays only.
+        key_implementation(one.dtype)
+        if jax.dtypes.issubdtype(one.dtype, jax.dtypes.prng_key)
+        else None
+        for one in types
+    )
+
+
+def without_keys(value: Any) -> Any:
+    """Return the integers of keys, and other values unchanged."""
+    import jax  # noqa: PLC0415
+
+    dtype = getattr(value, "dtype", None)
+    if dtype is not None and jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
+        return jax.random.key_data(value)
+    return value
+
+
+def with_keys(value: Any, implementation: str | None) -> Any:
+    """Return the keys of a generator for some integers; without a generator, the value itself."""
+    import jax  # noqa: PLC0415
+
+    if implementation is None:
+        return value
+    return jax.random.wrap_key_data(value, impl=implementation)

@@ -13,8 +13,8 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
+from pyshardy.frontends.jax.dtypes import implementations
 from pyshardy.frontends.jax.locations import locate_by_calls, locate_in_user_code
-from pyshardy.frontends.jax.random_keys import implementations
 from pyshardy.frontends.jax.structure import Structure, remember
 from pyshardy.packages import require
 

@@ -22,8 +22,8 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import get_sharding, rank_of
 from pyshardy.backends.jax_internals import Inspection, inspections
+from pyshardy.frontends.jax.callbacks import this_process
 from pyshardy.frontends.jax.meshes import abstract_mesh, sharding_for_jax
-from pyshardy.frontends.jax.process import this_process
 from pyshardy.irtools.stablehlo_views import CustomCallView, callee_of, target_of
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, INSPECTION
 

@@ -19,9 +19,9 @@ from mlir_sdy.host import ir
 from pyshardy.backends.jax_internals import compile_arguments, text_and_constants
 from pyshardy.frontends.jax.callbacks import put_on_one_device, remember_callbacks
 from pyshardy.frontends.jax.custom_partitioning import remember_custom_partitioning
+from pyshardy.frontends.jax.dtypes import implementations
 from pyshardy.frontends.jax.inspections import remember_inspections
 from pyshardy.frontends.jax.locations import locate_by_calls, locate_in_user_code
-from pyshardy.frontends.jax.random_keys import implementations
 from pyshardy.frontends.jax.structure import Structure, remember
 from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.irtools.walks import operations_named

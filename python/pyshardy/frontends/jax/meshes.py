@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.suggest import did_you_mean
-from pyshardy.frontends.jax.mesh_type import MeshOfJax
 from pyshardy.frontends.jax.refined_mesh import RefinedMesh
 
 if TYPE_CHECKING:
@@ -224,3 +223,17 @@ def sharding_for_jax(
                 full.append(axis.name)
             axes[dim] = tuple(full)
     return NamedSharding(mesh, partition_spec(axes))
+
+
+class MeshOfJax(Protocol):
+    """A `jax.sharding.Mesh` or `jax.sharding.AbstractMesh`."""
+
+    @property
+    def axis_names(self) -> tuple[Any, ...]:
+        """The names of the axes."""
+        ...
+
+    @property
+    def axis_sizes(self) -> tuple[int, ...]:
+        """Their sizes."""
+        ...

@@ -26,7 +26,7 @@ class Structure:
         in_tree: the `PyTreeDef` of `(args, kwargs)`.
         out_tree: the `PyTreeDef` of the result.
         kept: the leaves of `in_tree` that are arguments; the function doesn't use the others.
-        keys: the generators of results that are random number keys; see `random_keys`.
+        keys: the generators of results that are random number keys; see `dtypes`.
         mesh: the mesh for which it was traced, if it has devices.
     """
 

@@ -22,8 +22,8 @@ from pyshardy.backends.jax_internals import keeping_ragged_products
 from pyshardy.frontends.auto import is_auto
 from pyshardy.frontends.jax.closed_over import warn_of_large_constants
 from pyshardy.frontends.jax.lowered import from_lowered
-from pyshardy.frontends.jax.mesh_type import MeshOfJax
 from pyshardy.frontends.jax.meshes import (
+    MeshOfJax,
     abstract_mesh,
     available_devices,
     device_mesh,

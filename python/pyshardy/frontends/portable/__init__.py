@@ -17,13 +17,11 @@ strings, in the form that XLA uses internally, so that XLA and JAX can read it:
 | module         | contents                                       |
 |----------------|------------------------------------------------|
 | `artifact`     | conversion of modules to artifacts and back    |
-| `versions`     | the target versions of artifacts               |
 | `names`        | the names in the table above                   |
 | `to_strings`   | conversion from its left column to the right   |
 | `from_strings` | conversion from its right column to the left   |
 """
 
-from pyshardy.frontends.portable.artifact import deserialize, serialize
-from pyshardy.frontends.portable.versions import target_version
+from pyshardy.frontends.portable.artifact import deserialize, serialize, target_version
 
 __all__ = ["deserialize", "serialize", "target_version"]

@@ -3,25 +3,35 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 
 from mlir_sdy.assembly import parse
-from mlir_sdy.diagnostics import Diagnostic, ParseError, PassError, SourceLocation, error, redirect
+from mlir_sdy.diagnostics import (
+    Diagnostic,
+    ParseError,
+    PassError,
+    SourceLocation,
+    UsageError,
+    error,
+    redirect,
+)
 from mlir_sdy.host import diagnostics_emitted, ir, passmanager, stablehlo
 from mlir_sdy.verify import verify
 from pyshardy.backends.jax_internals import text_of_artifact
 from pyshardy.frontends.portable.from_strings import from_strings
 from pyshardy.frontends.portable.to_strings import to_strings
-from pyshardy.frontends.portable.versions import CURRENT, target_version
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.ragged_dots import expand_ragged_dots
 from pyshardy.packages import installation
 
 _HOLDS_SDY = "BytecodeOpInterface for sdy."
 _CHLO_TO_STABLEHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
+_CURRENT, _MINIMUM = "current", "minimum"
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
-def serialize(module: ir.Module, version: str = CURRENT) -> bytes:
+def serialize(module: ir.Module, version: str = _CURRENT) -> bytes:
     """Return the artifact of a module, in which strings represent the sdy dialect.
 
     Operations of CHLO are decomposed to StableHLO, since an artifact contains no other dialects.
@@ -87,3 +97,25 @@ def _text_by_jax(data: bytes, filename: str) -> str:
         )
         raise ParseError(error(message, SourceLocation(filename, 0, 0)))
     return text_of_artifact(data)
+
+
+def target_version(wanted: str) -> str:
+    """Return the version for `current`, `minimum`, or three numbers.
+
+    Raises:
+        UsageError: it isn't a version, or this installation can't write it.
+    """
+    current, minimum = stablehlo.get_current_version(), stablehlo.get_minimum_version()
+    if wanted in (_CURRENT, _MINIMUM):
+        return current if wanted == _CURRENT else minimum
+    if _VERSION.fullmatch(wanted) is None:
+        expected = f"expected '{_CURRENT}', '{_MINIMUM}' or three numbers, as in '{current}'"
+        raise UsageError(error(f"'{wanted}' is not a version of StableHLO: {expected}"))
+    if not _numbers(minimum) <= _numbers(wanted) <= _numbers(current):
+        message = f"portable artifacts support StableHLO {minimum} to {current}, not {wanted}"
+        raise UsageError(error(message))
+    return wanted
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))

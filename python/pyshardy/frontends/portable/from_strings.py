@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from mlir_sdy import sdy
 from mlir_sdy.assembly.attribute_text import read_full_attribute
-from mlir_sdy.assembly.source import Cursor, Source
+from mlir_sdy.assembly.source import Cursor, SourceText
 from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.attributes import attribute_of, value_of
 from mlir_sdy.diagnostics import ParseError, PassError, error
@@ -64,7 +64,7 @@ def _is_spelled(call: ir.Operation) -> bool:
 
 
 def _value(text: str, place: ir.Location) -> tuple[str, Any]:
-    cursor = Cursor(Source(text, "a string"))
+    cursor = Cursor(SourceText(text, "a string"))
     try:
         mnemonic, value = read_full_attribute(cursor)
     except ParseError as failure:
@@ -79,7 +79,7 @@ def _understand_meshes(module: ir.Module) -> None:
     if text is None:
         return
     names.unspell(module.operation, names.MESHES)
-    cursor = Cursor(Source(text, names.MESHES))
+    cursor = Cursor(SourceText(text, names.MESHES))
     cursor.token("{")
     place = ir.InsertionPoint.at_block_begin(module.body)
     while not cursor.try_token("}"):

@@ -209,7 +209,7 @@ class Number(Field[float]):
         return ir.FloatAttr.get(ir.F32Type.get(context), value)
 
 
-class Flag(Field[bool]):
+class Boolean(Field[bool]):
     """A `BoolAttr`, as a bool; False if the operation lacks it."""
 
     def of(self, operation: ir.Operation) -> bool:

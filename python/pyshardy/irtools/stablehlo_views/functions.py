@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.stablehlo_views.fields import (
+    Boolean,
     Dictionaries,
-    Flag,
     FunctionTypeField,
     Integer,
     OperationView,
@@ -71,7 +71,7 @@ class CustomCallView(OperationView):
     call_target_name = Text("call_target_name")
     backend_config = OptionalField(Raw("backend_config"))
     api_version = OptionalField(Raw("api_version"))
-    has_side_effect = Flag("has_side_effect")
+    has_side_effect = Boolean("has_side_effect")
     output_operand_aliases = OptionalField(Raw("output_operand_aliases"))
     operand_layouts = Raw("operand_layouts")
     result_layouts = Raw("result_layouts")

@@ -8,10 +8,10 @@ from dataclasses import dataclass, fields
 
 from mlir_sdy.host import stablehlo
 from pyshardy.irtools.stablehlo_views.fields import (
+    Boolean,
     DimensionNumbers,
     EnumCase,
     EnumCases,
-    Flag,
     Integer,
     Integers,
     OperationView,
@@ -185,9 +185,9 @@ class TriangularSolveView(OperationView):
 
     __slots__ = ()
 
-    left_side = Flag("left_side")
-    lower = Flag("lower")
-    unit_diagonal = Flag("unit_diagonal")
+    left_side = Boolean("left_side")
+    lower = Boolean("lower")
+    unit_diagonal = Boolean("unit_diagonal")
     transpose_a = EnumCase("transpose_a")
 
 
@@ -200,7 +200,7 @@ class CholeskyView(OperationView):
 
     __slots__ = ()
 
-    lower = Flag("lower")
+    lower = Boolean("lower")
 
 
 class FftView(OperationView):

@@ -71,7 +71,7 @@ from pyshardy.partition.types.planned_axes import has_planned_axes, planned_axes
 from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.propagation.projection import ShardingProjection
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationParts
 
 _MANUAL = "sdy.manual_computation"
 _WHILE = "stablehlo.while"
@@ -150,14 +150,14 @@ class CheapestCompatibility:
         self._cheapest_found: dict[object, CompatibleShardings | None] = {}
         self._reshapes_found: dict[object, CompatibleShardings | None] = {}
 
-    def resolve(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
+    def resolve(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
         """Return compatible shardings of the tensors of an operation; None to change nothing."""
         resolved = self._memoized(view, shardings)
         if resolved is None:
             return _unchanged_if_unreduced(shardings, len(view.operands))
         return resolved
 
-    def _memoized(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
+    def _memoized(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
         if self._depends_on_place(view.operation) or not self._full:
             return self._resolve(view.operation, shardings)
         signature = self._signatures.of(view)
@@ -416,7 +416,7 @@ class CheapestCompatibility:
         memo = self._sums.memo_of(operation)
         if addends not in memo:
             known = self._context.shardings
-            view = OperationView.of(operation, operation.name)
+            view = OperationParts.of(operation, operation.name)
             shardings = tuple([known[value] for value in view.values])
             if self._depends_on_place(operation):
                 compatible = self._resolve_alone(operation, shardings, addends=addends)

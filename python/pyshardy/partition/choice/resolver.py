@@ -28,7 +28,7 @@ from pyshardy.partition.types.compatible_shardings import (
     partially_compatible,
 )
 from pyshardy.partition.types.dot_result import DOT_OPERATIONS
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationParts
 
 _CONCATENATE = "stablehlo.concatenate"
 _RAGGED_DOT = "mhlo.ragged_dot"
@@ -40,7 +40,7 @@ PARTIAL_OPERATIONS = DOT_OPERATIONS | {_CONCATENATE, _RAGGED_DOT}
 class CompatibilityResolver(Protocol):
     """Decides in which shardings the operations of a function are computed."""
 
-    def resolve(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
+    def resolve(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
         """Return compatible shardings of the tensors of an operation; None to change nothing.
 
         Args:

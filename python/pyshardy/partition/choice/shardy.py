@@ -22,7 +22,7 @@ from pyshardy.partition.types.compatible_shardings import (
     Shardings,
     fully_compatible,
 )
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationParts
 
 
 class ShardyCompatibility:
@@ -42,7 +42,7 @@ class ShardyCompatibility:
         self._by_signature = SignatureMemo[CompatibleShardings | None](context.rules)
         self._resolved: dict[object, CompatibleShardings | None] = {}
 
-    def resolve(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
+    def resolve(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
         """Return compatible shardings of the tensors of an operation; None to change nothing."""
         return self._by_signature.of(view, shardings, self._resolve)
 

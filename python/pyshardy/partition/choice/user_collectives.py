@@ -16,7 +16,7 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import Diagnostic, PassError, error, note
 from mlir_sdy.host import ir, location_of, stablehlo
 from mlir_sdy.symbols import enclosing_module
-from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS
+from pyshardy.irtools.collectives import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.stablehlo_views import CollectiveView, callee_of, symbol_name
 from pyshardy.irtools.walks import has_ancestor, operations_named
 

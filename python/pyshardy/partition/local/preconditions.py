@@ -49,7 +49,7 @@ from pyshardy.partition.types.one_mesh import is_change_of_mesh
 from pyshardy.partition.types.single_device import is_on_single_device, runs_on_shards
 from pyshardy.propagation.projection import ShardingProjection, deal_axes
 from pyshardy.rules import ShardingRuleLookup
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationParts
 
 STAY = frozenset({"sdy.mesh", "sdy.return"})
 """Operations of the dialect without a conversion: their parents or users handle them."""
@@ -213,7 +213,7 @@ class LocalChecks:
             return sources_of_function(operation)
         return sources_of_call(operation, self._callee(operation), self._meshes)
 
-    def local_form(self, known: OperationView, shardings: Shardings) -> LocalForm:
+    def local_form(self, known: OperationParts, shardings: Shardings) -> LocalForm:
         """Return the local form of an operation, after checking that it has one.
 
         Args:

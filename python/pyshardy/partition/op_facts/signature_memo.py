@@ -12,7 +12,7 @@ from mlir_sdy.values import SHARDING
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.types.dot_result import DOT_OPERATIONS
 from pyshardy.rules import ShardingRuleLookup
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationParts
 
 Found = TypeVar("Found")
 Shardings = tuple[TensorSharding | None, ...]
@@ -44,7 +44,7 @@ class Signatures:
         self._rules = rules
         self._known: dict[tuple[Hashable, Hashable], object | None] = {}
 
-    def of(self, known: OperationView) -> Hashable:
+    def of(self, known: OperationParts) -> Hashable:
         """Return the signature of an operation; None if it has none."""
         rule_key = self._rules.rule_key(known)
         if rule_key is None:
@@ -78,7 +78,7 @@ class SignatureMemo(Generic[Found]):
 
     def of(
         self,
-        known: OperationView,
+        known: OperationParts,
         shardings: Shardings,
         find: Callable[[ir.Operation, Shardings], Found],
     ) -> Found:

@@ -30,7 +30,7 @@ from mlir_sdy.model import Mesh, ReductionOp, TensorSharding
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import get_sharding, set_sharding
 from mlir_sdy.verify.sharding import check_sharding
-from mlir_sdy.verify.violation import Violation
+from mlir_sdy.verify.violation import ConstraintViolation
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.partial.linear_operations import linearity_of
 from pyshardy.partition.partial.unreduced import origin_of
@@ -95,7 +95,7 @@ def _fits(operation: ir.Operation, sharding: TensorSharding, meshes: Mapping[str
         return False
     try:
         check_sharding(sharding, operation.results[0].type, meshes, {})
-    except Violation:
+    except ConstraintViolation:
         return False
     return True
 

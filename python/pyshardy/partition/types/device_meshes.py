@@ -25,7 +25,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from pyshardy.irtools.analyses import module_analysis
-from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS, mesh_of_groups
+from pyshardy.irtools.collectives import COLLECTIVES_WITH_GROUPS, mesh_of_groups
 from pyshardy.irtools.shardings import any_sharding
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named

@@ -30,7 +30,7 @@ from mlir_sdy.values import (
     sharding_attributes,
 )
 from pyshardy.irtools.analyses import inserts
-from pyshardy.irtools.replica_groups import (
+from pyshardy.irtools.collectives import (
     COLLECTIVES_WITH_GROUPS,
     inline_mesh_of_groups,
     mesh_of_groups,

@@ -18,7 +18,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import map_shardings
-from pyshardy.irtools.replica_groups import (
+from pyshardy.irtools.collectives import (
     COLLECTIVES_WITH_GROUPS,
     inline_mesh_of_groups,
     mesh_of_groups,

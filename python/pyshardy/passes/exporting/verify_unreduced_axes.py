@@ -31,7 +31,7 @@ from mlir_sdy.values import (
     result_shardings,
     result_shardings_of,
 )
-from mlir_sdy.verify.violation import Violation
+from mlir_sdy.verify.violation import ConstraintViolation
 from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.shardings import any_sharding
 from pyshardy.irtools.stablehlo_views import callee_of
@@ -80,7 +80,7 @@ def verify_unreduced_axes(function: ir.Operation | ir.OpView) -> None:
     for operation in check.operations():
         message = check.fault(operation)
         if message is not None:
-            raise PassError(Violation(message).diagnostic(operation))
+            raise PassError(ConstraintViolation(message).diagnostic(operation))
 
 
 class _Check:

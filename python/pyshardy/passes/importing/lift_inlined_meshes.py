@@ -21,12 +21,12 @@ from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import map_shardings
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
-from pyshardy.irtools.functions import FreshNames
-from pyshardy.irtools.replica_groups import (
+from pyshardy.irtools.collectives import (
     COLLECTIVES_WITH_GROUPS,
     mesh_of_groups,
     name_mesh_of_groups,
 )
+from pyshardy.irtools.functions import FreshNames
 from pyshardy.irtools.shardings import any_sharding
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.irtools.walks import operations_named

@@ -31,7 +31,11 @@ from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations
 from mlir_sdy.values import argument_shardings, rank_of, result_shardings
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import load_hardware
-from pyshardy.irtools.channels import first_free_channel, renumber_channels, with_channels_from
+from pyshardy.irtools.collectives import (
+    first_free_channel,
+    renumber_channels,
+    with_channels_from,
+)
 from pyshardy.irtools.constants import share_large_constants
 from pyshardy.irtools.functions import functions_of, has_body
 from pyshardy.irtools.shardings import MODULE_SHARDING_METADATA
@@ -56,7 +60,7 @@ from pyshardy.partition.partial.completion import (
 )
 from pyshardy.partition.types.device_meshes import device_mesh_of
 from pyshardy.partition.types.local_builder import LocalBuilder
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationParts
 
 
 def convert_global_to_local(
@@ -216,7 +220,7 @@ class _ModuleConverter:
             if name in STAY:
                 continue
             if name not in OPERATIONS:
-                asked = OperationView.of(operation, name)
+                asked = OperationParts.of(operation, name)
                 values = asked.values
                 if name not in self.device_dependent and new_types.keys().isdisjoint(values):
                     continue

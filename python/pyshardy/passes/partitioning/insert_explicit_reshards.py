@@ -70,18 +70,14 @@ from pyshardy.partition.partial.completion import drop_completing_collectives
 from pyshardy.partition.partial.planned_partial import PARTIAL_SHARDING
 from pyshardy.partition.partial.reductions import completion_of
 from pyshardy.partition.partial.unreduced import origin_of
-from pyshardy.partition.types.compatible_shardings import (
-    CompatibleShardings,
-    Shardings,
-    is_plain,
-)
+from pyshardy.partition.types.compatible_shardings import CompatibleShardings, Shardings, is_plain
 from pyshardy.partition.types.single_device import (
     check_interface,
     run_on_single_device,
     runs_on_shards,
     take_operands_back,
 )
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationParts
 
 _NOT_COMPUTED = frozenset({"func.func", "func.return", "sdy.return", "stablehlo.return"})
 _EDGES = {
@@ -306,13 +302,13 @@ class _FunctionResharder:
                 operation.operands[index] = value
         self._set_results(operation, shardings[count:], compatible)
 
-    def _read(self, operation: ir.Operation, name: str) -> tuple[OperationView, Shardings]:
+    def _read(self, operation: ir.Operation, name: str) -> tuple[OperationParts, Shardings]:
         """Return an operation, and the shardings of its operands, then results."""
-        view = OperationView.of(operation, name)
+        view = OperationParts.of(operation, name)
         return view, tuple([self.known[value] for value in view.values])
 
     def _bring_to_one_mesh(
-        self, view: OperationView, old: Shardings, new: Mapping[int, TensorSharding]
+        self, view: OperationParts, old: Shardings, new: Mapping[int, TensorSharding]
     ) -> None:
         """Reshard the tensors of an operation that are not on its majority mesh."""
         operation, count = view.operation, len(view.operands)

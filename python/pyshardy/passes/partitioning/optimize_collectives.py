@@ -45,7 +45,7 @@ _PERMUTE, _ALL_TO_ALL = "sdy.collective_permute", "sdy.all_to_all"
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class AxisMove:
     """An axis that leaves its position in the split dimension.
 
     Attributes:
@@ -61,7 +61,7 @@ class Move:
 
 def plan_moves(
     held: Sequence[AxisRef], wanted: Sequence[AxisRef], leaving: Sequence[AxisRef], mesh: Mesh
-) -> list[Move] | None:
+) -> list[AxisMove] | None:
     """Plan the moves of the axes of a dimension that is split into one dimension for each axis.
 
     1. The axes that leave the dimension move first, in order.
@@ -86,7 +86,7 @@ def plan_moves(
         if sizes[place] % axis.size(mesh) or not (is_last or sizes[place] == axis.size(mesh)):
             return None
     place_of = {axis: place for place, axis in enumerate(held)}
-    moves = [Move(axis, place_of.pop(axis)) for axis in leaving]
+    moves = [AxisMove(axis, place_of.pop(axis)) for axis in leaving]
     waiting = [axis for axis in held if axis in place_of and wanted.index(axis) != place_of[axis]]
     while waiting:
         occupied = set(place_of.values())
@@ -94,7 +94,7 @@ def plan_moves(
         if axis is None:
             return None
         target = wanted.index(axis)
-        moves.append(Move(axis, place_of[axis], target))
+        moves.append(AxisMove(axis, place_of[axis], target))
         place_of[axis] = target
         waiting.remove(axis)
     return moves
@@ -127,7 +127,7 @@ class _Chain:
     all_to_alls: tuple[ir.Operation, ...]
     dim: int
     held: AxisTuple
-    moves: tuple[Move, ...]
+    moves: tuple[AxisMove, ...]
     mesh: Mesh
 
     def rewrite(self, cache: AttributeCache) -> None:

@@ -59,7 +59,7 @@ from pyshardy.partition.resharding.regions import ElementwiseRegions
 from pyshardy.partition.resharding.scatter_all_reduces import scatter_all_reduces
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
 from pyshardy.partition.types.planned_axes import has_planned_axes
-from pyshardy.rules.operation_view import OperationView
+from pyshardy.rules.signature import OperationParts
 
 _MANUAL, _RESHARD = "sdy.manual_computation", "sdy.reshard"
 
@@ -257,7 +257,7 @@ class _Optimizer:
         name = operation.name
         if name == _RESHARD or len(operation.results) != 1 or has_planned_axes(operation):
             return False
-        known = OperationView.of(operation, name)
+        known = OperationParts.of(operation, name)
         return self._elementwise.of(known, (), self._goes_elementwise)
 
     def _goes_elementwise(self, operation: ir.Operation, _: object) -> bool:

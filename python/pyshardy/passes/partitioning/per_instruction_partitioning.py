@@ -45,7 +45,7 @@ from mlir_sdy.values import (
     set_result_shardings,
     set_result_shardings_of,
 )
-from pyshardy.irtools.channels import first_free_channel, renumber_channels
+from pyshardy.irtools.collectives import first_free_channel, renumber_channels
 from pyshardy.irtools.functions import functions_of, has_body
 from pyshardy.irtools.stablehlo_views import target_of
 from pyshardy.partition.local.device_kind import are_replicas

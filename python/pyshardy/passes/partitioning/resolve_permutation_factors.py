@@ -32,7 +32,7 @@ from mlir_sdy.values import get_sharding, look_through_barriers, result_sharding
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import mark_all_preserved
-from pyshardy.irtools.channels import first_free_channel
+from pyshardy.irtools.collectives import first_free_channel
 from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named

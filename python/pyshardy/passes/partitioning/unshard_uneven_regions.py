@@ -24,8 +24,8 @@ from mlir_sdy.values import get_sharding, set_result_shardings_of, sharded_opera
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.collectives import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.functions import has_static_shape
-from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.shardings import result_kinds
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.function_context import FunctionContext

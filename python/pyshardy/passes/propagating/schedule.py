@@ -11,8 +11,8 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.irtools.modules import move_contents
-from pyshardy.schedules.application import propagated_with
 from pyshardy.schedules.files import parse_tactics, read_tactics
+from pyshardy.schedules.state import propagated_with
 
 
 def schedule(module: ir.Module, *, file: str = "", tactics: str = "") -> None:

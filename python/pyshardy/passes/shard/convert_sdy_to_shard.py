@@ -16,12 +16,14 @@ The module is checked before anything changes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from mlir_sdy.discardable import has_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import ir
-from mlir_sdy.model import TensorSharding
+from mlir_sdy.model import AxisRef, Mesh, ModelError, TensorSharding
 from mlir_sdy.shard import building
+from mlir_sdy.shard.values import GridSharding
+from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import (
     SHARDING,
@@ -33,15 +35,25 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.functions import has_body
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
-from pyshardy.irtools.stablehlo_views import ConstantView, symbol_name
+from pyshardy.irtools.stablehlo_views import ConstantView, function_type_of, symbol_name
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.preconditions import check_no_inner_modules
-from pyshardy.shard.origins import AXIS_NAMES, ORIGIN, ORIGINS, copy_other_attributes
-from pyshardy.shard.shardings_on_grids import (
-    CONVERTED,
-    HINTS,
-    ShardingsOnGrids,
-    says_nothing,
+from pyshardy.shard.errors import SDY_TO_SHARD, refusal
+from pyshardy.shard.refinement import (
+    AXIS_NAMES,
+    ORIGIN,
+    ORIGINS,
+    Refinement,
+    copy_other_attributes,
+    refine,
+    with_offsets,
 )
+
+_HINTS = frozenset({"sdy.propagation_barrier", "sdy.sharding_group"})
+"""Operations that only affect propagation."""
+
+_CONVERTED = frozenset({"sdy.constant", "sdy.mesh", *ORIGINS, *_HINTS})
+"""Operations that are converted or removed."""
 
 
 def convert_sdy_to_shard(module: ir.Module, *, lossy: bool = False) -> None:
@@ -66,14 +78,14 @@ def convert_sdy_to_shard(module: ir.Module, *, lossy: bool = False) -> None:
     """
     operations = [view.operation for view in operations_in(module.operation)][1:]
     check_no_inner_modules(operations)
-    shardings = ShardingsOnGrids(module, operations, lossy)
+    shardings = _ShardingsOnGrids(module, operations, lossy)
     _Conversion(operations, shardings).run()
 
 
 class _Conversion:
     """One run of the pass, after all checks."""
 
-    def __init__(self, operations: Sequence[ir.Operation], shardings: ShardingsOnGrids):
+    def __init__(self, operations: Sequence[ir.Operation], shardings: _ShardingsOnGrids):
         self.operations = operations
         self.shardings = shardings
         self.functions = [op for op in operations if op.name == "func.func"]
@@ -96,9 +108,9 @@ class _Conversion:
         for function in self.functions:
             _drop(function)
         for operation in self.operations:
-            if operation.name in HINTS and len(operation.results):
+            if operation.name in _HINTS and len(operation.results):
                 operation.results[0].replace_all_uses_with(operation.operands[0])
-            if operation.name in CONVERTED:
+            if operation.name in _CONVERTED:
                 operation.erase()
 
     def _convert_mesh(self, operation: ir.Operation) -> None:
@@ -133,7 +145,7 @@ class _Conversion:
                 self._annotate_producer(result, sharding)
 
     def _annotate_producer(self, value: ir.Value, sharding: TensorSharding | None) -> None:
-        if sharding is None or says_nothing(sharding):
+        if sharding is None or _says_nothing(sharding):
             return
         annotated = self._annotated(value, sharding, of_users=False)
         value.replace_all_uses_except(annotated, annotated.owner.operation)
@@ -144,7 +156,7 @@ class _Conversion:
         shardings = result_shardings(parent.operation)
         with ir.InsertionPoint(end), end.location:
             for number, sharding in enumerate(shardings):
-                if sharding is not None and not says_nothing(sharding):
+                if sharding is not None and not _says_nothing(sharding):
                     value = end.operands[number]
                     end.operands[number] = self._annotated(value, sharding, of_users=True)
 
@@ -191,3 +203,152 @@ def _drop(function: ir.Operation) -> None:
         set_argument_shardings(function, arguments)
     if results:
         set_result_shardings(function, results)
+
+
+# --- Shardings on grids --------------------------------------------------------------------------
+
+
+class _ShardingsOnGrids:
+    """The shardings of a module, on grids.
+
+    Args:
+        module: the module.
+        operations: the operations in it, in order.
+        lossy: whether to drop information for propagation that the shard dialect lacks.
+
+    Attributes:
+        mesh_operations: the `sdy.mesh` operations.
+        refinements: the grid of each mesh, by name.
+
+    Raises:
+        PassError: an attribute or operation has no equivalent.
+    """
+
+    def __init__(self, module: ir.Module, operations: Sequence[ir.Operation], lossy: bool):
+        self._lossy = lossy
+        self._operations = operations
+        self._meshes = meshes_of(module)
+        self.mesh_operations = [op for op in operations if op.name == "sdy.mesh"]
+        self._axes_in_use: dict[str, list[AxisRef]] = {name: [] for name in self._meshes}
+        self._check_operations()
+        self._check_meshes()
+        shardings = list(self._shardings())
+        for sharding, _, operation in shardings:
+            self._check_sharding(sharding, operation)
+        self.refinements = self._refine()
+        self._converted: dict[TensorSharding, dict[tuple[int, ...], GridSharding]] = {}
+        for sharding, value_type, operation in shardings:
+            self._convert(sharding, value_type, operation)
+
+    def on_grid(self, sharding: TensorSharding, value_type: ir.Type) -> GridSharding:
+        """Return a sharding of the module on its grid, for tensors of a type."""
+        return self._converted[sharding][_shape_or_unknown(value_type)]
+
+    # --- Checks -------------------------------------------------------------------------------
+
+    def _check_operations(self) -> None:
+        for operation in self._operations:
+            name = operation.name
+            if name in _HINTS and not self._lossy:
+                reason = f"'{name}' has no equivalent; 'lossy' drops it"
+                raise refusal(SDY_TO_SHARD, reason, operation)
+            if name.startswith("sdy.") and name not in _CONVERTED:
+                raise refusal(SDY_TO_SHARD, f"'{name}' has no equivalent", operation)
+            for attribute in operation.attributes:
+                if attribute.startswith("sdy.") and attribute != SHARDING and not self._lossy:
+                    reason = f"attribute '{attribute}' of '{name}' has no equivalent"
+                    raise refusal(SDY_TO_SHARD, reason, operation)
+        functions = (op for op in self._operations if op.name == "func.func")
+        for function in functions:
+            if not has_body(function) and any(
+                (*argument_shardings(function), *result_shardings(function))
+            ):
+                reason = f"the declaration '@{symbol_name(function)}' has no body to annotate"
+                raise refusal(SDY_TO_SHARD, reason, function)
+
+    def _check_meshes(self) -> None:
+        for operation in self.mesh_operations:
+            name = symbol_name(operation)
+            mesh = self._meshes[name]
+            if not mesh.axes:
+                reason = f"mesh '@{name}' has no axes, but a grid requires at least one"
+                raise refusal(SDY_TO_SHARD, reason, operation)
+            if mesh.device_ids:
+                reason = f"mesh '@{name}' orders its devices ({mesh}), which grids don't support"
+                raise refusal(SDY_TO_SHARD, reason, operation)
+
+    def _shardings(self) -> Iterator[tuple[TensorSharding, ir.Type, ir.Operation]]:
+        """Yield the shardings that aren't fully open, with their tensor types and operations."""
+        for operation in self._operations:
+            if operation.name == "func.func":
+                function_type = function_type_of(operation)
+                held = (*argument_shardings(operation), *result_shardings(operation))
+                types = (*function_type.inputs, *function_type.results)
+            else:
+                held = result_shardings_of(operation)
+                types = tuple(result.type for result in operation.results)
+            for sharding, value_type in zip(held, types, strict=False):
+                if sharding is not None and not _says_nothing(sharding):
+                    yield sharding, value_type, operation
+
+    def _check_sharding(self, sharding: TensorSharding, operation: ir.Operation) -> None:
+        mesh = sharding.mesh_or_ref
+        if isinstance(mesh, Mesh):
+            reason = f"{sharding} has an inlined mesh: run 'sdy-lift-inlined-meshes' first"
+            raise refusal(SDY_TO_SHARD, reason, operation)
+        if sharding.unreduced_axes:
+            reason = f"{sharding} has unreduced axes, which annotations cannot express"
+            raise refusal(SDY_TO_SHARD, reason, operation)
+        self._axes_in_use[mesh] += [axis for axes in sharding.dim_axes for axis in axes]
+        if self._lossy:
+            return
+        dropped = [
+            *(["open dimensions"] if not sharding.is_fully_closed else []),
+            *(
+                ["priorities"]
+                if any(dim.priority is not None for dim in sharding.dim_shardings)
+                else []
+            ),
+            *(["explicitly replicated axes"] if sharding.replicated_axes else []),
+        ]
+        if dropped:
+            reason = f"{sharding} has {dropped[0]}; 'lossy' drops them"
+            raise refusal(SDY_TO_SHARD, reason, operation)
+
+    def _refine(self) -> dict[str, Refinement]:
+        refinements: dict[str, Refinement] = {}
+        for operation in self.mesh_operations:
+            name = symbol_name(operation)
+            try:
+                refinements[name] = refine(self._meshes[name], self._axes_in_use[name])
+            except ModelError as reason:
+                raise refusal(SDY_TO_SHARD, str(reason), operation) from None
+        return refinements
+
+    def _convert(
+        self, sharding: TensorSharding, value_type: ir.Type, operation: ir.Operation
+    ) -> None:
+        """Convert a sharding to its grid, for tensors of a shape, and cache it."""
+        mesh = sharding.mesh_or_ref
+        assert isinstance(mesh, str), "inlined meshes are refused"
+        refinement = self.refinements[mesh]
+        shape = _shape_or_unknown(value_type)
+        plain = GridSharding(mesh, tuple(map(refinement.grid_axes, sharding.dim_axes)))
+        found = with_offsets(plain, shape, refinement.grid)
+        if found is None:
+            reason = (
+                f"{sharding} does not divide {value_type} evenly, and is along several axes of "
+                f"the grid {refinement.grid} in one dimension: pad the tensor"
+            )
+            raise refusal(SDY_TO_SHARD, reason, operation)
+        self._converted.setdefault(sharding, {})[shape] = found
+
+
+def _says_nothing(sharding: TensorSharding) -> bool:
+    """Whether a sharding is fully open, without axes."""
+    return sharding.is_fully_replicated_and_open and sharding.rank > 0 and sharding.has_no_axes
+
+
+def _shape_or_unknown(value_type: ir.Type) -> tuple[int, ...]:
+    """Return the sizes of a type, -1 where they are dynamic."""
+    return tuple(max(size, -1) for size in shape_of(value_type))

@@ -36,9 +36,15 @@ from mlir_sdy.values import (
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.shard.errors import SHARD_TO_SDY, refusal
-from pyshardy.shard.origins import AXIS_NAMES, copy_other_attributes, origin_of
-from pyshardy.shard.refinement import Refinement, coarsen
-from pyshardy.shard.uneven_shards import offsets_rounded_up, uneven_dim
+from pyshardy.shard.refinement import (
+    AXIS_NAMES,
+    Refinement,
+    coarsen,
+    copy_other_attributes,
+    offsets_rounded_up,
+    origin_of,
+    uneven_dim,
+)
 
 
 def convert_shard_to_sdy(module: ir.Module) -> None:

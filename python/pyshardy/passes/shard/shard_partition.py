@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
+import enum
+from collections.abc import Sequence
+
 from mlir_sdy.host import ir, passmanager
 from mlir_sdy.shard.reading import grids_of, read_sharding
 from mlir_sdy.shard.values import Axes, Grid, GridSharding
 from mlir_sdy.symbols import enclosing_module
 from mlir_sdy.traversal import operations_in
 from pyshardy.shard.errors import refusal
-from pyshardy.shard.upstream_reshards import Verdict, verdict_on
 
 _WHERE = "upstream's 'shard-partition' would generate wrong code"
 _FIX = "run 'convert-shard-to-sdy' and partition by 'sdy-partition-pipeline'"
-
 _CONTRACTIONS = {"tosa.matmul": ((0, 2), (1, 1))}
 """Contracted operand dimensions of operations that don't declare them to upstream."""
 
@@ -74,7 +75,7 @@ def _check_reshard(annotation: ir.Operation, target: GridSharding) -> None:
         return
     rank = ir.RankedTensorType(annotation.operands[0].type).rank
     before, after = _axes(source, rank), _axes(target, rank)
-    if verdict_on(before, after) is Verdict.WRONG:
+    if verdict_on(before, after) is UpstreamOutcome.WRONG:
         shown = f"the reshard from {list(map(list, before))} to {list(map(list, after))}"
         raise refusal(_WHERE, f"of {shown}; {_FIX}", annotation)
 
@@ -97,3 +98,65 @@ def _check_operations(function: ir.Operation) -> None:
             if sharding is not None and sharding.axes(dim):
                 reason = f"sums of '{operation.name}' along a sharded dimension stay partial"
                 raise refusal(_WHERE, f"{reason}; {_FIX}", operation)
+
+
+# --- Reshards that upstream supports -------------------------------------------------------------
+
+
+class UpstreamOutcome(enum.Enum):
+    """The outcome of a reshard in upstream."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    UNKNOWN = "unknown"
+
+
+def verdict_on(source: Sequence[Axes], target: Sequence[Axes]) -> UpstreamOutcome:
+    """Return upstream's outcome for a reshard; both lists have an entry for each dimension.
+
+    Upstream visits the dimensions once, in order, and applies the first of these that matches:
+
+    1. *move*: the last axis of the dimension moves to another dimension, before the axes there.
+       Incorrect if that dimension has axes, since it is appended after these.
+    2. *split*: the dimension is split along one more axis. Incorrect if another dimension is
+       currently split along that axis, since each device slices different data.
+    3. *unsplit*: the last axes of the dimension are gathered.
+
+    If the result isn't the target sharding, upstream fails.
+
+    `[[0], []]` to `[[], [0]]` is correct, `[[], [0]]` to `[[0], []]` incorrect, and `[[0]]` to
+    `[[1]]` unsupported.
+    """
+    current = list(source)
+    is_right = True
+    for dim, wanted in enumerate(target):
+        axes = current[dim]
+        if axes == wanted:
+            continue
+        other = _move_target(dim, current, target)
+        if other is not None:
+            is_right &= not current[other]
+            current[dim], current[other] = wanted, target[other]
+        elif wanted[:-1] == axes:
+            is_right &= all(wanted[-1] not in others for others in current)
+            current[dim] = wanted
+        elif axes[: len(wanted)] == wanted:
+            current[dim] = wanted
+    if current != list(target):
+        return UpstreamOutcome.UNKNOWN
+    return UpstreamOutcome.RIGHT if is_right else UpstreamOutcome.WRONG
+
+
+def _move_target(dim: int, current: Sequence[Axes], target: Sequence[Axes]) -> int | None:
+    """Return the dimension that the last axis of a dimension moves to, or None."""
+    axes = current[dim]
+    if not axes or axes[:-1] != target[dim]:
+        return None
+    return next(
+        (
+            other
+            for other in range(len(current))
+            if other != dim and target[other] == (axes[-1], *current[other])
+        ),
+        None,
+    )

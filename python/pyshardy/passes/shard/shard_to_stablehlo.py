@@ -23,19 +23,21 @@ from mlir_sdy.host import ir
 from mlir_sdy.shard.reading import grids_of, is_shard_operation
 from mlir_sdy.shard.values import Grid
 from mlir_sdy.traversal import operations_in
-from pyshardy.irtools.channels import first_free_channel
+from pyshardy.irtools.collectives import first_free_channel
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering import collectives as _collectives  # noqa: F401 (registers)
-from pyshardy.shard.lowering import halo as _halo  # noqa: F401
-from pyshardy.shard.lowering import rooted as _rooted  # noqa: F401
-from pyshardy.shard.lowering.branches import flattened
-from pyshardy.shard.lowering.builder import GridBuilder, check_static
+from pyshardy.shard.lowering.builder import LOWERINGS, GridBuilder, check_static
 from pyshardy.shard.lowering.device_values import DeviceValues, Table
 from pyshardy.shard.lowering.integers import lower_integers
-from pyshardy.shard.lowering.messages import MESSAGES, Message, lower_messages, read_message
-from pyshardy.shard.lowering.registry import LOWERINGS
+from pyshardy.shard.lowering.messages import (
+    MESSAGES,
+    Message,
+    flattened,
+    lower_messages,
+    read_message,
+)
 
 MakeBuilder = Callable[[ir.Module, Mapping[str, Grid], DeviceValues], GridBuilder]
 """Builds the operations of a module, given its grids and the known values of its integers."""

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from mlir_sdy.model import AxisRef, OpShardingRule, TensorSharding
-from pyshardy.propagation.debugging.flows import Flow
-from pyshardy.propagation.debugging.record import Record, Tensor
+from pyshardy.propagation.debugging.flows import AxisFlow
+from pyshardy.propagation.debugging.record import Record, RecordedTensor
 
 
-class Origin(enum.Enum):
+class AxisOrigin(enum.Enum):
     """Origin of an axis that no step propagated. The value is a participle about the tensor."""
 
     PROGRAM = "given in the program"
@@ -39,16 +39,16 @@ class Root:
         given: its sharding before propagation.
     """
 
-    tensor: Tensor
-    origin: Origin
+    tensor: RecordedTensor
+    origin: AxisOrigin
     given: TensorSharding | None
 
     def __str__(self) -> str:
-        written = self.origin in (Origin.PROGRAM, Origin.TACTICS, Origin.PART)
+        written = self.origin in (AxisOrigin.PROGRAM, AxisOrigin.TACTICS, AxisOrigin.PART)
         return f"{self.tensor}, {self.origin.value}" + (f": {self.given}" if written else "")
 
 
-class Link(NamedTuple):
+class ChainLink(NamedTuple):
     """A link of a chain: a step in which a dimension got an axis, or its origin.
 
     Attributes:
@@ -62,13 +62,13 @@ class Link(NamedTuple):
 
     slot: int
     step: int | None
-    flow: Flow | None
-    origin: Origin | None
+    flow: AxisFlow | None
+    origin: AxisOrigin | None
     place: tuple[int, int] | None
     before: int
 
 
-def chain_of(record: Record, slot: int, dim: int, axis: AxisRef) -> Iterator[Link]:
+def chain_of(record: Record, slot: int, dim: int, axis: AxisRef) -> Iterator[ChainLink]:
     """Yield the links of an axis that a tensor has after propagation, the last step first."""
     links = _tables_of(record, axis).links
     place: tuple[int, int] | None = slot, dim
@@ -115,15 +115,15 @@ def root_of(record: Record, slot: int, dim: int, axis: AxisRef) -> Root | None:
     return root
 
 
-def root_at(record: Record, link: Link) -> Root:
+def root_at(record: Record, link: ChainLink) -> Root:
     """Return the root for a link that is an origin."""
     assert link.origin is not None, "the link is a step"
     return Root(record.tensor(link.slot), link.origin, record.given(link.slot))
 
 
-def origin_of_given(record: Record) -> Origin:
+def origin_of_given(record: Record) -> AxisOrigin:
     """Return the origin of shardings from before a propagation."""
-    return Origin.TACTICS if record.follows_tactics else Origin.PROGRAM
+    return AxisOrigin.TACTICS if record.follows_tactics else AxisOrigin.PROGRAM
 
 
 def dim_of(rule: OpShardingRule, position: int, factor: int) -> int:
@@ -145,7 +145,7 @@ class _Tables:
     """The links and the roots of an axis. The chains of most values share their ends."""
 
     def __init__(self) -> None:
-        self.links: dict[_Key, Link] = {}
+        self.links: dict[_Key, ChainLink] = {}
         self.roots: dict[_Key, Root | None] = {}
 
 
@@ -158,31 +158,31 @@ def _tables_of(record: Record, axis: AxisRef) -> _Tables:
     return _tables.setdefault(record, defaultdict(_Tables))[axis]
 
 
-def _link(record: Record, slot: int, dim: int, axis: AxisRef, before: int) -> Link:
+def _link(record: Record, slot: int, dim: int, axis: AxisRef, before: int) -> ChainLink:
     """Return the last link of an axis before a step."""
     given = record.given(slot)
     axes = () if given is None else given.dim_axes[dim]
     if any(known.contains(axis) for known in axes):
-        return Link(slot, None, None, origin_of_given(record), None, before)
+        return ChainLink(slot, None, None, origin_of_given(record), None, before)
     found = _last_gain(record, slot, dim, axis, before)
     if found is None:
         member = _gained_before(record, slot, dim, axis, before)
         if member is not None:
-            return Link(slot, None, None, Origin.GROUP, (member, dim), before)
+            return ChainLink(slot, None, None, AxisOrigin.GROUP, (member, dim), before)
         is_part = any(axis.contains(known) for known in axes)
-        origin = Origin.PART if is_part else Origin.MANUAL
-        return Link(slot, None, None, origin, None, before)
+        origin = AxisOrigin.PART if is_part else AxisOrigin.MANUAL
+        return ChainLink(slot, None, None, origin, None, before)
     step, flow = found
     if flow.source is None:
-        return Link(slot, step, flow, None, None, before)
+        return ChainLink(slot, step, flow, None, None, before)
     change = record.changes[step]
     place = change.relation.tensors[flow.source], dim_of(change.kind.rule, flow.source, flow.factor)
-    return Link(slot, step, flow, None, place, step)
+    return ChainLink(slot, step, flow, None, place, step)
 
 
 def _last_gain(
     record: Record, slot: int, dim: int, axis: AxisRef, before: int
-) -> tuple[int, Flow] | None:
+) -> tuple[int, AxisFlow] | None:
     """Return the latest step before another one in which a dimension got an axis, or part of it."""
     for step in reversed(record.gained(slot)):
         if step >= before:

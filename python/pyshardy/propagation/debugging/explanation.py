@@ -43,8 +43,13 @@ from pyshardy.display import MOST_ROWS, Displayed, DisplayedText, Table, counted
 from pyshardy.irtools.defining_ops import defining_operation
 from pyshardy.irtools.named_values import NamedValues
 from pyshardy.propagation.debugging.axis_chains import Root, chain_of, dim_of, root_at, root_of
-from pyshardy.propagation.debugging.flows import Flow
-from pyshardy.propagation.debugging.record import PropagationStep, Record, Tensor, position_text
+from pyshardy.propagation.debugging.flows import AxisFlow
+from pyshardy.propagation.debugging.record import (
+    PropagationStep,
+    Record,
+    RecordedTensor,
+    position_text,
+)
 from pyshardy.propagation.debugging.refusals import Reason
 from pyshardy.propagation.op_priority import NUM_PRIORITIES
 
@@ -75,7 +80,7 @@ class Gain:
         user_priority: the priority of dimensions at that time.
     """
 
-    tensor: Tensor
+    tensor: RecordedTensor
     step: int
     operation: str
     location: SourceLocation | None
@@ -148,12 +153,12 @@ class RefusedAxis:
     axis: AxisRef
     operation: str
     location: SourceLocation | None
-    source: Tensor
+    source: RecordedTensor
     source_position: str
     target_dim: int
     factor: str
     reason: Reason
-    blocker: Tensor | None
+    blocker: RecordedTensor | None
     blocker_position: str | None
 
     def __str__(self) -> str:
@@ -178,7 +183,7 @@ class Explanation(DisplayedText):
             question, the last one first.
     """
 
-    tensor: Tensor
+    tensor: RecordedTensor
     sharding: TensorSharding | None
     axes: tuple[AxisExplanation, ...]
     refused: tuple[RefusedAxis, ...]
@@ -302,7 +307,7 @@ def _explain_axis(record: Record, slot: int, dim: int, axis: AxisRef) -> AxisExp
     return AxisExplanation(dim, axis, tuple(chain))
 
 
-def gain_of(step: PropagationStep, flow: Flow) -> Gain:
+def gain_of(step: PropagationStep, flow: AxisFlow) -> Gain:
     """Describe a flow of a step as a `Gain`."""
     num_operands = len(step.rule.operand_mappings)
     priority = step.run.priority
@@ -384,7 +389,7 @@ class Advice:
         what: the change, as an imperative clause.
     """
 
-    tensor: Tensor | None
+    tensor: RecordedTensor | None
     sharding: TensorSharding | None
     what: str
 

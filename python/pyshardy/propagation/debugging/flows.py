@@ -11,7 +11,7 @@ from pyshardy.propagation.projection import ShardingProjection
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class AxisFlow:
     """Axes that a tensor gained along one factor.
 
     Tensors are positions: the operands of the operation first, then its results.
@@ -35,7 +35,7 @@ class Flow:
 
 def flows(
     rule: OpShardingRule, old: ShardingProjection, new: ShardingProjection, mesh: Mesh
-) -> Iterator[Flow]:
+) -> Iterator[AxisFlow]:
     """Yield the gains of the tensors between two projections, by operand, dimension and factor.
 
     Args:
@@ -52,7 +52,7 @@ def flows(
                 had, has = before.axes(factor), after.axes(factor)
                 if had != has:
                     gained = _gained(had, has, previous, mesh)
-                    yield Flow(factor, gained, _source(old, factor, has), target, dim)
+                    yield AxisFlow(factor, gained, _source(old, factor, has), target, dim)
                 previous = has
 
 

@@ -26,7 +26,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.values import set_result_attributes
 from pyshardy.propagation.debugging.flows import flows
-from pyshardy.propagation.engine import Change, Engine
+from pyshardy.propagation.engine import Engine, StepChange
 
 EDGES = "sdy.propagation_edges"
 Edge = tuple[AxisRef, EdgeValueRef, EdgeValueRef]
@@ -55,7 +55,7 @@ class PropagationEdgesRecorder:
         self._engine = engine
         self._next_step = first_free_step(engine.program.operations)
 
-    def on_step(self, change: Change) -> None:
+    def on_step(self, change: StepChange) -> None:
         """Record the edges of a step."""
         if self._engine is None:
             return

@@ -13,9 +13,9 @@ from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.values import get_sharding
 from pyshardy.display import Displayed
-from pyshardy.propagation.debugging.flows import Flow, flows
+from pyshardy.propagation.debugging.flows import AxisFlow, flows
 from pyshardy.propagation.debugging.refusals import Refusal, refusals, refusals_of_meshes
-from pyshardy.propagation.engine import Change, Engine, Run
+from pyshardy.propagation.engine import Engine, Run, StepChange
 from pyshardy.propagation.groups import slots_in_groups
 from pyshardy.propagation.relation import Relation, RelationKind
 
@@ -28,7 +28,7 @@ _REPLACED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class RecordedTensor:
     """A tensor of the program at the start of propagation.
 
     Attributes:
@@ -69,10 +69,10 @@ class PropagationStep(Displayed):
     location: SourceLocation | None
     run: Run
     rule: OpShardingRule
-    tensors: tuple[Tensor, ...]
+    tensors: tuple[RecordedTensor, ...]
     before: tuple[TensorSharding | None, ...]
     after: tuple[TensorSharding | None, ...]
-    flows: tuple[Flow, ...]
+    flows: tuple[AxisFlow, ...]
     refusals: tuple[Refusal, ...]
 
     @property
@@ -103,7 +103,7 @@ def position_text(position: int, rule: OpShardingRule) -> str:
 _Traced = tuple[
     tuple[TensorSharding | None, ...],
     tuple[TensorSharding | None, ...],
-    tuple[Flow, ...],
+    tuple[AxisFlow, ...],
     tuple[Refusal, ...],
 ]
 """The shardings before and after a step, its flows and its refusals."""
@@ -121,7 +121,7 @@ class Record:
     def __init__(self, *, follows_tactics: bool = False) -> None:
         self.follows_tactics = follows_tactics
         self._engine: Engine | None = None
-        self._changes: list[Change] = []
+        self._changes: list[StepChange] = []
         self._steps: dict[int, PropagationStep] = {}
         self._initial: list[int] = []
         self._locations: list[ir.Location] = []
@@ -129,7 +129,7 @@ class Record:
         self._argument_locations: dict[int, list[ir.Location]] = {}
         self._groups: Mapping[int, Sequence[int]] = {}
         self._traces: dict[tuple[RelationKind, tuple[int, ...]], _Traced] = {}
-        self._tensors: dict[int, Tensor] = {}
+        self._tensors: dict[int, RecordedTensor] = {}
         self._places: dict[int, SourceLocation | None] = {}
 
     def __len__(self) -> int:
@@ -168,7 +168,7 @@ class Record:
         self._initial = list(engine.state)
         self._groups = slots_in_groups(engine.program)
 
-    def on_step(self, change: Change) -> None:
+    def on_step(self, change: StepChange) -> None:
         """Record a step."""
         self._changes.append(change)
 
@@ -203,23 +203,23 @@ class Record:
         """Return the sharding of a tensor before propagation."""
         return self.engine.table[self._initial[slot]]
 
-    def tensor(self, slot: int) -> Tensor:
+    def tensor(self, slot: int) -> RecordedTensor:
         """Return the tensor of a slot."""
         if slot not in self._tensors:
             self._tensors[slot] = self._read_tensor(slot)
         return self._tensors[slot]
 
-    def _read_tensor(self, slot: int) -> Tensor:
+    def _read_tensor(self, slot: int) -> RecordedTensor:
         program = self.engine.program
         maker = program.makers[slot]
         if maker < 0:
-            return Tensor(slot, "a value that can't be sharded", None)
+            return RecordedTensor(slot, "a value that can't be sharded", None)
         edge = program.edges.get(maker)
         if edge is not None:  # Its operation exists only during propagation.
             return replace(self._made(edge.owner), slot=slot)
         return self._made(slot)
 
-    def _made(self, slot: int) -> Tensor:
+    def _made(self, slot: int) -> RecordedTensor:
         """Return the tensor, described by the operation that defines it."""
         program = self.engine.program
         maker = program.makers[slot]
@@ -235,8 +235,8 @@ class Record:
             what = f"argument {index}"
             if maker in self._argument_locations:
                 own = location_of(self._argument_locations[maker][index])
-                return Tensor(slot, f"{what} of {name}", own or self._place(maker))
-        return Tensor(slot, f"{what} of {name}", self._place(maker))
+                return RecordedTensor(slot, f"{what} of {name}", own or self._place(maker))
+        return RecordedTensor(slot, f"{what} of {name}", self._place(maker))
 
     def _place(self, number: int) -> SourceLocation | None:
         """Return the source location of an operation, found once."""
@@ -259,7 +259,7 @@ class Record:
         return self._locations[maker], program.results[maker].index(slot)
 
     @property
-    def changes(self) -> Sequence[Change]:
+    def changes(self) -> Sequence[StepChange]:
         """Return the changes of all steps, in order."""
         return self._changes
 
@@ -279,7 +279,7 @@ class Record:
         """Return the steps that changed a tensor, in order."""
         return self._steps_by_slot.get(slot, [])
 
-    def flows(self, number: int) -> tuple[Flow, ...]:
+    def flows(self, number: int) -> tuple[AxisFlow, ...]:
         """Return the axes that tensors gained in a step."""
         change = self._changes[number]
         return self._trace(change.kind, change.state)[2]

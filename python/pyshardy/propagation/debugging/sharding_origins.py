@@ -36,7 +36,7 @@ from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import OWN_SHARDING, set_argument_attributes, set_result_attributes
 from pyshardy.propagation.debugging.flows import flows
 from pyshardy.propagation.debugging.propagation_edges import final_axes, is_merged_away
-from pyshardy.propagation.engine import Change, Engine
+from pyshardy.propagation.engine import Engine, StepChange
 from pyshardy.propagation.program import NOWHERE, Program
 
 ORIGINS = "sdy.sharding_origins"
@@ -75,7 +75,7 @@ class ShardingOrigins:
                 for axis in dim.axes:
                     origins.setdefault(axis, self._names[slot])
 
-    def on_step(self, change: Change) -> None:
+    def on_step(self, change: StepChange) -> None:
         """Propagate origins along a step."""
         if self._engine is None:
             return

@@ -16,9 +16,13 @@ from typing import NamedTuple
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.rules.builder import NEED_REPLICATION, PASS_THROUGH, REDUCTION, RuleBuilder
-from pyshardy.rules.families.scatter_body import is_supported_reduction
 from pyshardy.rules.registry import sharding_rule
 from pyshardy.rules.signature import OperationSignature
+
+_REDUCTIONS = frozenset(
+    {"stablehlo.add", "stablehlo.multiply", "stablehlo.maximum", "stablehlo.minimum"}
+)
+_LOGICAL_REDUCTIONS = frozenset({"stablehlo.and", "stablehlo.or"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +217,7 @@ def dynamic_gather_rule(op: OperationSignature) -> OpShardingRule:
 
 
 def _body_reduces(operation: ir.Operation) -> bool:
-    return is_supported_reduction(operation.regions[0].blocks[0])
+    return _is_supported_reduction(operation.regions[0].blocks[0])
 
 
 @sharding_rule("stablehlo.scatter", reads=("scatter_dimension_numbers",), observes=_body_reduces)
@@ -246,3 +250,37 @@ def scatter_rule(op: OperationSignature) -> OpShardingRule:
         op.operand_shape(num_inputs + 1),
     )
     return _ScatterFactors(op, common, shapes, num_inputs).add_all().build()
+
+
+def _is_supported_reduction(body: ir.Block) -> bool:
+    """Whether a body combines all values with their updates by one reduction.
+
+    1. For n values there are 2n arguments, and n results are returned.
+    2. Result i is computed from the arguments i and i + n, in either order.
+    3. All results are computed by add, multiply, maximum or minimum; or by `and` or `or` of i1.
+
+    Example: with one value, `return add(%old, %new)` is a reduction, `return %new` is not.
+    """
+    arguments = list(body.arguments)
+    operations = [view.operation for view in body.operations]
+    returned = list(operations[-1].operands)
+    if len(arguments) != 2 * len(returned):
+        return False
+    kinds: set[str] = set()
+    for index, value in enumerate(returned):
+        if isinstance(value, ir.BlockArgument):
+            return False
+        operation = value.owner.operation
+        pair = [arguments[index], arguments[index + len(returned)]]
+        if list(operation.operands) not in (pair, pair[::-1]):
+            return False
+        kinds.add(operation.name)
+        is_logical = operation.name in _LOGICAL_REDUCTIONS and _is_truth_value(value.type)
+        if operation.name not in _REDUCTIONS and not is_logical:
+            return False
+    return len(kinds) == 1
+
+
+def _is_truth_value(value_type: ir.Type) -> bool:
+    element = ir.RankedTensorType(value_type).element_type
+    return isinstance(element, ir.IntegerType) and element.width == 1

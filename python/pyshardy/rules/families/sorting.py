@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from mlir_sdy.model import OpShardingRule
 from pyshardy.rules.builder import NEED_REPLICATION, RuleBuilder
-from pyshardy.rules.errors import RuleError
 from pyshardy.rules.registry import CUSTOM_CALL, sharding_rule
-from pyshardy.rules.signature import OperationSignature
+from pyshardy.rules.signature import OperationSignature, RuleError
 
 
 @sharding_rule("stablehlo.sort", reads=("dimension",))

@@ -3,16 +3,10 @@
 
 | module          | contents                                                                 |
 |-----------------|--------------------------------------------------------------------------|
-| `registry`      | the lowering of each operation                                           |
-| `builder`       | the builder of StableHLO on a grid                                       |
-| `mpi_builder`   | the builder for the operations that upstream lowers to MPI correctly     |
-| `mpi_elements`  | element types of MPI                                                     |
+| `builder`       | the builder of StableHLO on a grid, and the registry of lowerings        |
 | `reductions`    | kinds of reductions                                                      |
 | `device_values` | integers that depend on the device only                                  |
-| `collectives`   | collectives of all members of a group                                    |
-| `rooted`        | collectives with a root                                                  |
-| `halo`          | halo exchange                                                            |
-| `messages`      | pairs of sends and receives                                              |
-| `branches`      | branches on device indices                                               |
+| `collectives`   | collectives of groups, also those with a root, and halo exchange         |
+| `messages`      | pairs of sends and receives, also in branches on device indices          |
 | `integers`      | the lowering of integers that depend on the device                       |
 """

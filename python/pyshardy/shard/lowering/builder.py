@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The builder of StableHLO on a grid."""
+"""The builder of StableHLO on a grid, and the registry of lowerings that use it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from pyshardy.shard.lowering.device_values import DeviceValues, Known
 
 Pairs = Sequence[tuple[int, int]]
 """Pairs of source and target devices."""
+
+_Lowering = Callable[[ir.Operation, "GridBuilder"], ir.Value]
+"""Builds the replacement of an operation's result, before the operation."""
+
+LOWERINGS: dict[str, _Lowering] = {}
 
 
 class GridBuilder(LocalBuilder):
@@ -122,3 +127,14 @@ def check_static(operation: ir.Operation) -> None:
             raise cannot_lower(operation, f"{value.type} has dynamic dimensions")
         if isinstance(value.type.element_type, ir.IndexType):
             raise cannot_lower(operation, f"{value.type}: StableHLO has no 'index'; cast to i64")
+
+
+def lowers(*names: str) -> Callable[[_Lowering], _Lowering]:
+    """Register a function as the lowering of the named operations."""
+
+    def register(lowering: _Lowering) -> _Lowering:
+        for name in names:
+            LOWERINGS[name] = lowering
+        return lowering
+
+    return register

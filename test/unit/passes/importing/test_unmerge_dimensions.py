@@ -13,14 +13,14 @@ from mlir_sdy.host import ir, stablehlo
 from pyshardy.api import propagate
 from pyshardy.irtools.functions import functions_of
 from pyshardy.passes.importing import unmerge_batch_dimensions
-from pyshardy.passes.importing.unmerge_batch_dimensions.linked_dimensions import Link
+from pyshardy.passes.importing.unmerge_batch_dimensions.linked_dimensions import SharedDimension
 from pyshardy.passes.importing.unmerge_batch_dimensions.split_dimensions import (
     split_merged_dimensions,
 )
 from pyshardy.passes.importing.unmerge_batch_dimensions.splits import (
     ALL_SPLITS,
     NO_SPLITS,
-    Step,
+    NumberedOperation,
     parts_of,
     plan_splits,
     through_reshape,
@@ -84,7 +84,11 @@ def test_splits_pass_through_reshapes(source, splits, target, expected):
     assert through_reshape(source, splits, target) == expected
 
 
-LINEAR = (Link(((0, 0),), ((0, 0),)), Link(((0, 1), (1, 0)), ()), Link(((1, 1),), ((0, 1),)))
+LINEAR = (
+    SharedDimension(((0, 0),), ((0, 0),)),
+    SharedDimension(((0, 1), (1, 0)), ()),
+    SharedDimension(((1, 1),), ((0, 1),)),
+)
 
 
 @pytest.mark.parametrize(
@@ -93,9 +97,9 @@ LINEAR = (Link(((0, 0),), ((0, 0),)), Link(((0, 1), (1, 0)), ()), Link(((1, 1),)
 def test_splits_are_those_of_both_reshapes(back, splits):
     shapes = [(8, 6, 4), (48, 4), (4, 5), (48, 5), back]
     steps = [
-        Step((0,), (1,), is_reshape=True),
-        Step((1, 2), (3,), LINEAR),
-        Step((3,), (4,), is_reshape=True),
+        NumberedOperation((0,), (1,), is_reshape=True),
+        NumberedOperation((1, 2), (3,), LINEAR),
+        NumberedOperation((3,), (4,), is_reshape=True),
     ]
     plan = plan_splits(shapes, steps)
     assert plan.of_values[1] == (splits, NONE)

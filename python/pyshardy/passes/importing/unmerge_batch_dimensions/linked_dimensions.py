@@ -41,7 +41,7 @@ _ATTRIBUTES = ("sdy.sharding", "sdy.sharding_rule", "mhlo.sharding")
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class SharedDimension:
     """A dimension that operands and results share.
 
     Attributes:
@@ -53,7 +53,7 @@ class Link:
     results: tuple[Place, ...]
 
 
-LinksOf = Callable[[ir.Operation], Iterable[Link]]
+LinksOf = Callable[[ir.Operation], Iterable[SharedDimension]]
 Renumbering = Callable[[ir.Operation, Sequence[Parts], Sequence[Parts]], FieldValues]
 
 
@@ -71,7 +71,7 @@ class LinkedOperation:
     renumbered: Renumbering
 
 
-def links_of(operation: ir.Operation) -> tuple[Link, ...]:
+def links_of(operation: ir.Operation) -> tuple[SharedDimension, ...]:
     """Return the dimensions of an operation that can be split; none if its name isn't declared."""
     declared = LINKED_OPERATIONS.get(operation.name)
     return tuple(declared.links(operation)) if declared else ()
@@ -106,7 +106,9 @@ def _rank(value: ir.Value) -> int:
 # --- Operations that keep all or most dimensions ------------------------------------------------
 
 
-def _same_dims(operation: ir.Operation, leaving_out: Collection[int] = ()) -> Iterable[Link]:
+def _same_dims(
+    operation: ir.Operation, leaving_out: Collection[int] = ()
+) -> Iterable[SharedDimension]:
     """Return the dimensions of an operation whose tensors all have them, except for scalars."""
     links = _links_of_ranks(
         tuple(map(_rank, operation.operands)),
@@ -117,13 +119,15 @@ def _same_dims(operation: ir.Operation, leaving_out: Collection[int] = ()) -> It
 
 
 @lru_cache(maxsize=1024)
-def _links_of_ranks(operands: tuple[int, ...], rank: int, num_results: int) -> tuple[Link, ...]:
+def _links_of_ranks(
+    operands: tuple[int, ...], rank: int, num_results: int
+) -> tuple[SharedDimension, ...]:
     """Return the dimensions of the results, if all operands but scalars have the same rank."""
     with_dims = [index for index, each in enumerate(operands) if each]
     if any(operands[index] != rank for index in with_dims):
         return ()
     return tuple(
-        Link(
+        SharedDimension(
             tuple((index, dim) for index in with_dims),
             tuple((index, dim) for index in range(num_results)),
         )
@@ -134,7 +138,7 @@ def _links_of_ranks(operands: tuple[int, ...], rank: int, num_results: int) -> t
 def _changing(dims: Callable[[ir.Operation], Collection[int]]) -> LinksOf:
     """Return the links of an operation that changes positions along some dimensions."""
 
-    def links(operation: ir.Operation) -> Iterable[Link]:
+    def links(operation: ir.Operation) -> Iterable[SharedDimension]:
         return _same_dims(operation, dims(operation))
 
     return links
@@ -217,19 +221,19 @@ def _per_part(
 # --- Operations that add, drop or reorder dimensions --------------------------------------------
 
 
-def _transposed(operation: ir.Operation) -> Iterable[Link]:
+def _transposed(operation: ir.Operation) -> Iterable[SharedDimension]:
     for new, old in enumerate(TransposeView(operation).permutation):
-        yield Link(((0, old),), ((0, new),))
+        yield SharedDimension(((0, old),), ((0, new),))
 
 
-def _broadcast(operation: ir.Operation) -> Iterable[Link]:
+def _broadcast(operation: ir.Operation) -> Iterable[SharedDimension]:
     before, after = (
         shape_of(value.type) for value in (operation.operands[0], operation.results[0])
     )
     dims = BroadcastView(operation).broadcast_dimensions
     kept = {new: old for old, new in enumerate(dims) if before[old] == after[new]}
     for new in range(len(after)):
-        yield Link(((0, kept[new]),) if new in kept else (), ((0, new),))
+        yield SharedDimension(((0, kept[new]),) if new in kept else (), ((0, new),))
 
 
 def _renumbered_broadcast(
@@ -242,28 +246,28 @@ def _renumbered_broadcast(
     return {BroadcastView.broadcast_dimensions: new}
 
 
-def _reduced(operation: ir.Operation) -> Iterable[Link]:
+def _reduced(operation: ir.Operation) -> Iterable[SharedDimension]:
     inputs, results = range(len(operation.results)), range(len(operation.results))
     reduced = ReduceView(operation).dimensions
     kept = [dim for dim in range(_rank(operation.operands[0])) if dim not in reduced]
     for dim in range(_rank(operation.operands[0])):
         places = [(index, kept.index(dim)) for index in results] if dim in kept else []
-        yield Link(tuple((index, dim) for index in inputs), tuple(places))
+        yield SharedDimension(tuple((index, dim) for index in inputs), tuple(places))
 
 
-def _multiplied(operation: ir.Operation) -> Iterable[Link]:
+def _multiplied(operation: ir.Operation) -> Iterable[SharedDimension]:
     numbers = DotView(operation).dot_dimension_numbers
     lhs_batch, rhs_batch = numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions
     lhs_sum, rhs_sum = numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions
     for index, (lhs, rhs) in enumerate(zip(lhs_batch, rhs_batch, strict=True)):
-        yield Link(((0, lhs), (1, rhs)), ((0, index),))
+        yield SharedDimension(((0, lhs), (1, rhs)), ((0, index),))
     for lhs, rhs in zip(lhs_sum, rhs_sum, strict=True):
-        yield Link(((0, lhs), (1, rhs)), ())
+        yield SharedDimension(((0, lhs), (1, rhs)), ())
     result_dim = len(lhs_batch)
     for operand, used in ((0, [*lhs_batch, *lhs_sum]), (1, [*rhs_batch, *rhs_sum])):
         for dim in range(_rank(operation.operands[operand])):
             if dim not in used:
-                yield Link(((operand, dim),), ((0, result_dim),))
+                yield SharedDimension(((operand, dim),), ((0, result_dim),))
                 result_dim += 1
 
 

@@ -21,9 +21,9 @@ from pyshardy.passes.importing.unmerge_batch_dimensions.linked_dimensions import
     renumbered,
 )
 from pyshardy.passes.importing.unmerge_batch_dimensions.splits import (
+    NumberedOperation,
     SplitPlan,
     Splits,
-    Step,
     parts_of,
     plan_splits,
 )
@@ -63,7 +63,7 @@ class _Program:
 
     def __init__(self, function: ir.Operation):
         self.operations: list[ir.Operation] = []
-        self.steps: list[Step] = []
+        self.steps: list[NumberedOperation] = []
         self.shapes: list[Shape | None] = []
         self._numbers: dict[ir.Value, int] = {}
         self._shapes: dict[int, Shape | None] = {}  # by the identity of types
@@ -72,17 +72,17 @@ class _Program:
                 self.operations.append(view.operation)
                 self.steps.append(self._step(view.operation))
 
-    def _step(self, operation: ir.Operation) -> Step:
+    def _step(self, operation: ir.Operation) -> NumberedOperation:
         operands = tuple(map(self._number, operation.operands))
         results = tuple(map(self._number, operation.results))
         values = (*operands, *results)
         if any(self.shapes[value] is None for value in values) or has_fixed_dims(operation):
-            return Step(operands, results)
+            return NumberedOperation(operands, results)
         if operation.name == _RESHAPE:
-            return Step(operands, results, is_reshape=True)
+            return NumberedOperation(operands, results, is_reshape=True)
         if operation.name == _CONSTANT:
-            return Step(operands, results, is_constant=True)
-        return Step(operands, results, links_of(operation))
+            return NumberedOperation(operands, results, is_constant=True)
+        return NumberedOperation(operands, results, links_of(operation))
 
     def _number(self, value: ir.Value) -> int:
         number = self._numbers.setdefault(value, len(self.shapes))
@@ -138,7 +138,7 @@ class _Rewriter:
             if not is_used(operation.results[0]):
                 operation.erase()
 
-    def _rewrite_reshape(self, operation: ir.Operation, step: Step) -> None:
+    def _rewrite_reshape(self, operation: ir.Operation, step: NumberedOperation) -> None:
         (operand,), (result,) = step.operands, step.results
         of_result = self._plan.of_values[result]
         if operand not in self._split and not any(of_result):
@@ -154,7 +154,7 @@ class _Rewriter:
         self._replaced.append(operation)
 
     def _rewrite_linked(
-        self, operation: ir.Operation, step: Step, of_links: Sequence[Splits]
+        self, operation: ir.Operation, step: NumberedOperation, of_links: Sequence[Splits]
     ) -> None:
         operands, results = self._parts(step, of_links)
         # A value that is the same along its split dimensions costs nothing to build twice.
@@ -191,7 +191,9 @@ class _Rewriter:
         value.replace_all_uses_except(merged, reshape)
         self._replaced.append(reshape)
 
-    def _parts(self, step: Step, of_links: Sequence[Splits]) -> tuple[list[Parts], list[Parts]]:
+    def _parts(
+        self, step: NumberedOperation, of_links: Sequence[Splits]
+    ) -> tuple[list[Parts], list[Parts]]:
         """Return how the operands and results of an operation are split."""
         splits = [
             [[frozenset[int]()] * len(self._shape(value)) for value in values]

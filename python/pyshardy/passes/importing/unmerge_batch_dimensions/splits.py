@@ -14,7 +14,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from pyshardy.irtools.tensor_types import Shape
-from pyshardy.passes.importing.unmerge_batch_dimensions.linked_dimensions import Link, Parts
+from pyshardy.passes.importing.unmerge_batch_dimensions.linked_dimensions import (
+    Parts,
+    SharedDimension,
+)
 
 Splits = frozenset[int]
 NO_SPLITS: Splits = frozenset()
@@ -23,7 +26,7 @@ ALL_SPLITS = None
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class NumberedOperation:
     """An operation of a program, whose values are numbered.
 
     Attributes:
@@ -36,7 +39,7 @@ class Step:
 
     operands: tuple[int, ...]
     results: tuple[int, ...]
-    links: tuple[Link, ...] = ()
+    links: tuple[SharedDimension, ...] = ()
     is_reshape: bool = False
     is_constant: bool = False
 
@@ -54,7 +57,7 @@ class SplitPlan:
     of_links: tuple[tuple[Splits, ...], ...]
 
 
-def plan_splits(shapes: Sequence[Shape | None], steps: Sequence[Step]) -> SplitPlan:
+def plan_splits(shapes: Sequence[Shape | None], steps: Sequence[NumberedOperation]) -> SplitPlan:
     """Return the splits of all dimensions: those that are both available and wanted.
 
     1. Available are those of dimensions that a reshape merged; through a link those that are
@@ -139,7 +142,7 @@ def element_ranges(shape: Shape) -> tuple[tuple[int, int], ...]:
 
 
 def _available(
-    shapes: Sequence[Shape | None], steps: Sequence[Step]
+    shapes: Sequence[Shape | None], steps: Sequence[NumberedOperation]
 ) -> list[tuple[Splits | None, ...]]:
     available: list[tuple[Splits | None, ...]] = [
         (NO_SPLITS,) * len(shape or ()) for shape in shapes
@@ -164,7 +167,7 @@ def _available(
 
 
 def _of_operands(
-    link: Link, step: Step, available: Sequence[Sequence[Splits | None]]
+    link: SharedDimension, step: NumberedOperation, available: Sequence[Sequence[Splits | None]]
 ) -> Splits | None:
     """Return the splits that are available in all operands with a dimension."""
     found: Splits | None = ALL_SPLITS
@@ -176,8 +179,8 @@ def _of_operands(
 
 
 def _of_link(
-    link: Link,
-    step: Step,
+    link: SharedDimension,
+    step: NumberedOperation,
     available: Sequence[Sequence[Splits | None]],
     wanted: Sequence[Sequence[Splits]],
 ) -> Splits:
@@ -203,7 +206,7 @@ def _chosen(available: Splits | None, wanted: Splits) -> Splits:
 
 
 def _want_through_reshape(
-    step: Step, shapes: Sequence[Shape | None], wanted: list[list[Splits]]
+    step: NumberedOperation, shapes: Sequence[Shape | None], wanted: list[list[Splits]]
 ) -> None:
     """Add the splits that a reshape wants of its operand."""
     (operand,), (result,) = step.operands, step.results

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations on narrow floating-point numbers that have to be computed in f32.
+"""Operations that engines lack, or compute wrongly, for some element types; and barriers.
 
-Their formulas have steps that would be rounded, or constants that the type lacks: f8E4M3FN has no
+Operations on narrow floating-point numbers, among them products, are computed in f32. Their
+formulas have steps that would be rounded, or constants that the type lacks: f8E4M3FN has no
 infinity, f8E8M0FNU no zero.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 from mlir_sdy.host import ir
-from pyshardy.backends.decompositions.products import is_narrow
 from pyshardy.backends.decompositions.registry import decomposition
 from pyshardy.backends.decompositions.tensors import Tensor, boolean, create, where
 
@@ -71,3 +72,56 @@ def _in_f32(operation: ir.Operation) -> list[Tensor] | None:
     wide_result = result.with_element(wide if is_narrow(result) else result.element)
     name = operation.name.removeprefix("stablehlo.")
     return [create(name, [operand.to(wide)], wide_result).to(result.element)]
+
+
+# --- Booleans -------------------------------------------------------------------------------------
+
+
+@decomposition("add")
+def decompose_add(operation: ir.Operation) -> list[Tensor] | None:
+    """Replace a sum of booleans by a disjunction, since compilers add i1 modulo 2."""
+    left, right = map(Tensor, operation.operands)
+    return [left | right] if left.element == boolean() else None
+
+
+# --- Barriers -------------------------------------------------------------------------------------
+
+
+@decomposition("optimization_barrier")
+def drop_barrier(operation: ir.Operation) -> list[Tensor]:
+    """The operands as they are."""
+    return [Tensor(operand) for operand in operation.operands]
+
+
+# --- Products -------------------------------------------------------------------------------------
+
+
+@decomposition("dot_general")
+def decompose_dot(operation: ir.Operation) -> list[Tensor] | None:
+    """Compute a narrow product in f32 and round it at the end; wider products are unchanged."""
+    operands = [Tensor(operand) for operand in operation.operands]
+    result = Tensor(operation.result)
+    if not (is_narrow(result) or any(map(is_narrow, operands))):
+        return None
+    attributes = dict(operation.attributes.items())
+    return [added_up_wide("dot_general", operands, result.type, attributes)]
+
+
+def is_narrow(tensor: Tensor) -> bool:
+    """Whether the elements are floating-point numbers of fewer than 32 bits."""
+    return isinstance(tensor.element, ir.FloatType) and tensor.element.width < 32
+
+
+def added_up_wide(
+    name: str,
+    operands: Sequence[Tensor],
+    result: ir.RankedTensorType,
+    attributes: Mapping[str, ir.Attribute],
+) -> Tensor:
+    """Build an operation that accumulates products, in f32 if its operands are narrower."""
+    wide = ir.F32Type.get()
+    widened = [each.to(wide) if is_narrow(each) else each for each in operands]
+    element = result.element_type
+    is_wide = isinstance(element, ir.FloatType) and element.width >= 32
+    summed = ir.RankedTensorType.get(result.shape, element if is_wide else widened[0].element)
+    return create(name, widened, summed, attributes).to(element)
