@@ -133,15 +133,15 @@ class Driver:
         printed = (*arguments.mlir_print_ir_before, *arguments.mlir_print_ir_after)
         if not arguments.passes and not printed:
             return  # the declarations of all pipelines need not be loaded
-        known = {**passes(), **pipelines()}
+        known = [*passes(), *pipelines()]
         for flag in arguments.passes:
-            if flag.name not in {**known, **DEPRECATED_PASSES} and not knows(flag.name):
-                names = {**known, **WELL_KNOWN_HOST_PASSES, **FLAGS}
+            if flag.name not in (*known, *DEPRECATED_PASSES) and not knows(flag.name):
+                names = [*known, *WELL_KNOWN_HOST_PASSES, *FLAGS]
                 advice = did_you_mean(flag.name, names, prefix="--")
                 raise UsageError(error(f"unknown flag or pass '--{flag.name}'{advice}"))
         for name in printed:
             if name not in known and not knows(name):
-                advice = did_you_mean(name, {**known, **WELL_KNOWN_HOST_PASSES})
+                advice = did_you_mean(name, [*known, *WELL_KNOWN_HOST_PASSES])
                 raise UsageError(
                     error(f"unknown pass '{name}' in '--mlir-print-ir-before/-after'{advice}")
                 )

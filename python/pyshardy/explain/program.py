@@ -28,7 +28,8 @@ from pyshardy.propagation.explanation import Explanation
 
 if TYPE_CHECKING:
     from pyshardy.pipeline.options import OptionValue
-    from pyshardy.pipelines.option_types import PartitionOptions, PropagationOptions
+    from pyshardy.pipelines.partition import PartitionOptions
+    from pyshardy.pipelines.propagation import PropagationOptions
 
 COST_HARDWARE = "h100"
 """The hardware of cost estimates."""

@@ -107,7 +107,7 @@ def _expanded(use: PassUse, expanding: tuple[str, ...]) -> PassPipeline:
 
 def _host_step(use: PassUse, nesting: tuple[str, ...]) -> Step:
     if not host_passes.knows(use.name):
-        known = {**passes(), **pipelines(), **WELL_KNOWN_HOST_PASSES}
+        known = [*passes(), *pipelines(), *WELL_KNOWN_HOST_PASSES]
         advice = did_you_mean(use.name, known)
         raise UsageError(error(f"unknown pass '{use.name}'{advice}", use.location))
     current = nesting[-1] if nesting else MODULE_ANCHOR

@@ -128,7 +128,7 @@ def check_module(module: object) -> None:
 def _preserved_by(step: Step) -> frozenset[AnalysisName]:
     if step.info is None:
         return PRESERVED_BY_HOST_PASSES.get(step.argument, frozenset())
-    return preserved_by(step.info.load())
+    return preserved_by(step.info.function)
 
 
 def _inserted_by(step: Step) -> Collection[Insertions] | None:
@@ -136,7 +136,7 @@ def _inserted_by(step: Step) -> Collection[Insertions] | None:
         if step.argument == canonicalize.NAME:
             return canonicalize.insertions(step)
         return INSERTED_BY_HOST_PASSES.get(step.argument)
-    return inserted_by(step.info.load())
+    return inserted_by(step.info.function)
 
 
 def _wrongly_preserved(step: Step, module: ir.Module, names: Sequence[str]) -> Diagnostic:

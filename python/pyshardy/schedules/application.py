@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mlir_sdy.host import ir
-from pyshardy.pipelines.propagation import PropagationPipelineOptions
+from pyshardy.pipelines.propagation import PropagationOptions
 from pyshardy.schedules.state import ProgramState
 from pyshardy.schedules.tactics import Tactic
 
@@ -14,7 +14,7 @@ from pyshardy.schedules.tactics import Tactic
 def propagated_with(
     module: ir.Module,
     tactics: Iterable[Tactic],
-    options: PropagationPipelineOptions = PropagationPipelineOptions(),
+    options: PropagationOptions = PropagationOptions(),
 ) -> ir.Module:
     """Return a program that is propagated with tactics, one after another.
 

@@ -15,7 +15,7 @@ from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.explain.program import COST_HARDWARE, explain_propagated
 from pyshardy.explain.program_explanation import ProgramExplanation
-from pyshardy.pipelines.propagation import PropagationPipelineOptions
+from pyshardy.pipelines.propagation import PropagationOptions
 from pyshardy.propagation.explained_record import Propagation
 from pyshardy.schedules.application import propagated_with
 from pyshardy.schedules.files import read_tactics
@@ -66,7 +66,7 @@ class Schedule:
         *,
         hardware: Hardware | str = COST_HARDWARE,
         plan_hardware: Hardware | str = DEFAULT_HARDWARE,
-        options: PropagationPipelineOptions = PropagationPipelineOptions(),
+        options: PropagationOptions = PropagationOptions(),
     ) -> Plan:
         """Apply the tactics to a program one after another.
 
@@ -121,7 +121,7 @@ class Schedule:
     def propagated(
         self,
         module: ir.Module,
-        options: PropagationPipelineOptions = PropagationPipelineOptions(),
+        options: PropagationOptions = PropagationOptions(),
     ) -> ir.Module:
         """Return the program that `apply` ends with, without costs.
 

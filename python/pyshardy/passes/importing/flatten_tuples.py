@@ -18,6 +18,11 @@ After:
           : (tensor<8xf32>, tensor<4xf32>) -> (tensor<8xf32>, tensor<2xf32>)
       return %0#1 : tensor<2xf32>
     }
+
+1. Functions, calls, composites and custom calls take and return the elements of their tuples,
+   in order, including nested tuples. `tuple_attributes` converts their attributes.
+2. Elements that are read from a tuple are replaced by the values of which it was built.
+3. Unused tuples are erased.
 """
 
 from __future__ import annotations
@@ -35,20 +40,33 @@ from pyshardy.irtools.tuple_interfaces import (
 )
 from pyshardy.irtools.tuples import ELEMENT, TUPLE, Path, part_types, paths_of
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 
 _CUSTOM_CALL = "stablehlo.custom_call"
 _CALLS = frozenset({"func.call", "stablehlo.composite", _CUSTOM_CALL})
 _ALIASES = "output_operand_aliases"
 
 
+@register_pass("sdy-flatten-tuples", release="pyshardy")
 @inserts(ELEMENT, TUPLE)
 def flatten_tuples(module: ir.Module) -> None:
-    """Replace the tuples of a program by their elements. StableHLO has none in control flow.
+    """Replace tuples by their elements.
 
-    1. Functions, calls, composites and custom calls take and return the elements of their tuples,
-       in order, including nested tuples. `tuple_attributes` converts their attributes.
-    2. Elements that are read from a tuple are replaced by the values of which it was built.
-    3. Unused tuples are erased.
+    Replaces tuples in the signatures of functions, calls, composites and custom calls by their
+    elements, and forwards the operands of `stablehlo.tuple` to the uses of
+    `stablehlo.get_tuple_element`, since only the elements can be sharded. Attributes of arguments
+    and results are split among the elements; an attribute that cannot be split is an error.
+
+    ```mlir
+    %0 = stablehlo.tuple %a, %b : tuple<tensor<8xf32>, tensor<4xf32>>
+    %1 = stablehlo.custom_call @f(%0) : (tuple<tensor<8xf32>, tensor<4xf32>>) -> tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = stablehlo.custom_call @f(%a, %b) : (tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
+    ```
 
     Raises:
         PassError: an attribute of a tuple can't be split. The module is not changed then.

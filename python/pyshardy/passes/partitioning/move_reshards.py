@@ -12,34 +12,54 @@ becomes
     %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
     %2 = stablehlo.slice %1 [0:8, 0:4] : (tensor<8x8xf32>) -> tensor<8x4xf32>   // [{"x"}, {}]
     %3 = stablehlo.slice %1 [0:8, 4:8] : (tensor<8x8xf32>) -> tensor<8x4xf32>   // [{"x"}, {}]
+
+`AxisRegions` states what a region is, and `AxisMover` when it is changed. Only regions beside
+reshards that move axes from one dimension to another are.
 """
 
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.resharding.move_axes import AxisMover
+from pyshardy.pipeline import register_pass
 
 _RESHARD = "sdy.reshard"
 
 
+@register_pass("sdy-move-reshards", anchor="func.func", release="pyshardy")
 @inserts(_RESHARD, where={_RESHARD})
-def move_reshards(function: ir.Operation | ir.OpView, *, hardware: str = DEFAULT_HARDWARE) -> None:
-    """Change the shardings of regions before and after reshards.
+def move_reshards(
+    function: ir.Operation | ir.OpView, *, hardware: HardwareOption = DEFAULT_HARDWARE
+) -> None:
+    """Move reshards across regions.
 
-    `AxisRegions` states what a region is, and `AxisMover` when it is changed. Only regions beside
-    reshards that move axes from one dimension to another are.
+    Changes the shardings of the operations before or after a reshard that moves axes from one
+    dimension to another, if that takes less time, so that the reshard isn't needed there. A region
+    consists of elementwise operations, reductions, broadcasts, reshapes, transposes, slices,
+    concatenations, paddings and reverses. The cost includes the reshards around it, all-reduces
+    and halo exchanges.
 
-    Args:
-        function: the `func.func`, in which the tensors of each operation are compatible, and whose
-            slices don't have their local forms yet.
-        hardware: the devices and links that costs are for: a preset, a TOML file, or an inline
-            table (see `load_hardware`).
+    ```mlir
+    // %0 is sharded as <@mesh, [{}, {"x"}]>
+    %1 = stablehlo.slice %0 [0:8, 0:4] : (tensor<8x8xf32>) -> tensor<8x4xf32>
+    %2 = sdy.reshard %1 <@mesh, [{"x"}, {}]> : tensor<8x4xf32>
+    %3 = stablehlo.slice %0 [0:8, 4:8] : (tensor<8x8xf32>) -> tensor<8x4xf32>
+    %4 = sdy.reshard %3 <@mesh, [{"x"}, {}]> : tensor<8x4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+    %2 = stablehlo.slice %1 [0:8, 0:4] : (tensor<8x8xf32>) -> tensor<8x4xf32>
+    %3 = stablehlo.slice %1 [0:8, 4:8] : (tensor<8x8xf32>) -> tensor<8x4xf32>
+    ```
 
     Raises:
         UsageError: there is no such hardware.

@@ -12,6 +12,15 @@ becomes
       %0 = shard.shard %a to %s : tensor<8x4xf32>
 
 The module is checked before anything changes.
+
+1. A mesh becomes a grid of the same name, with an axis for each part of an axis in use.
+2. The sharding of an argument or a result of an operation becomes an annotation of the
+   definition of the value, that of a function's result one of the uses of the value that is
+   returned.
+3. A constraint or reshard becomes an annotation of the uses of its result; an unused constraint
+   one of the definition of its operand.
+4. Fully open shardings are dropped. Constants of the sdy dialect become constants of StableHLO,
+   which are not distinguished by their uses.
 """
 
 from __future__ import annotations
@@ -35,6 +44,7 @@ from pyshardy.irtools.functions import has_body
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import ConstantView, symbol_name
 from pyshardy.partition.local.preconditions import check_no_inner_modules
+from pyshardy.pipeline import register_pass
 from pyshardy.shard.origins import AXIS_NAMES, ORIGIN, ORIGINS, copy_other_attributes
 from pyshardy.shard.shardings_on_grids import (
     CONVERTED,
@@ -44,22 +54,37 @@ from pyshardy.shard.shardings_on_grids import (
 )
 
 
+@register_pass("convert-sdy-to-shard")
 def convert_sdy_to_shard(module: ir.Module, *, lossy: bool = False) -> None:
-    """Convert the meshes and shardings of a module to grids and annotations.
+    """Convert meshes and shardings to grids and annotations.
 
-    1. A mesh becomes a grid of the same name, with an axis for each part of an axis in use.
-    2. The sharding of an argument or a result of an operation becomes an annotation of the
-       definition of the value, that of a function's result one of the uses of the value that is
-       returned.
-    3. A constraint or reshard becomes an annotation of the uses of its result; an unused constraint
-       one of the definition of its operand.
-    4. Fully open shardings are dropped. Constants of the sdy dialect become constants of StableHLO,
-       which are not distinguished by their uses.
+    The inverse of `convert-shard-to-sdy`. An axis whose sub-axes are used becomes several axes of
+    the grid, so that each sub-axis is a list of full grid axes:
 
-    Args:
-        module: the module.
-        lossy: drop information that only controls further propagation: open dimensions, priorities,
-            explicitly replicated axes, barriers, and groups.
+    ```mlir
+    sdy.mesh @mesh = <["x"=8]>
+    func.func @f(%a: tensor<8x4xf32>
+        {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}, {"x":(2)4}]>})
+    ```
+
+    becomes
+
+    ```mlir
+    shard.grid @mesh(shape = 2x4) {sdy.axis_names = ["x", "x"]}
+    func.func @f(%a: tensor<8x4xf32>) {
+      %s = shard.sharding @mesh split_axes = [[0], [1]] : !shard.sharding
+      %0 = shard.shard %a to %s : tensor<8x4xf32>
+    ```
+
+    Features that annotations cannot express are errors. With `lossy`, open dimensions, priorities,
+    explicitly replicated axes, barriers and groups are dropped instead. The following are always
+    errors: unreduced axes, device orders, meshes without axes, inlined meshes, dimensions that
+    several axes split unevenly, and `sdy` operations other than constants, constraints and
+    reshards.
+
+    Options:
+        lossy: whether to drop annotations that only affect propagation: open dimensions,
+            priorities, explicitly replicated axes, barriers, and groups.
 
     Raises:
         PassError: something has no equivalent. The module is not changed then.
