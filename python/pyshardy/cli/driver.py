@@ -28,8 +28,8 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from mlir_sdy.stages import stage
 from mlir_sdy.suggest import did_you_mean
-from pyshardy.cli.flags import FLAGS, Arguments
 from pyshardy.cli.mesh_flag import give_mesh, read_mesh
+from pyshardy.cli.opt_flags import FLAGS, Arguments
 from pyshardy.cli.round_trip import check_round_trip
 from pyshardy.cli.split_input import SEPARATOR, Chunk, near_misses, split_input
 from pyshardy.cli.tool import Tool

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.suggest import did_you_mean
-from pyshardy.cli.flags import FLAGS
+from pyshardy.cli.opt_flags import FLAGS
 from pyshardy.pipeline import Option, passes, pipelines
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.options import option_text, origin_text

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Iterable
 
 from pyshardy.cli.completion import last_word
-from pyshardy.cli.flags import FLAGS
+from pyshardy.cli.opt_flags import FLAGS
 from pyshardy.pipeline import passes, pipelines
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.options import OptionType
@@ -21,16 +21,12 @@ def completing_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="sdy-opt", add_help=False)
     parser.add_argument("input", nargs="?")
     for flag in FLAGS.values():
-        spelling = f"-{flag.name}" if len(flag.name) == 1 else f"--{flag.name}"
-        if flag.kind == "switch":
-            parser.add_argument(spelling, action="store_true", help=flag.description)
+        if flag.type == "bool":
+            parser.add_argument(flag.spelling, action="store_true", help=flag.description)
             continue
-        choices = flag.metavar.split("|") if flag.kind == "mode" else None
-        if flag.metavar.startswith("pass"):
-            choices = names
-        may_be_alone = flag.kind in ("mode", "optional") and flag.name != completed
-        nargs = "?" if may_be_alone else None
-        parser.add_argument(spelling, nargs=nargs, choices=choices, help=flag.description)
+        choices = names if flag.metavar in ("pass", "pass,...") else flag.choices or None
+        nargs = None if flag.alone is None or flag.name == completed else "?"
+        parser.add_argument(flag.spelling, nargs=nargs, choices=choices, help=flag.description)
     for name in names:
         nargs = None if name == completed else "?"
         options = _option_values(name) if name == completed else None

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import logging
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from mlir_sdy.diagnostics import remarks
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
+from pyshardy.cli.flags import RuleFlags
 from pyshardy.cli.mesh_flag import give_mesh, read_mesh
 from pyshardy.cli.tool import Tool
 from pyshardy.frontends.files import Kind, load
@@ -50,7 +50,7 @@ def read_program(file: str, tool: Tool, mesh: str | None = None) -> ir.Module:
 
 
 @contextlib.contextmanager
-def rule_flags_applied(arguments: argparse.Namespace) -> Iterator[None]:
+def rule_flags_applied(arguments: RuleFlags) -> Iterator[None]:
     """Apply `--load-rules`, `--strict-rules` and `--remarks` inside the `with` block."""
     for path in arguments.load_rules:
         load_rules(path)

@@ -12,44 +12,46 @@ Exit status: 0 when all went well, else 1.
 
 from __future__ import annotations
 
-import argparse
 import sys
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.cli.flags import GuardFlags, MeshFlag, argument, flag
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 
-def parser() -> Parser:
-    """Return the parser of the command line."""
-    made = Parser(
-        prog="sdy-translate",
-        description="Converts a program between text, MLIR bytecode and portable artifacts of "
-        "StableHLO.",
-    )
-    made.add_argument("file", nargs="?", default="-", help="input file; - for standard input")
-    made.add_argument(
-        "--to",
-        choices=("text", "bytecode", "portable"),
-        default="text",
-        help="output format: text, bytecode of this MLIR version, or a portable artifact of "
+@dataclass(frozen=True, kw_only=True)
+class Flags(MeshFlag, GuardFlags):
+    """The flags of sdy-translate."""
+
+    file: str = argument("input file; - for standard input", default="-")
+    to: str = flag(
+        "text",
+        "output format: text, bytecode of this MLIR version, or a portable artifact of "
         "StableHLO (default: %(default)s)",
+        choices=("text", "bytecode", "portable"),
     )
-    made.add_argument(
-        "--target-version",
-        metavar="VERSION",
-        help="StableHLO version of the portable artifact: 'current', 'minimum' or a version such "
+    target_version: str | None = flag(
+        None,
+        "StableHLO version of the portable artifact: 'current', 'minimum' or a version such "
         "as 1.15.0 (default: current)",
+        "VERSION",
     )
-    made.add_argument(
-        "-o", dest="output", default="-", metavar="FILE", help="output file (default: -)"
-    )
-    made.add_mesh_flag()
-    made.add_guard_flag()
-    return made
+    output: str = flag("-", "output file (default: -)", "FILE", name="o")
 
 
-def _run(arguments: argparse.Namespace, tool: Tool) -> int:
+parser = partial(
+    Parser[Flags],
+    "sdy-translate",
+    "Converts a program between text, MLIR bytecode and portable artifacts of StableHLO.",
+    Flags,
+)
+"""Makes the parser of the command line."""
+
+
+def _run(arguments: Flags, tool: Tool) -> int:
     if arguments.target_version and arguments.to != "portable":
         raise UsageError(error("'--target-version' requires '--to=portable'"))
     if arguments.to != "text" and arguments.output == "-" and sys.stdout.isatty():
