@@ -1,17 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-constant-or-scalar-merger`: merge equal constants, and equal broadcasts of scalars.
 
-Before:
-
-    %0 = sdy.constant dense<2.0> : tensor<8xf32>
-    %1 = sdy.constant dense<2.0> : tensor<8xf32>
-    %2 = stablehlo.add %0, %1 : tensor<8xf32>
-
-After:
-
-    %0 = sdy.constant dense<2.0> : tensor<8xf32>
-    %1 = stablehlo.add %0, %0 : tensor<8xf32>
-
 1. Two constants are equal if they have the same attributes, including value and sharding, and
    the same type. The name of the operation doesn't matter.
 2. Two `stablehlo.broadcast_in_dim` are equal if they have the same scalar operand, the same

@@ -1,21 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-export-named-computations`: turn named computations into functions and calls.
 
-Before:
-
-    %0 = sdy.named_computation<"f">(%a) in_shardings=[<@mesh, [{"x"}]>] (%arg: tensor<8xf32>) {
-      sdy.return %arg : tensor<8xf32>
-    } : (tensor<8xf32>) -> tensor<8xf32>
-
-After:
-
-    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
-    ...
-    func.func private @f(%arg: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
-        -> tensor<8xf32> attributes {sdy.original_func_name = "f"} {
-      return %arg : tensor<8xf32>
-    }
-
 Inner computations come first. For each:
 
 1. The shardings of its edges are copied to the computation.

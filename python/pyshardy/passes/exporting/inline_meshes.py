@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-inline-meshes`: replace references to meshes by the meshes.
 
-Before:
-
-    sdy.mesh @mesh = <["x"=2]>
-    func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
-
-After:
-
-    func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>})
-
 1. A sharding gets the mesh that it names, which is in the nearest enclosing module.
 2. In `replica_groups` of StableHLO collectives, the name of a mesh is replaced by the mesh as a
    StableHLO attribute.

@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-insert-func-call-reshards`: give results of calls the shardings of the callee's results.
 
-Before, with a callee whose result is sharded by `[{"x"}]`:
-
-    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : ...
-
-After:
-
-    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : ...
-    %1 = sdy.reshard %0 <@mesh, [{"y"}]> : tensor<8xf32>
-
 Operands of calls are handled by `sdy-insert-explicit-reshards`.
 
 1. The *inner* shardings are those of the callee's results, fully open where there is none. If

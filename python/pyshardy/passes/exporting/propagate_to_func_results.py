@@ -1,17 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-propagate-to-func-results`: copy the shardings of returned values to function results.
 
-Before:
-
-    func.func private @f(%a: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>}) -> tensor<8xf32> {
-      return %a : tensor<8xf32>
-
-After:
-
-    func.func private @f(%a: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>})
-        -> (tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>}) {
-      return %a : tensor<8xf32>
-
 1. A result of the main function keeps its sharding, which is the user's, if it has one.
 2. Any other result gets the sharding of its value, or loses its own if the value has none.
 3. A sharding on a single device is not copied: the value is resharded after its definition, and

@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-remove-all-gather-reduce-scatter-for-cmv1`: leave them to collective matmuls, v1.
 
-Before:
-
-    %0 = sdy.all_gather [{"x"}, {}] %b out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
-    %1 = stablehlo.dot %a, %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
-
-After:
-
-    %0 = stablehlo.dot %a, %b : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
-
 For each product:
 
 1. Operands that are all-gathers without another use are replaced by the operand of the gather.

@@ -1,14 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-remove-propagation-debug-info`: remove the debug information of propagation.
-
-Before:
-
-    %0 = stablehlo.negate %a {sdy.sharding_origins = [{x = "input: 0"}]} : tensor<8xf32>
-
-After:
-
-    %0 = stablehlo.negate %a : tensor<8xf32>
-"""
+"""`sdy-remove-propagation-debug-info`: remove the debug information of propagation."""
 
 from __future__ import annotations
 

@@ -1,12 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-remove-sharding-groups`: remove sharding groups, whose shardings are equal by now.
-
-Before:
-
-    sdy.sharding_group %0 group_id=3 : tensor<8xf32>
-
-After: nothing.
-"""
+"""`sdy-remove-sharding-groups`: remove sharding groups, whose shardings are equal by now."""
 
 from __future__ import annotations
 

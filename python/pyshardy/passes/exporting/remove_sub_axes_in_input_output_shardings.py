@@ -1,14 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-remove-sub-axes-in-input-output-shardings`: remove propagated sub-axes.
 
-Before:
-
-    %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x":(1)2, ?}, {"x":(2)2}]>}
-
-After:
-
-    %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", ?}, {"x":(2)2}]>}
-
 `[{"y", "x":(1)2, ?}p3, {"x":(2)2}]` becomes `[{"y", ?}p3, {"x":(2)2}]`: a closed dimension is
 kept as the user wrote it.
 """

@@ -1,14 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-sharding-constraint-to-reshard`: turn sharding constraints into reshards.
-
-Before:
-
-    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<8x16xf32>
-
-After:
-
-    %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<8x16xf32>
-"""
+"""`sdy-sharding-constraint-to-reshard`: turn sharding constraints into reshards."""
 
 from __future__ import annotations
 

@@ -1,18 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-sink-data-flow-edges`: remove the data-flow edges in functions.
-
-Before:
-
-    %0 = stablehlo.optimization_barrier %a : tensor<8xf32>
-    %1 = sdy.data_flow_edge %0 sharding=<@mesh, [{"x"}]> : tensor<8xf32>
-    return %1 : tensor<8xf32>
-
-After:
-
-    %0 = stablehlo.optimization_barrier
-        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} %a : tensor<8xf32>
-    return %0 : tensor<8xf32>
-"""
+"""`sdy-sink-data-flow-edges`: remove the data-flow edges in functions."""
 
 from __future__ import annotations
 

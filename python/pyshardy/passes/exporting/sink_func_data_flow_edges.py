@@ -1,17 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-sink-func-data-flow-edges`: remove the data-flow edges between functions.
 
-Before:
-
-    %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
-    %1 = sdy.func_data_flow_edge %0 {sdy.sharding = [<@mesh, [{"x"}]>]} : tensor<8xf32>
-    return %1 : tensor<8xf32>
-
-After:
-
-    %0 = call @f(%b) {sdy.sharding = [<@mesh, [{"x"}]>]} : (tensor<8xf32>) -> tensor<8xf32>
-    return %0 : tensor<8xf32>
-
 An input with a sharding whose edge has none becomes fully open.
 """
 

@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-unflatten-call-graph`: let calls share functions with equal shardings.
 
-Before:
-
-    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
-    %1 = call @f_0(%b) : (tensor<8xf32>) -> tensor<8xf32>
-
-After:
-
-    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
-    %1 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
-
 1. Functions are interchangeable if they have the same original name, type, manual axes and
    body, and both have `no_inline` or neither. By default, their arguments and results must have
    equal shardings, too.

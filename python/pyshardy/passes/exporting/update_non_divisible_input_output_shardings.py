@@ -1,14 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-update-non-divisible-input-output-shardings`: make inputs and outputs divide evenly.
 
-Before, on a mesh `<["x"=6, "y"=10]>`:
-
-    %a: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}
-
-After:
-
-    %a: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)3}]>}
-
 These are the arguments and results of functions, the results of calls, and the operands and
 results of manual computations. For the operands and results inside of the body, the local shape
 must be divisible by the axes that are not manual. Values of dynamic shape are skipped.

@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-verify-unreduced-axes`: check where unreduced axes are introduced and removed.
 
-An error, because no operation adds up the partial results along "x":
-
-    // %a is sharded as <@mesh, [{}], unreduced={"x"}>
-    %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
-
-Correct:
-
-    %0 = sdy.reshard %a <@mesh, [{}]> : tensor<8xf32>
-    %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
-
 An operand is *blessed* if it is, through propagation barriers, the result of a reshard or a
 sharding constraint: these explicitly reduce the axes that the operand lacks.
 

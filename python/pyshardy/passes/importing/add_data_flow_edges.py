@@ -1,19 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-add-data-flow-edges`: mark values that flow through operations unchanged.
-
-Before:
-
-    %0 = stablehlo.optimization_barrier
-        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} %a : tensor<8xf32>
-    return %0 : tensor<8xf32>
-
-After:
-
-    %0 = stablehlo.optimization_barrier
-        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} %a : tensor<8xf32>
-    %1 = sdy.data_flow_edge %0 sharding=<@mesh, [{"x"}]> : tensor<8xf32>
-    return %1 : tensor<8xf32>
-"""
+"""`sdy-add-data-flow-edges`: mark values that flow through operations unchanged."""
 
 from __future__ import annotations
 

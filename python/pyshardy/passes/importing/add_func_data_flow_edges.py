@@ -1,22 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-add-func-data-flow-edges`: mark values that flow into functions and out of calls.
 
-Before:
-
-    func.func private @f(%a: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>}) -> tensor<8xf32> {
-      return %a : tensor<8xf32>
-    ...
-    %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
-
-After:
-
-    func.func private @f(%a: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>}) -> tensor<8xf32> {
-      %0 = sdy.func_data_flow_edge %a {sdy.sharding = [<@mesh, [{"x"}]>]} : tensor<8xf32>
-      return %0 : tensor<8xf32>
-    ...
-    %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
-    %1 = sdy.func_data_flow_edge %0 : tensor<8xf32>
-
 Only values of static shape get one. The edge gets their sharding and all their uses.
 """
 

@@ -1,17 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-apply-sharding-constraints`: copy the shardings of constraints to their inputs.
 
-Before:
-
-    %0 = stablehlo.tanh %a : tensor<8x8xf32>
-    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
-
-After:
-
-    %0 = stablehlo.tanh %a
-        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x8xf32>
-    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
-
 Constraints here are the `sdy.sharding_constraint`s and the inputs of manual computations,
 inside out and in the order of the text.
 
@@ -24,9 +13,6 @@ inside out and in the order of the text.
    for all its values, the input's other uses are redirected to the constraint instead: an
    `sdy.sharding_constraint` is moved after its input, and one is inserted for a manual
    computation. The edge gets the unreduced axes, as these don't propagate.
-
-Otherwise propagation would copy the axes of a constraint to its input, but its dimensions would
-stay open.
 """
 
 from __future__ import annotations

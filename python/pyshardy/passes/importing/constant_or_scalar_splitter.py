@@ -1,21 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-constant-or-scalar-splitter`: copy constants for each use.
 
-Before:
-
-    %0 = stablehlo.constant dense<2.0> : tensor<8xf32>
-    %1 = stablehlo.negate %0 : tensor<8xf32>
-    %2 = stablehlo.add %a, %1 : tensor<8xf32>
-    %3 = stablehlo.add %b, %0 : tensor<8xf32>
-
-After:
-
-    %0 = sdy.constant dense<2.0> : tensor<8xf32>
-    %1 = sdy.constant dense<2.0> : tensor<8xf32>
-    %2 = stablehlo.negate %0 : tensor<8xf32>
-    %3 = stablehlo.add %a, %2 : tensor<8xf32>
-    %4 = stablehlo.add %b, %1 : tensor<8xf32>
-
 1. Each `stablehlo.constant` becomes an `sdy.constant`.
 2. Functions are processed after their callees, and in each first its named computations, inner
    ones first, and then its body.

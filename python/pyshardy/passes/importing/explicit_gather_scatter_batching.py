@@ -1,18 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-explicit-gather-scatter-batching`: make implicit batch dimensions explicit.
 
-Before:
-
-    %i = stablehlo.iota dim = 0 : tensor<4x2x1xi32>
-    %0 = stablehlo.concatenate %i, %j, dim = 2 : (...) -> tensor<4x2x2xi32>
-    %1 = "stablehlo.gather"(%a, %0) {dimension_numbers = #stablehlo.gather<
-        collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>, ...}
-
-After:
-
-    %1 = "stablehlo.gather"(%a, %j) {dimension_numbers = #stablehlo.gather<
-        collapsed_slice_dims = [1], operand_batching_dims = [0],
-        start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, ...}
+An operation is changed if it satisfies:
 
 1. There is no batch dimension of the operand yet; operand and indices have dimensions, and
    their first ones have the same size.

@@ -1,18 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-flatten-call-graph`: give each call its own copy of the function.
 
-Before:
-
-    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
-    %1 = call @f(%0) : (tensor<8xf32>) -> tensor<8xf32>
-
-After:
-
-    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
-    %1 = call @f_0(%0) : (tensor<8xf32>) -> tensor<8xf32>
-    ...
-    func.func private @f_0(...) attributes {sdy.original_func_name = "f"}
-
 1. Calls are processed function by function, each function after its callees, and in the order
    of the text.
 2. The first call of a function keeps it; any later one gets a copy, with copies of all callees

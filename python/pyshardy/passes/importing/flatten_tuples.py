@@ -1,24 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-flatten-tuples`: replace tuples by their elements, as only tensors have shardings.
 
-Before:
-
-    func.func @main(%t: tuple<tensor<8xf32>, tensor<4xf32>>) -> tensor<2xf32> {
-      %0 = stablehlo.custom_call @f(%t) : (tuple<tensor<8xf32>, tensor<4xf32>>)
-          -> tuple<tensor<8xf32>, tensor<2xf32>>
-      %1 = stablehlo.get_tuple_element %0[1]
-          : (tuple<tensor<8xf32>, tensor<2xf32>>) -> tensor<2xf32>
-      return %1 : tensor<2xf32>
-    }
-
-After:
-
-    func.func @main(%a: tensor<8xf32>, %b: tensor<4xf32>) -> tensor<2xf32> {
-      %0:2 = stablehlo.custom_call @f(%a, %b)
-          : (tensor<8xf32>, tensor<4xf32>) -> (tensor<8xf32>, tensor<2xf32>)
-      return %0#1 : tensor<2xf32>
-    }
-
 1. Functions, calls, composites and custom calls take and return the elements of their tuples,
    in order, including nested tuples. `tuple_attributes` converts their attributes.
 2. Elements that are read from a tuple are replaced by the values of which it was built.

@@ -1,23 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-import-func-calls`: replace calls by named computations.
 
-Before:
-
-    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
-    ...
-    func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
-      %1 = stablehlo.abs %x : tensor<8xf32>
-      return %1 : tensor<8xf32>
-
-After:
-
-    %0 = sdy.named_computation<"f">(%a) (%x: tensor<8xf32>) {
-      %1 = sdy.data_flow_edge %x : tensor<8xf32>
-      %2 = stablehlo.abs %1 : tensor<8xf32>
-      sdy.return %2 : tensor<8xf32>
-    } : (tensor<8xf32>) -> tensor<8xf32>
-    %3 = sdy.data_flow_edge %0 : tensor<8xf32>
-
 1. The computation has the original name of the function. Its inputs are sharded as the
    function's arguments, its outputs as the call; the shardings of the function's results are
    ignored.

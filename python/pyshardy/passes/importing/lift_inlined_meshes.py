@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-lift-inlined-meshes`: replace inlined meshes by references, and merge equal meshes.
 
-Before:
-
-    func.func @f(%a: tensor<8xf32> {sdy.sharding = <mesh<["x"=2]>, [{"x"}]>})
-
-After:
-
-    sdy.mesh @mesh = <["x"=2]>
-    func.func @f(%a: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>})
-
 Meshes are inlined in shardings, and in the `replica_groups` of StableHLO collectives that are
 given by axes.
 

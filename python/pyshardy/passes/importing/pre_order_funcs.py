@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-pre-order-funcs`: move each function before its callees.
 
-Before:
-
-    func.func private @callee(...)
-    func.func @main(...) { call @callee ... }
-
-After:
-
-    func.func @main(...) { call @callee ... }
-    func.func private @callee(...)
-
 The order is the reverse of `CallGraph.post_order`. All other operations, such as declarations
 and meshes, keep their order, and come first as a consequence.
 """

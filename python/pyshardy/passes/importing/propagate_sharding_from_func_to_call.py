@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-propagate-sharding-from-func-to-call`: copy shardings of callee results to calls.
 
-Before, where the result of `@f` is sharded by `<@mesh, [{"x"}]>`:
-
-    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
-
-After:
-
-    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
-        : (tensor<8xf32>) -> tensor<8xf32>
-
 1. Results without a sharding get a fully open one (see `complete_list`). Calls of callees
    without such a list, like those with shardings on maximal meshes only, are not changed.
 2. A call with shardings of its results is not changed.

@@ -1,17 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-sharding-group-import`: check, merge and renumber sharding groups.
 
-Before:
-
-    sdy.sharding_group %a group_id=7 : tensor<8xf32>
-    sdy.sharding_group %a group_id=9 : tensor<8xf32>
-    sdy.sharding_group %b group_id=9 : tensor<8xf32>
-
-After:
-
-    sdy.sharding_group %a group_id=0 : tensor<8xf32>
-    sdy.sharding_group %b group_id=0 : tensor<8xf32>
-
 1. Members of a group must have the same shape, and must all be added in the body of the same
    manual computation, or all outside of any.
 2. Groups with a common member are merged.

@@ -2,13 +2,7 @@
 """The pass `sdy-call-sharded-composites`: replace composites with sharded decompositions.
 
 A composite is one operation on global tensors. If its decomposition, a function, contains
-shardings, the devices must run that function:
-
-    %0 = stablehlo.composite "my.norm" %a {decomposition = @norm} : (tensor<8xf32>) -> tensor<8xf32>
-
-becomes
-
-    %0 = call @norm(%a) : (tensor<8xf32>) -> tensor<8xf32>
+shardings, the devices must run that function.
 
 1. A decomposition contains shardings if an argument, a result or an operation of the function
    is sharded along some axis, or if it contains manual computations, reshards or constraints.

@@ -17,11 +17,11 @@ product. The global values of %0 and %1 are equal:
 
 An all-reduce of a complete value would multiply it, and is an error.
 
-1. Collectives that complete partial results.
-2. Collectives between values with a dimension that its axes don't divide.
-3. Collectives of the result of a propagation barrier.
+Three kinds of collectives are replaced:
 
-Other collectives are not changed.
+1. those that complete partial results,
+2. those between values with a dimension that its axes don't divide, and
+3. those of the result of a propagation barrier.
 """
 
 from __future__ import annotations

@@ -1,16 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-combine-collectives`: combine small collectives into large ones.
 
-Each collective has a latency and waits for the slowest device. In a local program,
-
-    %1 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]]>}> ({ ... add ... })
-    %2 = stablehlo.negate %b
-    %3 = "stablehlo.all_reduce"(%2) <{replica_groups = dense<[[0, 1]]>}> ({ ... add ... })
-
-becomes
-
-    %2 = stablehlo.negate %b
-    %1:2 = "stablehlo.all_reduce"(%a, %2) <{replica_groups = dense<[[0, 1]]>}> ({ ... add ... })
+Each collective has a latency and waits for the slowest device.
 
 1. All-reduces and all-gathers are combined with those of their block that differ only in the
    shapes of operands, and in the channel.

@@ -1,20 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-convert-global-to-local`: convert a program to that of one device.
 
-Every value gets the type of its shard, and every operation its local form:
-
-    func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
-      %0 = sdy.all_gather [{"x"}, {}] %x out_sharding=<@mesh, [{}, {}]> : tensor<8x4xf32>
-
-becomes, on 2 devices,
-
-    func.func @main(%x: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
-      %0 = "stablehlo.all_gather"(%x) {replica_groups = dense<[[0, 1]]>, ...}
-          : (tensor<4x4xf32>) -> tensor<8x4xf32>
-
+Every value gets the type of its shard, and every operation its local form.
 Partial results without a completing collective get a `stablehlo.all_reduce`.
 
 Functions are changed in place: all types first, then one operation after the other.
+
+The tensors of each operation are compatible (see `insert_explicit_reshards`), and reshards are
+collectives.
 """
 
 from __future__ import annotations

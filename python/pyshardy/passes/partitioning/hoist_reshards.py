@@ -1,21 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-hoist-reshards`: move reshards of loop invariants before the loop.
 
-    %0:2 = stablehlo.while(%c = %a, %w = %b) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {
-      %1 = sdy.reshard %w <@mesh, [{}, {}]> : tensor<8x8xf32>      // %w is sharded as [{"x"}, {}]
-      %2 = stablehlo.dot_general %c, %1, ...
-      stablehlo.return %2, %w : tensor<8x8xf32>, tensor<8x8xf32>
-    }
-
-becomes
-
-    %1 = sdy.reshard %b <@mesh, [{}, {}]> : tensor<8x8xf32>
-    %0:2 = stablehlo.while(%c = %a, %w = %1) ... cond {...} do {   // %w is sharded as [{}, {}]
-      %2 = stablehlo.dot_general %c, %w, ...
-      stablehlo.return %2, %w : tensor<8x8xf32>, tensor<8x8xf32>
-    }
-
 XLA's `while-loop-invariant-code-motion` does the same.
+
+A reshard is moved under these conditions:
 
 1. The reshard is directly in the body of a `stablehlo.while`, and communicates. The loop isn't
    known to run at most once.
@@ -32,6 +20,8 @@ XLA's `while-loop-invariant-code-motion` does the same.
    than `max_bytes`.
 6. Inner loops come first, so that a reshard is moved out of all loops that don't change its
    operand.
+
+The tensors of each operation are compatible, and slices don't have their local forms yet.
 """
 
 from __future__ import annotations

@@ -2,13 +2,7 @@
 """The pass `sdy-inline-small-functions`: inline calls that add communication.
 
 The arguments and results of a function need the shardings of its signature, which must be even,
-for all its calls. Inlined, they don't:
-
-    %0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>
-
-becomes
-
-    %0 = stablehlo.add %a, %a : tensor<7xf32>
+for all its calls. Inlined, they don't.
 
 1. A function is inlined if it is called once, or has few operations, including those of the
    functions that have been inlined into it, or if an argument or a result is sharded unevenly,

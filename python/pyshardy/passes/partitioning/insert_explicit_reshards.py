@@ -3,16 +3,6 @@
 
 After it, each factor of an operation's rule has the same axes in all operands and results, factors
 that need replication are not sharded, and partial results are completed by an `sdy.all_reduce`.
-With %a sharded by `[{}, {"y"}]` and %b replicated,
-
-    %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]    // sharded by [{"x"}, {}]
-
-becomes
-
-    %0 = sdy.reshard %a <@mesh, [{"x"}, {"y"}]>
-    %1 = sdy.reshard %b <@mesh, [{"y"}, {}]>
-    %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0]    // sharded by [{"x"}, {}]
-    %3 = sdy.all_reduce {"y"} %2 out_sharding=<@mesh, [{"x"}, {}]>
 
 An operation without a rule, or without a local form, is computed on replicated tensors.
 """

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-mark-contracts`: mark the operations that contracts are for.
 
-    %0 = stablehlo.while ... attributes {sdy.contract = {at_most = {all_gather = 0}}}
-
 The mark is part of the locations of the operations in the loop, so that it survives when the
 partitioner inlines, copies or moves them. `sdy-check-contracts` reads the marks.
 """

@@ -1,20 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-move-reshards`: compute regions along the dimensions that reshards lead to.
 
-    // %0 is sharded as [{}, {"x"}]
-    %1 = stablehlo.slice %0 [0:8, 0:4] : (tensor<8x8xf32>) -> tensor<8x4xf32>   // [{}, {"x"}]
-    %2 = sdy.reshard %1 <@mesh, [{"x"}, {}]> : tensor<8x4xf32>
-    %3 = stablehlo.slice %0 [0:8, 4:8] : (tensor<8x8xf32>) -> tensor<8x4xf32>   // [{}, {"x"}]
-    %4 = sdy.reshard %3 <@mesh, [{"x"}, {}]> : tensor<8x4xf32>
-
-becomes
-
-    %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
-    %2 = stablehlo.slice %1 [0:8, 0:4] : (tensor<8x8xf32>) -> tensor<8x4xf32>   // [{"x"}, {}]
-    %3 = stablehlo.slice %1 [0:8, 4:8] : (tensor<8x8xf32>) -> tensor<8x4xf32>   // [{"x"}, {}]
-
 `AxisRegions` states what a region is, and `AxisMover` when it is changed. Only regions beside
 reshards that move axes from one dimension to another are.
+
+The tensors of each operation are compatible, and slices don't have their local forms yet.
 """
 
 from __future__ import annotations

@@ -1,23 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-optimize-collectives`: replace permutes before all-to-alls by all-to-alls.
 
-On a mesh `<["x"=2, "y"=4]>`, with %0 sharded as `[{}, {"y", "x"}]`,
+A permute is rewritten if both hold:
 
-    %1 = sdy.collective_permute %0 out_sharding=<@mesh, [{}, {"x", "y"}]> : tensor<24x24xf32>
-    %2 = sdy.all_to_all [{"y"}: 1->0] %1 out_sharding=<@mesh, [{"y"}, {"x"}]> : tensor<24x24xf32>
-
-becomes
-
-    %1 = stablehlo.reshape %0 : (tensor<24x24xf32>) -> tensor<24x4x2x3xf32>
-    %2 = sdy.all_to_all [{"y"}: 1->0] %1 out_sharding=<@mesh, [{"y"}, {}, {"x"}, {}]>
-    %3 = sdy.all_to_all [{"x"}: 2->1] %2 out_sharding=<@mesh, [{"y"}, {"x"}, {}, {}]>
-    %4 = stablehlo.reshape %3 : (tensor<24x4x2x3xf32>) -> tensor<24x24xf32>
-
-1. A permute changes the order of the axes of one dimension, the split dimension, and its only
+1. It changes the order of the axes of one dimension, the split dimension, and its only
    use is an all-to-all that moves one axis out of it. More such all-to-alls may follow, each
    the only use of the one before.
 2. The axes of the split dimension after the permute are sub-axes of those before, in another
    order; they divide it, and there is a plan for their moves (`plan_moves`).
+
+Reshards are collectives already.
 """
 
 from __future__ import annotations

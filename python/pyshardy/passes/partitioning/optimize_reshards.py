@@ -22,6 +22,8 @@ all-reduce whose result is resharded becomes a reduce-scatter, if that takes les
 `scatter_all_reduces`).
 
 The cost includes communication and additional computation, as in `cost`.
+
+The tensors of each operation are compatible.
 """
 
 from __future__ import annotations

@@ -1,23 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-pad-for-divisibility`: pad dimensions that their axes don't divide.
 
-Before, on a mesh `<["x"=4]>`:
-
-    %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<7xf32>
-    %2 = stablehlo.negate %1 {sdy.sharding = ...} : tensor<7xf32>
-    %3 = sdy.all_gather [{"x"}] %2 out_sharding=<@mesh, [{}]> : tensor<7xf32>
-
-After:
-
-    %1 = stablehlo.pad %0, %zero, low = [0], high = [1], interior = [0]
-    %2 = sdy.all_slice [{"x"}] %1 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
-    %3 = stablehlo.negate %2 {sdy.sharding = ...} : tensor<8xf32>
-    %4 = sdy.all_gather [{"x"}] %3 out_sharding=<@mesh, [{}]> : tensor<8xf32>
-    %5 = stablehlo.slice %4 [0:7]
-
 Padding is at the end of a dimension, and its contents are undefined. Arguments and results of
 private functions are padded, too. Functions are changed in place: all types first, then the
 operations that depend on them.
+
+The tensors of each operation are compatible, and reshards are collectives.
 """
 
 from __future__ import annotations

@@ -1,18 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-per-instruction-partitioning`: partition single operations.
 
-Before, on a mesh `<["x"=2]>`, with %0 sharded by `[{"x"}]`:
-
-    %1 = stablehlo.negate %0 {sdy.sharding = ...<@mesh, [{"x"}]>} : tensor<8xf32>
-
-After:
-
-    %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>]
-        out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg0: tensor<4xf32>) {
-      %2 = stablehlo.negate %arg0 : tensor<4xf32>
-      sdy.return %2 : tensor<4xf32>
-    } : (tensor<8xf32>) -> tensor<8xf32>
-
 An operation is partitioned as a program of its own, by the pipeline for whole programs. To find one
 that is partitioned incorrectly, bisect the range of numbers in the filter.
 
@@ -24,6 +12,8 @@ that is partitioned incorrectly, bisect the range of numbers in the filter.
 4. Results stay partial where collectives after an operation complete them, and are complete
    otherwise.
 5. Calls, and operations with values other than tensors, are numbered, but not partitioned.
+
+The tensors of each operation are compatible (see `insert_explicit_reshards`).
 """
 
 from __future__ import annotations

@@ -3,16 +3,8 @@
 
 Propagation may leave an argument of a function replicated, although the operand is sharded: if the
 function is called several times, or, as in Shardy, if the operand is carried by a loop. Once the
-function is inlined, with %w carried by a loop and sharded by `[{"x"}, {}]`,
-
-    %0 = sdy.reshard %w <@mesh, [{}, {}]> {sdy.at_call} : tensor<8x4xf32>
-    %1 = stablehlo.tanh %0 : tensor<8x4xf32>
-
-becomes
-
-    %1 = stablehlo.tanh %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
-
-and all dependent values are sharded, too. XLA inlines functions before it propagates.
+function is inlined, the values that depend on the operand are sharded, too. XLA inlines functions
+before it propagates.
 
 1. A reshard is a candidate if it has the attribute `sdy.at_call` (see
    `sdy-inline-small-functions`), only gathers, and isn't used by a remaining call. All
@@ -23,6 +15,8 @@ and all dependent values are sharded, too. XLA inlines functions before it propa
 3. Shardings propagate as in `sdy-op-priority-propagate`, and are closed again.
 4. Both programs are partitioned until collectives can be counted (see `total_cost`). If the new
    one isn't cheaper, the old one is kept.
+
+Constraints are reshards already.
 """
 
 from __future__ import annotations

@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-reassociate-reductions`: complete partial results once, after linear operations.
 
-    %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
-    %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}]> : tensor<8xf32>
-    %4 = stablehlo.add %1, %3 : tensor<8xf32>
-
-becomes
-
-    %3 = stablehlo.add %0, %2 {sdy.sharding = ... [<@mesh, [{}], unreduced={"x"}>]} : tensor<8xf32>
-    %4 = sdy.all_reduce {"x"} %3 out_sharding=<@mesh, [{}]> : tensor<8xf32>
-
 XLA's passes `all-reduce-reassociate` and `while-loop-all-reduce-code-motion` do the same.
 
 1. *Joint operations* (`_JOINT`). Each operand is computed, through operations that are linear
@@ -30,6 +21,8 @@ XLA's passes `all-reduce-reassociate` and `while-loop-all-reduce-code-motion` do
 6. Inner operations and loops come first.
 
 The shardings of partial results have these axes as unreduced axes.
+
+Reshards are collectives already.
 """
 
 from __future__ import annotations

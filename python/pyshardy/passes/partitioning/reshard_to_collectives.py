@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-reshard-to-collectives`: convert reshards to collectives.
 
-    %1 = sdy.reshard %0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>     // %0 is sharded [{"x"}, {}]
-
-becomes
-
-    %1 = sdy.all_to_all [{"x"}: 0->1] %0 out_sharding=<@mesh, [{}, {"x"}]> : tensor<8x8xf32>
-
 A reshard is kept if it is between meshes of different numbers of devices, or, with
 `keep_redundant_reshards`, if it changes nothing. One to or from a single device is kept, too,
 but for a replicated tensor: a sharded one is gathered before it, or sliced after it. The same

@@ -2,23 +2,10 @@
 """The pass `sdy-resolve-permutation-factors`: insert halo exchanges.
 
 An operation that is sharded along a dimension whose shards need elements of each other is replaced
-by local code that exchanges these elements:
-
-    %1 = stablehlo.slice %0 [1:8] {sdy.sharding = ...} : (tensor<8xf32>) -> tensor<7xf32>
-
-on 2 devices becomes
-
-    %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>]
-        out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg1: tensor<4xf32>) {
-      %3 = stablehlo.slice %arg1 [1:4] : (tensor<4xf32>) -> tensor<3xf32>
-      %4 = stablehlo.slice %arg1 [0:1] : (tensor<4xf32>) -> tensor<1xf32>
-      %5 = "stablehlo.collective_permute"(%4) {source_target_pairs = dense<[[1, 0]]>, ...}
-      %6 = stablehlo.concatenate %3, %5, dim = 0
-      sdy.return %6 : tensor<4xf32>
-    } : (tensor<8xf32>) -> tensor<8xf32>
-    %2 = stablehlo.slice %1 [0:7] {sdy.sharding = ...} : (tensor<8xf32>) -> tensor<7xf32>
-
+by local code that exchanges these elements.
 Other operations are replicated along these dimensions (see `halo` for the forms).
+
+The tensors of each operation are compatible (see `insert_explicit_reshards`).
 """
 
 from __future__ import annotations

@@ -1,20 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-resolve-single-device-sharding`: run operations on single devices.
 
-    %1 = stablehlo.negate %0 {sdy.sharding = ...<@device_1, []>} : tensor<8xf32>
-
-becomes, with a comparison of the device's id with 1,
-
-    %1 = "stablehlo.if"(%is_device_1) ({
-      %5 = stablehlo.negate %0 : tensor<8xf32>
-      stablehlo.return %5
-    }, {
-      stablehlo.return %zeros
-    })
-    %2 = stablehlo.bitcast_convert %1 : (tensor<8xf32>) -> tensor<8xi32>
-    %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}]> : tensor<8xi32>
-    %4 = stablehlo.bitcast_convert %3 : (tensor<8xi32>) -> tensor<8xf32>
-
 Floating-point numbers are added as integers of the same bits: -0.0 plus 0.0 would be 0.0, and the
 payload of a NaN may get lost.
 
@@ -24,6 +10,9 @@ payload of a NaN may get lost.
    function, to which the other devices contribute zeros.
 3. Reshards between the single device and replicated tensors have no effect any more, and are
    erased.
+
+Operands and results of such operations are on their device or replicated (see
+`insert_explicit_reshards`).
 """
 
 from __future__ import annotations

@@ -3,20 +3,10 @@
 
 A window that is written at constant indices into a sharded dimension overlaps known shards. As a
 pad, its shards are sent to the shards that they update by a halo exchange; as a `stablehlo.scatter`
-or `stablehlo.dynamic_update_slice` the window would be gathered. On four devices, JAX's
-`x.at[1:15].add(y)` is
+or `stablehlo.dynamic_update_slice` the window would be gathered. JAX writes such
+windows for `x.at[1:15].add(y)`. An operation is replaced if it satisfies:
 
-    %0 = "stablehlo.scatter"(%x, %one, %y) ... {sdy.sharding = [<@mesh, [{"d"}]>]}
-        : (tensor<16xf32>, tensor<1xi32>, tensor<14xf32>) -> tensor<16xf32>
-
-and becomes, with all results sharded as that of the scatter,
-
-    %1 = stablehlo.pad %y, %zero, low = [1], high = [1], interior = [0]
-    %2 = stablehlo.add %x, %1
-    %3 = ...                                        // true from 1 to 15: compares of an iota
-    %4 = stablehlo.select %3, %2, %x
-
-1. The operation is a `dynamic_update_slice`, or a `scatter` of one window whose body returns
+1. It is a `dynamic_update_slice`, or a `scatter` of one window whose body returns
    the update or combines it with the old value by one operation (see `combining_operations`).
    All indices are constants, and the window lies within the tensor. `dynamic_update_slice`
    clamps indices, so that its window always does.
@@ -24,6 +14,8 @@ and becomes, with all results sharded as that of the scatter,
    element is on one device, which updates it without communication.
 3. The update of a `dynamic_update_slice` is sharded along such a dimension. Otherwise each
    device has the elements that it writes already.
+
+Shardings have been propagated.
 """
 
 from __future__ import annotations

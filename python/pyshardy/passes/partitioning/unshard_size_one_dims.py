@@ -13,6 +13,9 @@
 
        %c = sdy.constant dense<[3, 0]> ...                                  // one constant for each
        %1 = stablehlo.dynamic_slice %0, %c, %c_0, sizes = [1, 8] : ... -> tensor<1x8xf32>
+
+Arguments and results of the function keep their shardings, and so do those of calls and of manual
+computations.
 """
 
 from __future__ import annotations

@@ -2,12 +2,7 @@
 """`sdy-unshard-uneven-regions`: replicate operations whose shards are gathered again.
 
 Arguments and results of a program must divide evenly. Where the sharding of an argument was dropped
-for that, the shardings that propagation derived from it are left, and only add communication:
-
-    func.func @main(%a: tensor<9x4xf32>) -> tensor<9x4xf32> {     // not sharded any more
-      %0 = stablehlo.negate %a {... [<@mesh, [{"x"}, {}]>]} : tensor<9x4xf32>
-      return %0 : tensor<9x4xf32>                                  // gathered
-    }
+for that, the shardings that propagation derived from it are left, and only add communication.
 
 1. A region is a set of operations with results that are sharded unevenly, connected by such
    results. The uneven dimensions lose their axes.
@@ -16,6 +11,8 @@ for that, the shardings that propagation derived from it are left, and only add 
    part of it: the user's shardings are kept, and so are those of plans (`sdy-auto-shard`).
 3. Gathering the results that are used outside costs more than the additional computation on
    each device. See `cost`.
+
+The arguments and results of the function divide evenly.
 """
 
 from __future__ import annotations

@@ -1,13 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-auto-shard`: choose the shardings with the least cost.
-
-    func.func @main(%x: tensor<1024x64xf32>, %w: tensor<64x64xf32>)
-
-becomes, on a mesh `<["data"=8]>`, with closed shardings on all values,
-
-    func.func @main(%x: tensor<1024x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
-                    %w: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})
-"""
+"""The pass `sdy-auto-shard`: choose the shardings with the least cost."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-op-priority-propagate`: propagate shardings, pass-through operations first.
 
-See `driver.propagate` for the arguments and errors.
+See `driver.propagate` for the errors.
 """
 
 from __future__ import annotations

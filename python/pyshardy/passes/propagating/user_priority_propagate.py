@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-user-priority-propagate`: propagate shardings by the user's priorities.
 
-See `driver.propagate` for the arguments and errors.
+See `driver.propagate` for the errors.
 """
 
 from __future__ import annotations

@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `convert-sdy-to-shard`: convert meshes to grids, and shardings to annotations.
 
-    sdy.mesh @mesh = <["x"=8]>
-    func.func @f(%a: tensor<8x4xf32> {sdy.sharding = <@mesh, [{"x":(1)2}, {"x":(2)4}]>})
-
-becomes
-
-    shard.grid @mesh(shape = 2x4) {sdy.axis_names = ["x", "x"]}
-    func.func @f(%a: tensor<8x4xf32>) {
-      %s = shard.sharding @mesh split_axes = [[0], [1]] : !shard.sharding
-      %0 = shard.shard %a to %s : tensor<8x4xf32>
-
 The module is checked before anything changes.
 
 1. A mesh becomes a grid of the same name, with an axis for each part of an axis in use.

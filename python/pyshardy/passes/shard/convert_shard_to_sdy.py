@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `convert-shard-to-sdy`: convert grids to meshes, and annotations to shardings.
 
-    shard.grid @grid(shape = 2x4)
-    %s = shard.sharding @grid split_axes = [[0], [1]] : !shard.sharding
-    %1 = shard.shard %0 to %s : tensor<8x4xf32>
-
-becomes, for a `%0` that is the result of an operation,
-
-    sdy.mesh @grid = <["axis0"=2, "axis1"=4]>
-    %0 = stablehlo.abs %a {sdy.sharding = <[<@grid, [{"axis0"}, {"axis1"}]>]>}
-
 The module is checked before anything changes.
 
 1. A grid becomes a mesh of the same name.

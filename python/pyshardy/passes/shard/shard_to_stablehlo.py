@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `shard-to-stablehlo`: lower collectives of the shard dialect to StableHLO.
 
-    shard.grid @grid(shape = 2x2)
-    %0 = shard.all_gather %a on @grid grid_axes = [1] gather_axis = 0
-        : tensor<2xf32> -> tensor<4xf32>
-
-becomes
-
-    %0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0, replica_groups = dense<[[0, 1], [2, 3]]>,
-        ...} : (tensor<2xf32>) -> tensor<4xf32>
-
 A device of StableHLO has the linear index in the grid as its id.
 
 1. Branches around messages are flattened, and values that devices compute from their indices

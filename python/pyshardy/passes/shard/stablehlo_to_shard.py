@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `stablehlo-to-shard`: convert collectives of a local program to the shard dialect.
 
-    %0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64,
-        replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, ...}
-        : (tensor<2xf32>) -> tensor<4xf32>
-
-becomes
-
-    shard.grid @grid(shape = 2x2)
-    %0 = shard.all_gather %a on @grid grid_axes = [0] gather_axis = 0
-        : tensor<2xf32> -> tensor<4xf32>
-
 1. The grid is the one with the fewest axes such that all groups are along axes, or as many as
    possible.
 2. Collectives whose groups are not along axes gather along the axes that contain their members.
