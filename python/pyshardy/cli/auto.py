@@ -17,12 +17,11 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, argument, flag
-from pyshardy.cli.tool import Parser, Tool, entry_point
+from pyshardy.cli.tool import Parser, Tool, entry_point, write_report
 
 if TYPE_CHECKING:
     from pyshardy.auto.plans.pareto import Pareto
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from pyshardy.auto.solvers.solver import Progress
     from pyshardy.auto.strategies.costs import CostModel
     from pyshardy.cost.hardware import Hardware
-    from pyshardy.display import Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,12 +137,10 @@ def _costs(arguments: Flags, hardware: Hardware) -> CostModel | None:
 
 
 def _run(arguments: Flags, tool: Tool) -> int:
-    if arguments.verbose:
-        tool.enable_logging()
-    tool.guard([arguments.file], enabled=not arguments.no_guard)
+    tool.start(arguments, arguments.file)
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.auto.entry import auto_shard  # noqa: PLC0415
-    from pyshardy.cli.reading import read_program, rule_flags_applied  # noqa: PLC0415
+    from pyshardy.cli.reading import read_program, rule_flags_applied, shown_name  # noqa: PLC0415
     from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
 
     hardware = load_hardware(arguments.hardware)
@@ -171,32 +167,28 @@ def _run(arguments: Flags, tool: Tool) -> int:
         pareto = _pareto(plan, arguments.pareto) if arguments.pareto else None
         _print(plan, pareto, arguments)
         if arguments.html:
-            title = "<stdin>" if arguments.file == "-" else arguments.file
-            _write(arguments.html, plan.html(title=title, pareto=pareto))
+            write_report(arguments.html, plan.html(title=shown_name(arguments.file), pareto=pareto))
     if arguments.save:
         plan.save(arguments.save)
     if arguments.output:
         from mlir_sdy.assembly import asm  # noqa: PLC0415
 
-        _write(arguments.output, asm(plan.module) + "\n")
+        write_report(arguments.output, asm(plan.module) + "\n")
     return 0
 
 
 def _constrained(constraints: Constraints, arguments: Flags) -> Constraints:
     """Add the shardings of `--fix` and `--forbid`."""
     from pyshardy.api import sharding  # noqa: PLC0415
+    from pyshardy.cli.reading import read_sharding  # noqa: PLC0415
 
     for spelling, texts, add in (
         ("--fix", arguments.fix, type(constraints).fix),
         ("--forbid", arguments.forbid, type(constraints).forbid),
     ):
         for text in texts:
-            name, equals, dims = text.rpartition("=[")
-            if not equals:
-                message = f"expected '{spelling}' with a value and a sharding, got: '{text}'"
-                raise UsageError(error(f"{message}; write \"arg0=[{{'model'}}, {{}}]\""))
-            mesh = constraints.search.mesh_name
-            spec = sharding(f"<@{mesh}, [{dims}>".replace("'", '"'))
+            name, dims = read_sharding(spelling, text)
+            spec = sharding(f"<@{constraints.search.mesh_name}, {dims}>")
             constraints = add(constraints, name, spec)
     return constraints
 
@@ -213,16 +205,14 @@ def _print(plan: ShardingPlan, pareto: Pareto | None, arguments: Flags) -> None:
 
     printer = Printer()
     printer.line(plan.summary())
-    for table in plan.tables():
-        _print_table(table)
+    printer.tables(plan.tables())
     for name in arguments.explain:
         printer.line(f"\n{plan.explain(name)}")
     if pareto is not None:
-        for table in pareto.tables():
-            _print_table(table)
+        printer.tables(pareto.tables())
     if arguments.check:
         check = plan.check()
-        _print_table(check.table())
+        printer.tables([check.table()])
         printer.line(f"\nbytes beyond the prediction: {check.difference:+.2%}")
         printer.line(
             f"peak memory: {check.predicted_memory:,.0f} bytes predicted, "
@@ -234,27 +224,11 @@ def _print(plan: ShardingPlan, pareto: Pareto | None, arguments: Flags) -> None:
             printer.line(f"the limit of {limit:,.0f} bytes is exceeded by {excess:,.0f}: add --fit")
 
 
-def _print_table(table: Table) -> None:
-    from pyshardy.cli.tables import Printer, table_of  # noqa: PLC0415
-
-    rows = [tuple(map(str, row)) for row in table.rows]
-    Printer().table(table.title, table_of(table.headings, rows, table.num_numeric))
-
-
 def _show(progress: Progress) -> None:
     """Print the state of the search on standard error, if it is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
         text = f"{progress.seconds:6.1f} s  {progress.stage}: best {progress.cost:.6g}, "
         print(f"{text}at least {progress.bound:.6g}", file=sys.stderr)
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as refusal:
-        reason = refusal.strerror or refusal
-        raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
-    print(f"wrote {path}", file=sys.stderr)
 
 
 main = entry_point("sdy-auto", parser, _run)

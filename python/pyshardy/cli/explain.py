@@ -25,13 +25,12 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, emit, error
 from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, ScheduleFlag, argument, flag
 from pyshardy.cli.progress import activity
-from pyshardy.cli.tool import Parser, Tool, entry_point
+from pyshardy.cli.tool import Parser, Tool, entry_point, write_report
 
 if TYPE_CHECKING:
     from mlir_sdy.diagnostics import Diagnostic
@@ -119,10 +118,7 @@ def _run(arguments: Flags, tool: Tool) -> int:
             message = f"'{spelling}' is for annotated programs: it can't be combined with"
             advice = "add a 'manual' tactic to the schedule instead"
             raise UsageError(error(f"{message} '--schedule'; {advice}"))
-    inputs = [file for file in (arguments.file, arguments.diff) if file]
-    if arguments.verbose:
-        tool.enable_logging()
-    tool.guard(inputs, enabled=not arguments.no_guard)
+    tool.start(arguments, *filter(None, (arguments.file, arguments.diff)))
     from pyshardy.pipeline.collection import collection_paused  # noqa: PLC0415
 
     with collection_paused():
@@ -139,14 +135,14 @@ def _explain(arguments: Flags, tool: Tool) -> int:
 def _explain_with(ahead: ReportAhead, arguments: Flags, tool: Tool) -> int:
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.backends.xla.text import text_to_partition  # noqa: PLC0415
-    from pyshardy.cli.reading import read_program  # noqa: PLC0415
+    from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
     from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
     from pyshardy.explain.against_xla import against_xla  # noqa: PLC0415
     from pyshardy.explain.cost_difference import compare  # noqa: PLC0415
     from pyshardy.explain.page.render import render_page  # noqa: PLC0415
 
     hardware = load_hardware(arguments.hardware)
-    title = _shown(arguments.file)
+    title = shown_name(arguments.file)
     module = read_program(arguments.file, tool, arguments.mesh)
     annotated = text_to_partition(module) if arguments.against_xla else ""
     plan = _plan(module, arguments) if arguments.schedule else None
@@ -165,7 +161,7 @@ def _explain_with(ahead: ReportAhead, arguments: Flags, tool: Tool) -> int:
     other = None
     if arguments.diff:
         other_module = read_program(arguments.diff, tool, arguments.mesh)
-        other_title = _shown(arguments.diff)
+        other_title = shown_name(arguments.diff)
         if plan is None:
             other = _explained(other_module, other_title, arguments)
         else:
@@ -178,11 +174,11 @@ def _explain_with(ahead: ReportAhead, arguments: Flags, tool: Tool) -> int:
                 page = plan.html(title)
             else:
                 page = ahead.page(explained, title, xla)
-        _write(arguments.html, page)
+        write_report(arguments.html, page)
     if arguments.trace:
-        _write(arguments.trace, _trace(explained))
+        write_report(arguments.trace, _trace(explained))
     if arguments.model_explorer:
-        _write(arguments.model_explorer, _graph(explained, title))
+        write_report(arguments.model_explorer, _graph(explained, title))
     if arguments.what_if:
         _print_what_if(arguments, tool)
         return 0
@@ -210,7 +206,7 @@ def _explain_with(ahead: ReportAhead, arguments: Flags, tool: Tool) -> int:
     if xla is not None:
         report.print_against_xla(xla)
     if difference is not None:
-        report.print_difference(difference, (title, _shown(arguments.diff)))
+        report.print_difference(difference, (title, shown_name(arguments.diff)))
     elif not explanations and not arguments.collectives and xla is None:
         report.print_program()
         report.print_cost(cost)
@@ -219,22 +215,14 @@ def _explain_with(ahead: ReportAhead, arguments: Flags, tool: Tool) -> int:
 
 def _print_what_if(arguments: Flags, tool: Tool) -> None:
     """Print the effect of other shardings."""
-    from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
-    from pyshardy.cli.tables import Printer, table_of  # noqa: PLC0415
+    from pyshardy.cli.reading import read_sharding, rule_flags_applied  # noqa: PLC0415
+    from pyshardy.cli.tables import Printer  # noqa: PLC0415
 
-    shardings: dict[str, str] = {}
-    for text in arguments.what_if:
-        name, equals, dims = text.rpartition("=[")
-        if not equals:
-            message = f"expected '--what-if' with a value and a sharding, got: '{text}'"
-            raise UsageError(error(f"{message}; write \"arg0=[{{'model'}}, {{}}]\""))
-        shardings[name] = "[" + dims.replace("'", '"')
+    shardings = dict(read_sharding("--what-if", text) for text in arguments.what_if)
     with activity("partitioning"), rule_flags_applied(arguments):
         change = _what_if(arguments, tool).shard_all(shardings)
     printer = Printer()
-    for table in change.tables():
-        rows = [tuple(map(str, row)) for row in table.rows]
-        printer.table(table.title, table_of(table.headings, rows, table.num_numeric))
+    printer.tables(change.tables())
     for each in change.added:
         printer.line(f"\n{each}")
 
@@ -291,10 +279,6 @@ def _what_if(arguments: Flags, tool: Tool) -> WhatIf:
         return whatif(module, hardware=arguments.hardware, plan_hardware=arguments.plan_hardware)
 
 
-def _shown(file: str) -> str:
-    return "<stdin>" if file == "-" else file
-
-
 def _explained(
     module: ir.Module,
     title: str,
@@ -319,7 +303,7 @@ def _explained(
 def _plan(module: ir.Module, arguments: Flags) -> Plan:
     """Apply the tactics of `--schedule`, and print their effects."""
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
-    from pyshardy.cli.tables import Printer, table_of  # noqa: PLC0415
+    from pyshardy.cli.tables import Printer  # noqa: PLC0415
     from pyshardy.schedules.schedule import load_schedule  # noqa: PLC0415
 
     with activity("partitioning"), rule_flags_applied(arguments):
@@ -327,10 +311,7 @@ def _plan(module: ir.Module, arguments: Flags) -> Plan:
             module, hardware=arguments.hardware, plan_hardware=arguments.plan_hardware
         )
     if not arguments.json:
-        printer = Printer()
-        for table in plan.tables():
-            rows = [tuple(map(str, row)) for row in table.rows]
-            printer.table(table.title, table_of(table.headings, rows, table.num_numeric))
+        Printer().tables(plan.tables())
     return plan
 
 
@@ -345,15 +326,6 @@ def _graph(explained: ExplainedProgram, title: str) -> str:
     from pyshardy.explain.page.gather import page_data  # noqa: PLC0415
 
     return json.dumps(model_explorer(page_data(explained, title)))
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as refusal:
-        reason = refusal.strerror or refusal
-        raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
-    print(f"wrote {path}", file=sys.stderr)
 
 
 def _print_json(explained: ExplainedProgram, answers: Mapping[str, object]) -> None:

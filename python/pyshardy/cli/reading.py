@@ -7,7 +7,7 @@ import contextlib
 import logging
 from collections.abc import Iterator
 
-from mlir_sdy.diagnostics import remarks
+from mlir_sdy.diagnostics import UsageError, error, remarks
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from pyshardy.cli.flags import RuleFlags
@@ -47,6 +47,19 @@ def read_program(file: str, tool: Tool, mesh: str | None = None) -> ir.Module:
     if given is not None:
         give_mesh(module, *given)
     return module
+
+
+def read_sharding(flag: str, text: str) -> tuple[str, str]:
+    """Return the value and the dimensions of a flag such as `--fix="w=[{'x'}, {}]"`.
+
+    Raises:
+        UsageError: the text is malformed.
+    """
+    name, equals, dims = text.rpartition("=[")
+    if not equals:
+        message = f"expected '{flag}' with a value and a sharding, got: '{text}'"
+        raise UsageError(error(f"{message}; write \"arg0=[{{'model'}}, {{}}]\""))
+    return name, "[" + dims.replace("'", '"')
 
 
 @contextlib.contextmanager

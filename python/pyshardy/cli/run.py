@@ -24,7 +24,7 @@ from pyshardy.backends import CompileOptions, backend_names
 from pyshardy.backends.registry import registered
 from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, ScheduleFlag, argument, flag
 from pyshardy.cli.progress import activity, is_later_rank
-from pyshardy.cli.tool import Parser, Tool, entry_point
+from pyshardy.cli.tool import Parser, Tool, entry_point, refuse_binary_on_terminal
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
@@ -122,9 +122,7 @@ parser = partial(
 
 def _run(arguments: Flags, tool: Tool) -> int:
     _check(arguments)
-    if arguments.verbose:
-        tool.enable_logging()
-    tool.guard([arguments.file], enabled=not arguments.no_guard)
+    tool.start(arguments, arguments.file)
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
     from pyshardy.backends.arrays.random_inputs import random_inputs  # noqa: PLC0415
     from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
@@ -191,10 +189,8 @@ def _check(arguments: Flags) -> None:
         raise UsageError(error(f"'--profile={arguments.profile}' must be at least 1"))
     if arguments.output != "-" and not arguments.emit:
         raise UsageError(error("'-o' requires '--emit'; use '--outputs' to write arrays"))
-    is_binary = arguments.emit in ("portable", "vmfb")
-    if is_binary and arguments.output == "-" and sys.stdout.isatty():
-        message = f"refusing to write binary '{arguments.emit}' to a terminal; use '-o FILE'"
-        raise UsageError(error(message))
+    if arguments.emit in ("portable", "vmfb"):
+        refuse_binary_on_terminal(arguments.emit, arguments.output)
 
 
 def _partitioned(module: ir.Module, arguments: Flags, profile: Profile) -> PartitionedProgram:

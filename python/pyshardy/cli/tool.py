@@ -23,7 +23,7 @@ from mlir_sdy.diagnostics import (
 )
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.cli.completion import complete_if_asked
-from pyshardy.cli.flags import Flag, flags_of
+from pyshardy.cli.flags import Flag, GuardFlags, flags_of
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.pipeline.errors import describe
 
@@ -135,6 +135,12 @@ class Tool:
 
         continue_in_child(show)
 
+    def start(self, flags: GuardFlags, *inputs: str) -> None:
+        """Log and guard as the flags say; see `guard`."""
+        if flags.verbose:
+            self.enable_logging()
+        self.guard(inputs, enabled=not flags.no_guard)
+
     def enable_logging(self) -> None:
         """Print what the modules of the project log."""
         import logging  # noqa: PLC0415 (for --verbose only)
@@ -168,6 +174,42 @@ class Tool:
     def show(self, diagnostic: Diagnostic) -> None:
         """Print a diagnostic, with the source line if it has a location."""
         print(self.sources.render(diagnostic, self.name), file=sys.stderr)
+
+
+def write_output(file: str, data: bytes) -> None:
+    """Write a file, or to standard output for "-".
+
+    Raises:
+        UsageError: it can't be written.
+    """
+    try:
+        if file != "-":
+            Path(file).write_bytes(data)
+            return
+        if sys.stdout is None:
+            raise UsageError(error("cannot write standard output: it is closed"))
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as refusal:
+        target = "standard output" if file == "-" else f"output file '{file}'"
+        message = f"cannot write {target}: {refusal.strerror or refusal}"
+        raise UsageError(error(message)) from None
+
+
+def write_report(file: str, text: str) -> None:
+    """Write a file, and tell the user so."""
+    write_output(file, text.encode())
+    print(f"wrote {file}", file=sys.stderr)
+
+
+def refuse_binary_on_terminal(form: str, file: str) -> None:
+    """Raise a `UsageError` if a binary form would be written to a terminal."""
+    if file == "-" and sys.stdout.isatty():
+        message = f"refusing to write binary '{form}' to a terminal; use '-o FILE'"
+        raise UsageError(error(message))
 
 
 def entry_point(

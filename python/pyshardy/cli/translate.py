@@ -15,11 +15,10 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.flags import GuardFlags, MeshFlag, argument, flag
-from pyshardy.cli.tool import Parser, Tool, entry_point
+from pyshardy.cli.tool import Parser, Tool, entry_point, refuse_binary_on_terminal, write_output
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,28 +53,16 @@ parser = partial(
 def _run(arguments: Flags, tool: Tool) -> int:
     if arguments.target_version and arguments.to != "portable":
         raise UsageError(error("'--target-version' requires '--to=portable'"))
-    if arguments.to != "text" and arguments.output == "-" and sys.stdout.isatty():
-        message = f"refusing to write binary '{arguments.to}' to a terminal; use '-o FILE'"
-        raise UsageError(error(message))
-    if arguments.verbose:
-        tool.enable_logging()
-    tool.guard([arguments.file], enabled=not arguments.no_guard)
+    if arguments.to != "text":
+        refuse_binary_on_terminal(arguments.to, arguments.output)
+    tool.start(arguments, arguments.file)
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.cli.reading import read_program  # noqa: PLC0415
     from pyshardy.frontends.files import Kind, dump  # noqa: PLC0415
 
     module = read_program(arguments.file, tool, arguments.mesh)
     written = dump(module, Kind(arguments.to), arguments.target_version or "current")
-    if arguments.output == "-":
-        sys.stdout.buffer.write(written)
-        sys.stdout.buffer.flush()
-        return 0
-    try:
-        Path(arguments.output).write_bytes(written)
-    except OSError as refusal:
-        reason = refusal.strerror or refusal
-        message = f"cannot write output file '{arguments.output}': {reason}"
-        raise UsageError(error(message)) from None
+    write_output(arguments.output, written)
     return 0
 
 
