@@ -8,10 +8,11 @@ the pass runs on functions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.pipeline import host_passes
 from pyshardy.pipeline.deprecations import with_current_names
@@ -61,6 +62,24 @@ class Step:
         for anchor in reversed(self.nesting):
             element = PassPipeline(anchor, (element,))
         return PassPipeline(MODULE_ANCHOR, (element,))
+
+
+def operations_at(module: ir.Module, nesting: tuple[str, ...]) -> Iterator[ir.OpView]:
+    """Yield the operations that a step at `nesting` runs on, in the order of the text.
+
+    "any" matches operations of every name.
+    """
+    operations: list[ir.OpView] = [module.operation.opview]
+    for anchor in nesting:
+        operations = [
+            inner
+            for outer in operations
+            for region in outer.regions
+            for block in region.blocks
+            for inner in block.operations
+            if anchor in ("any", inner.operation.name)
+        ]
+    yield from operations
 
 
 def plan_pipeline(pipeline: str | PassPipeline) -> tuple[Step, ...]:

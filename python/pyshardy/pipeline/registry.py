@@ -8,7 +8,6 @@ the file `passes/<stage>/<name>.py` contains the pass of that name (see `pass_pa
 
 from __future__ import annotations
 
-import functools
 import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -106,9 +105,6 @@ def display_name(argument: str) -> str:
 
 _INITIALS = {"cmv1": "CMV1"}
 
-PIPELINES = "pyshardy.pipelines"
-"""The package that registers the project's named pipelines when it is imported."""
-
 _own_passes: dict[str, PassInfo] = {}
 _added_passes: dict[str, PassInfo] = {}
 _added_pipelines: dict[str, PipelineInfo] = {}
@@ -153,13 +149,8 @@ def pass_summaries() -> dict[str, str]:
 
 def pipelines() -> Mapping[str, PipelineInfo]:
     """Return all named pipelines by name."""
-    _load_own_pipelines()
+    importlib.import_module("pyshardy.pipelines")  # which registers those of the project
     return MappingProxyType(_added_pipelines)
-
-
-@functools.cache
-def _load_own_pipelines() -> None:
-    importlib.import_module(PIPELINES)
 
 
 def register_pass(

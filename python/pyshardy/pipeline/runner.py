@@ -33,8 +33,7 @@ from pyshardy.pipeline import canonicalize, symbol_dce
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.pipeline.errors import PipelineError, describe
 from pyshardy.pipeline.instrumentation import Instrumentation
-from pyshardy.pipeline.nesting import operations_at
-from pyshardy.pipeline.plan import Step, plan_pipeline
+from pyshardy.pipeline.plan import Step, operations_at, plan_pipeline
 from pyshardy.pipeline.statistics import operation_counts
 from pyshardy.pipeline.syntax import MODULE_ANCHOR, PassPipeline
 
