@@ -21,9 +21,10 @@ quick: ## Run something of every part of the tests, in less than two minutes
 
 test: generate-check lint unit filecheck example documentation ## Run every check with this Python
 
-generate-check: ## Check that the generated files follow from td/, the records of operations and the flags of the tools
+generate-check: ## Check that the generated files follow from td/, the records of operations, the passes and the flags of the tools
 	$(PYTHON) tools/gen_dialect.py --check
 	$(PYTHON) tools/operation_table.py --check
+	$(PYTHON) tools/pass_reference.py --check
 	$(PYTHON) tools/cli_reference.py --check
 
 lint: ## Check style and types
@@ -65,8 +66,9 @@ beside-tensorflow: ## Use the package beside TensorFlow, JAX and PyTorch, in bal
 newest-jax: ## Run the tests of front ends and XLA with the newest JAX, on Python 3.12
 	$(PYTHON) tools/newest_jax.py
 
-generate: ## Write dialect/mlir_sdy/ods/, the table of passes and docs/reference/ from td/
+generate: ## Write dialect/mlir_sdy/ods/ from td/, and docs/reference/ from all that it describes
 	$(PYTHON) tools/gen_dialect.py
+	$(PYTHON) tools/pass_reference.py
 	$(PYTHON) tools/cli_reference.py
 
 bench: ## Run the measurements, as ratios to peers in the same run, and write their page

@@ -15,13 +15,14 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "dialect"), str(ROOT / "python")]
 
 from generated_files import write_or_check  # noqa: E402
-from pyshardy.cli import auto, explain, opt, run, run_flags, translate  # noqa: E402
-from pyshardy.cli.flags import FLAGS  # noqa: E402
+from pyshardy.cli import auto, explain, opt, run, translate  # noqa: E402
+from pyshardy.cli.opt_flags import FLAGS  # noqa: E402
 from pyshardy.cli.tool import Parser  # noqa: E402
 from pyshardy.lsp import main as lsp  # noqa: E402
 
@@ -71,7 +72,7 @@ For fish: `register-python-argcomplete --shell fish sdy-opt | source`.
 def page() -> str:
     """Return the text of the page."""
     sections = [
-        "\n".join(_of_parser("sdy-run", run.__doc__, run_flags.parser())),
+        "\n".join(_of_parser("sdy-run", run.__doc__, run.parser())),
         "\n".join(_of_parser("sdy-explain", explain.__doc__, explain.parser())),
         "\n".join(_of_parser("sdy-auto", auto.__doc__, auto.parser())),
         "\n".join(_of_parser("sdy-translate", translate.__doc__, translate.parser())),
@@ -91,7 +92,7 @@ def _beginning(name: str, doc: str | None) -> Iterator[str]:
     yield more.partition("\n\nExit status")[0].partition("Exit status")[0].strip() + "\n"
 
 
-def _of_parser(name: str, doc: str | None, parser: Parser) -> Iterator[str]:
+def _of_parser(name: str, doc: str | None, parser: Parser[Any]) -> Iterator[str]:
     yield from _beginning(name, doc)
     yield "| flag | effect |\n|---|---|"
     for spelling, description in parser.described():

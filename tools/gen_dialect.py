@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Generate dialect/mlir_sdy/ods/, the tables of passes and options and docs/reference/ from td/.
+"""Generate dialect/mlir_sdy/ods/ and the reference documentation of both dialects from td/.
 
     python tools/gen_dialect.py           # write the files
     python tools/gen_dialect.py --check   # list the files that differ; fail if there are any
@@ -22,20 +22,15 @@ from pathlib import Path
 
 # The tables use the project's classes, which need not be installed.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dialect"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 from dialect_generator.attributes import AttributeClasses
 from dialect_generator.bindings import enum_builders, operation_classes, public_names
 from dialect_generator.declarations import Declarations, OperationDeclarations
 from dialect_generator.irdl import IrdlWriter
-from dialect_generator.layout import ODS, PIPELINE, PIPELINES, REFERENCE
-from dialect_generator.option_types import option_types_source
-from dialect_generator.pass_stubs import pass_stubs
-from dialect_generator.pipelines import pipeline_reference, release_reference
+from dialect_generator.layout import ODS, REFERENCE
 from dialect_generator.reference import reference
-from dialect_generator.stages import by_stage
 from dialect_generator.tablegen import INSTALL, MissingToolError
-from dialect_generator.tables import pass_table_source, shard_tables_source, tables_source
+from dialect_generator.tables import shard_tables_source, tables_source
 from generated_files import write_or_check
 
 
@@ -49,25 +44,14 @@ def generate() -> dict[Path, str]:
     return {
         ODS / "tables.py": tables_source(declarations),
         ODS / "shard_tables.py": shard_tables_source(shard),
-        PIPELINE / "pass_table.py": pass_table_source(declarations),
-        **pass_stubs(),
-        PIPELINES / "option_types.py": option_types_source(),
         ODS / "attributes.py": attributes,
         ODS / "_sdy_names_gen.py": public_names([operations, attributes]),
         ODS / "_sdy_enum_gen.py": enum_builders(),
         ODS / "_sdy_ops_gen.py": operations,
         ODS / "sdy_attributes.irdl.mlir": irdl.attributes(),
         ODS / "sdy_operations.irdl.mlir": irdl.operations(),
-        REFERENCE / "dialect.md": reference("-gen-dialect-doc", "SdyOps.td", "", "-dialect=sdy"),
-        REFERENCE / "shard.md": reference("-gen-dialect-doc", "Shard.td", "", "-dialect=shard"),
-        REFERENCE / "passes.md": "\n".join(
-            [
-                by_stage(reference("-gen-pass-doc", "SdyPasses.td", "# Passes\n\n")),
-                reference("-gen-pass-doc", "ShardPasses.td", "## The shard dialect\n\n"),
-                pipeline_reference(),
-                release_reference(declarations.passes.values()),
-            ]
-        ),
+        REFERENCE / "dialect.md": reference("SdyOps.td", "sdy"),
+        REFERENCE / "shard.md": reference("Shard.td", "shard"),
     }
 
 

@@ -17,7 +17,7 @@ from pyshardy.program import partition as partition_without_advice
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from pyshardy.pipelines.option_types import PartitionOptions
+    from pyshardy.pipelines.partition import PartitionOptions
 
 
 def partition(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from mlir_sdy.host import ir
     from pyshardy.pipeline.options import OptionValue
-    from pyshardy.pipelines.option_types import PropagationOptions
+    from pyshardy.pipelines.propagation import PropagationOptions
     from pyshardy.propagation.debugging.explanation import Propagation
 
 

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
     from pyshardy.frontends.jax.callable import JaxProgram
     from pyshardy.pipeline.options import OptionValue
-    from pyshardy.pipelines.option_types import PartitionOptions
+    from pyshardy.pipelines.partition import PartitionOptions
 
 __all__ = [
     "Collective",

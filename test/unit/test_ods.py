@@ -22,7 +22,6 @@ from mlir_sdy.ods.declarations import (
 )
 from mlir_sdy.ods.irdl_groups import GROUPS, OPERAND_SIZES, expand_groups, group_sizes
 from mlir_sdy.ods.tables import ATTRIBUTES, ENUMS, OPERATIONS
-from pyshardy.pipeline.pass_table import PASSES
 
 ROOT = Path(__file__).resolve().parents[2]
 ODS = Path(ods_package.__file__).parent
@@ -140,15 +139,6 @@ def test_enums_of_the_model():
         assert [(case.name, str(case), int(case)) for case in getattr(model, name)] == [
             (case.name, case.keyword, case.value) for case in declaration.cases
         ]
-
-
-def test_options_of_passes_have_values_of_their_type():
-    types = {"bool": bool, "int": int, "string": str}
-    for argument, declaration in PASSES.items():
-        assert declaration.argument == argument
-        assert declaration.anchor in {"builtin.module", "func.func"}
-        for option in declaration.options:
-            assert type(option.default) is types[option.type]
 
 
 def test_directives():

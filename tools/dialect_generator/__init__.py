@@ -12,6 +12,4 @@
 | `attributes`   | classes of attributes                                      |
 | `bindings`     | classes of operations and enums, by mlir-tblgen            |
 | `reference`    | the reference documentation                                |
-| `pipelines`    | the reference documentation of pipelines                   |
-| `stages`       | the reference documentation of passes by stages            |
 """

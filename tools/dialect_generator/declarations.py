@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
@@ -24,7 +23,6 @@ from mlir_sdy.ods.declarations import (
     ResultVariable,
     ValueDecl,
 )
-from pyshardy.pipeline.declarations import OptionDecl, PassDecl
 
 
 class OperationDeclarations:
@@ -152,7 +150,7 @@ class OperationDeclarations:
 
 
 class Declarations(OperationDeclarations):
-    """All declarations of the sdy dialect, and the passes of the project."""
+    """All declarations of the sdy dialect."""
 
     def __init__(self) -> None:
         super().__init__("SdyOps.td", "sdy", "Sdy_")
@@ -162,14 +160,6 @@ class Declarations(OperationDeclarations):
         }
         self.attributes = {
             record["mnemonic"]: self._attribute(record) for record in records.of_dialect("AttrDef")
-        }
-        self.passes = {
-            record["argument"]: self._pass(record, pass_records)
-            for pass_records, prefix in (
-                (Records("SdyPasses.td"), "Sdy_"),
-                (Records("ShardPasses.td"), "Shard_"),
-            )
-            for record in pass_records.of_dialect("PassBase", prefix)
         }
 
     # Attributes
@@ -220,40 +210,3 @@ class Declarations(OperationDeclarations):
         if name in self.mnemonics:
             return f"attr:{self.mnemonics[name]}"
         return {"int64_t": "int", "bool": "bool", "StringRef": "string"}[name]
-
-    # Passes
-
-    def _pass(self, record: Record, records: Records) -> PassDecl:
-        operation = re.sub(r".*OperationPass<(.*)>", r"\1", record["baseClass"])
-        return PassDecl(
-            argument=record["argument"],
-            class_name=record["!name"].partition("_")[2],
-            anchor={"ModuleOp": "builtin.module", "func::FuncOp": "func.func"}[operation],
-            summary=record["summary"],
-            description=text_of(record["description"]),
-            options=tuple(self._option(records.resolve(option)) for option in record["options"]),
-            release=record.get("shardyRelease", ""),
-        )
-
-    def _option(self, record: Record) -> OptionDecl:
-        choices = dict(
-            re.findall(r'clEnumValN\(([\w:]+), *"([^"]+)"', record["additionalOptFlags"])
-        )
-        option_type = {"bool": "bool", "int64_t": "int", "int": "int"}.get(record["type"], "string")
-        default: bool | int | str | tuple[()]
-        if "ListOption" in record["!superclasses"]:
-            option_type, default = f"list:{option_type}", ()
-        elif choices:
-            default = choices[record["defaultValue"]]
-        elif option_type == "bool":
-            default = record["defaultValue"] == "true"
-        else:
-            default = json.loads(record["defaultValue"])
-        return OptionDecl(
-            record["argument"],
-            option_type,
-            default,
-            record["description"],
-            choices=tuple(choices.values()),
-            release=record.get("shardyRelease", ""),
-        )

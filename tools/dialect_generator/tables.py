@@ -70,15 +70,6 @@ def tables_source(declarations: Declarations) -> str:
     )
 
 
-def pass_table_source(declarations: Declarations) -> str:
-    """Return `pass_table.py`, the declarations of the passes of both dialects."""
-    return _source(
-        "The declarations of the passes, as plain data.",
-        {"PASSES": ("PassDecl", declarations.passes, "Passes, by argument.")},
-        "pyshardy.pipeline.declarations",
-    )
-
-
 def shard_tables_source(declarations: OperationDeclarations) -> str:
     """Return `shard_tables.py`, the declarations of upstream's shard dialect.
 
@@ -97,11 +88,8 @@ def shard_tables_source(declarations: OperationDeclarations) -> str:
     )
 
 
-def _source(
-    title: str,
-    tables: dict[str, tuple[str, dict[str, Any], str]],
-    module: str = "mlir_sdy.ods.declarations",
-) -> str:
+def _source(title: str, tables: dict[str, tuple[str, dict[str, Any], str]]) -> str:
+    module = "mlir_sdy.ods.declarations"
     body = "\n".join(
         f'{name}: dict[str, {kind}] = {render(table)}\n"""{doc}"""\n'
         for name, (kind, table, doc) in tables.items()

@@ -10,3 +10,5 @@
 | `spellings`       | conversion of other syntax versions to that of the host               |
 | `verify`          | the checks that upstream's verifier lacks                             |
 """
+
+import mlir_sdy.verify  # noqa: F401 (the verifiers of both dialects need each other: that one first)

@@ -14,13 +14,14 @@ Exit status: 0 when a plan was found, else 1.
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.cli.tool import Parser, Tool, entry_point
+from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, argument, flag
+from pyshardy.cli.tool import Parser, Tool, entry_point, write_report
 
 if TYPE_CHECKING:
     from pyshardy.auto.plans.pareto import Pareto
@@ -28,132 +29,100 @@ if TYPE_CHECKING:
     from pyshardy.auto.solvers.solver import Progress
     from pyshardy.auto.strategies.costs import CostModel
     from pyshardy.cost.hardware import Hardware
-    from pyshardy.display import Table
 
 
-def parser() -> Parser:
-    """Return the parser of the command line."""
-    made = Parser(
-        prog="sdy-auto",
-        description="Finds the shardings of a program with the least cost on some hardware, and "
-        "proves how far from the optimum they are at most.",
+@dataclass(frozen=True, kw_only=True)
+class Flags(MeshFlag, RuleFlags, GuardFlags):
+    """The flags of sdy-auto."""
+
+    file: str = argument("input file; - for standard input", default="-")
+    hardware: str = flag(
+        "h100",
+        "hardware whose cost counts: a preset or a TOML file (default: %(default)s)",
+        "NAME|FILE.toml",
     )
-    made.add_argument("file", nargs="?", default="-", help="input file; - for standard input")
-    made.add_argument(
-        "--hardware",
-        default="h100",
-        metavar="NAME|FILE.toml",
-        help="hardware whose cost counts: a preset or a TOML file (default: %(default)s)",
+    memory: str | None = flag(
+        None, "memory of a device, such as 40GB (default: any amount)", "SIZE"
     )
-    made.add_argument(
-        "--memory", metavar="SIZE", help="memory of a device, such as 40GB (default: any amount)"
-    )
-    made.add_argument(
-        "--objective",
+    objective: Literal["time", "bytes"] = flag(
+        "time",
+        "what is minimized: time, or bytes sent (default: %(default)s)",
         choices=("time", "bytes"),
-        default="time",
-        help="what is minimized: time, or bytes sent (default: %(default)s)",
     )
-    made.add_argument(
-        "--axes", metavar="A,B", help="axes of the mesh that may be used (default: all)"
+    axes: str | None = flag(None, "axes of the mesh that may be used (default: all)", "A,B")
+    free: bool = flag(False, "change the shardings of the program as well")
+    uneven: bool = flag(
+        False, "permit axes to shard dimensions that they don't divide; shards are padded"
     )
-    made.add_argument(
-        "--free", action="store_true", help="change the shardings of the program as well"
+    sub_axes: bool = flag(
+        False, "permit a part of an axis to shard a dimension that the whole one doesn't divide"
     )
-    made.add_argument(
-        "--uneven",
-        action="store_true",
-        help="permit axes to shard dimensions that they don't divide; shards are padded",
-    )
-    made.add_argument(
-        "--sub-axes",
-        action="store_true",
-        help="permit a part of an axis to shard a dimension that the whole one doesn't divide",
-    )
-    made.add_argument(
-        "--fix",
-        action="append",
-        default=[],
-        metavar="VALUE=SHARDING",
-        help="fix a sharding, such as \"params['w']=[{'model'}, {}]\"; the value may be a pattern; "
+    fix: tuple[str, ...] = flag(
+        (),
+        "fix a sharding, such as \"params['w']=[{'model'}, {}]\"; the value may be a pattern; "
         "may be repeated",
+        "VALUE=SHARDING",
     )
-    made.add_argument(
-        "--forbid",
-        action="append",
-        default=[],
-        metavar="VALUE=SHARDING",
-        help="forbid a sharding; may be repeated",
-    )
-    made.add_argument(
-        "--gap",
-        type=float,
-        default=0.01,
-        metavar="FRACTION",
-        help="stop when the plan is proven to be within this fraction of the optimum "
+    forbid: tuple[str, ...] = flag((), "forbid a sharding; may be repeated", "VALUE=SHARDING")
+    gap: float = flag(
+        0.01,
+        "stop when the plan is proven to be within this fraction of the optimum "
         "(default: %(default)s)",
+        "FRACTION",
     )
-    made.add_argument(
-        "--timeout",
-        type=float,
-        default=60.0,
-        metavar="SECONDS",
-        help="stop after this time with the best plan so far (default: %(default)s)",
+    timeout: float = flag(
+        60.0, "stop after this time with the best plan so far (default: %(default)s)", "SECONDS"
     )
-    made.add_argument(
-        "--solver", default="combined", metavar="NAME", help="solver (default: %(default)s)"
-    )
-    made.add_argument(
-        "--measured",
-        metavar="FILE.csv",
-        help="measured times: columns kind (a collective or an operation), axis, bytes, flops, "
+    solver: str = flag("combined", "solver (default: %(default)s)", "NAME")
+    measured: str | None = flag(
+        None,
+        "measured times: columns kind (a collective or an operation), axis, bytes, flops, "
         "and seconds",
+        "FILE.csv",
     )
-    made.add_argument(
-        "--byte-price",
-        type=float,
-        default=0.0,
-        metavar="SECONDS",
-        help="added to the time for each byte that a device sends, so that plans that send less "
+    byte_price: float = flag(
+        0.0,
+        "added to the time for each byte that a device sends, so that plans that send less "
         "may take longer (default: %(default)s)",
+        "SECONDS",
     )
-    made.add_argument(
-        "--explain",
-        action="append",
-        default=[],
-        metavar="VALUE",
-        help="show the best plan in which a value is sharded otherwise; may be repeated",
+    explain: tuple[str, ...] = flag(
+        (), "show the best plan in which a value is sharded otherwise; may be repeated", "VALUE"
     )
-    made.add_argument(
-        "--pareto", metavar="SIZES", help="show the cost for several amounts of memory: 80GB,40GB"
+    pareto: str | None = flag(
+        None, "show the cost for several amounts of memory: 80GB,40GB", "SIZES"
     )
-    made.add_argument(
-        "--check",
-        action="store_true",
-        help="partition the program, and compare its collectives and its peak memory with the "
+    check: bool = flag(
+        False,
+        "partition the program, and compare its collectives and its peak memory with the "
         "predicted ones",
     )
-    made.add_argument(
-        "--fit",
-        action="store_true",
-        help="partition the program, and search again with less memory until it fits into --memory",
+    fit: bool = flag(
+        False,
+        "partition the program, and search again with less memory until it fits into --memory",
     )
-    made.add_argument(
-        "--html",
-        metavar="FILE",
-        help="write an HTML report of the plan: "
+    html: str | None = flag(
+        None,
+        "write an HTML report of the plan: "
         "its certificate, the alternatives of each argument, the memory if --pareto is given, and "
         "the program",
+        "FILE",
     )
-    made.add_argument("--save", metavar="FILE.json", help="write the shardings by name")
-    made.add_argument("-o", dest="output", metavar="FILE", help="write the annotated program")
-    made.add_mesh_flag()
-    made.add_rule_flags()
-    made.add_guard_flag()
-    return made
+    save: str | None = flag(None, "write the shardings by name", "FILE.json")
+    output: str | None = flag(None, "write the annotated program", "FILE", name="o")
 
 
-def _costs(arguments: argparse.Namespace, hardware: Hardware) -> CostModel | None:
+parser = partial(
+    Parser[Flags],
+    "sdy-auto",
+    "Finds the shardings of a program with the least cost on some hardware, and proves how "
+    "far from the optimum they are at most.",
+    Flags,
+)
+"""Makes the parser of the command line."""
+
+
+def _costs(arguments: Flags, hardware: Hardware) -> CostModel | None:
     """Return the costs that flags ask for in place of the objective; None without these flags."""
     from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes  # noqa: PLC0415
     from pyshardy.auto.strategies.measured import read_measured  # noqa: PLC0415
@@ -167,13 +136,11 @@ def _costs(arguments: argparse.Namespace, hardware: Hardware) -> CostModel | Non
     return costs
 
 
-def _run(arguments: argparse.Namespace, tool: Tool) -> int:
-    if arguments.verbose:
-        tool.enable_logging()
-    tool.guard([arguments.file], enabled=not arguments.no_guard)
+def _run(arguments: Flags, tool: Tool) -> int:
+    tool.start(arguments, arguments.file)
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.auto.entry import auto_shard  # noqa: PLC0415
-    from pyshardy.cli.reading import read_program, rule_flags_applied  # noqa: PLC0415
+    from pyshardy.cli.reading import read_program, rule_flags_applied, shown_name  # noqa: PLC0415
     from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
 
     hardware = load_hardware(arguments.hardware)
@@ -200,32 +167,28 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
         pareto = _pareto(plan, arguments.pareto) if arguments.pareto else None
         _print(plan, pareto, arguments)
         if arguments.html:
-            title = "<stdin>" if arguments.file == "-" else arguments.file
-            _write(arguments.html, plan.html(title=title, pareto=pareto))
+            write_report(arguments.html, plan.html(title=shown_name(arguments.file), pareto=pareto))
     if arguments.save:
         plan.save(arguments.save)
     if arguments.output:
         from mlir_sdy.assembly import asm  # noqa: PLC0415
 
-        _write(arguments.output, asm(plan.module) + "\n")
+        write_report(arguments.output, asm(plan.module) + "\n")
     return 0
 
 
-def _constrained(constraints: Constraints, arguments: argparse.Namespace) -> Constraints:
+def _constrained(constraints: Constraints, arguments: Flags) -> Constraints:
     """Add the shardings of `--fix` and `--forbid`."""
     from pyshardy.api import sharding  # noqa: PLC0415
+    from pyshardy.cli.reading import read_sharding  # noqa: PLC0415
 
-    for flag, texts, add in (
+    for spelling, texts, add in (
         ("--fix", arguments.fix, type(constraints).fix),
         ("--forbid", arguments.forbid, type(constraints).forbid),
     ):
         for text in texts:
-            name, equals, dims = text.rpartition("=[")
-            if not equals:
-                message = f"expected '{flag}' with a value and a sharding, got: '{text}'"
-                raise UsageError(error(f"{message}; write \"arg0=[{{'model'}}, {{}}]\""))
-            mesh = constraints.search.mesh_name
-            spec = sharding(f"<@{mesh}, [{dims}>".replace("'", '"'))
+            name, dims = read_sharding(spelling, text)
+            spec = sharding(f"<@{constraints.search.mesh_name}, {dims}>")
             constraints = add(constraints, name, spec)
     return constraints
 
@@ -237,21 +200,19 @@ def _pareto(plan: ShardingPlan, sizes: str) -> Pareto:
     return plan.pareto([float(bytes_of_text(each)) for each in sizes.split(",")])
 
 
-def _print(plan: ShardingPlan, pareto: Pareto | None, arguments: argparse.Namespace) -> None:
+def _print(plan: ShardingPlan, pareto: Pareto | None, arguments: Flags) -> None:
     from pyshardy.cli.tables import Printer  # noqa: PLC0415
 
     printer = Printer()
     printer.line(plan.summary())
-    for table in plan.tables():
-        _print_table(table)
+    printer.tables(plan.tables())
     for name in arguments.explain:
         printer.line(f"\n{plan.explain(name)}")
     if pareto is not None:
-        for table in pareto.tables():
-            _print_table(table)
+        printer.tables(pareto.tables())
     if arguments.check:
         check = plan.check()
-        _print_table(check.table())
+        printer.tables([check.table()])
         printer.line(f"\nbytes beyond the prediction: {check.difference:+.2%}")
         printer.line(
             f"peak memory: {check.predicted_memory:,.0f} bytes predicted, "
@@ -263,27 +224,11 @@ def _print(plan: ShardingPlan, pareto: Pareto | None, arguments: argparse.Namesp
             printer.line(f"the limit of {limit:,.0f} bytes is exceeded by {excess:,.0f}: add --fit")
 
 
-def _print_table(table: Table) -> None:
-    from pyshardy.cli.tables import Printer, table_of  # noqa: PLC0415
-
-    rows = [tuple(map(str, row)) for row in table.rows]
-    Printer().table(table.title, table_of(table.headings, rows, table.num_numeric))
-
-
 def _show(progress: Progress) -> None:
     """Print the state of the search on standard error, if it is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
         text = f"{progress.seconds:6.1f} s  {progress.stage}: best {progress.cost:.6g}, "
         print(f"{text}at least {progress.bound:.6g}", file=sys.stderr)
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as refusal:
-        reason = refusal.strerror or refusal
-        raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
-    print(f"wrote {path}", file=sys.stderr)
 
 
 main = entry_point("sdy-auto", parser, _run)

@@ -18,6 +18,7 @@ from mlir_sdy.diagnostics import (
     SdyError,
     SourceLocation,
     UsageError,
+    VerificationError,
     collect,
     emit,
     error,
@@ -25,14 +26,13 @@ from mlir_sdy.diagnostics import (
     remarks,
 )
 from mlir_sdy.dialect import Context
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.stages import stage
 from mlir_sdy.suggest import did_you_mean
-from pyshardy.cli.flags import FLAGS, Arguments
 from pyshardy.cli.mesh_flag import give_mesh, read_mesh
-from pyshardy.cli.round_trip import check_round_trip
+from pyshardy.cli.opt_flags import FLAGS, Arguments
 from pyshardy.cli.split_input import SEPARATOR, Chunk, near_misses, split_input
-from pyshardy.cli.tool import Tool
+from pyshardy.cli.tool import Tool, write_output
 from pyshardy.cli.value_users import with_value_users
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
 from pyshardy.frontends.files import Kind, dump, load
@@ -133,15 +133,15 @@ class Driver:
         printed = (*arguments.mlir_print_ir_before, *arguments.mlir_print_ir_after)
         if not arguments.passes and not printed:
             return  # the declarations of all pipelines need not be loaded
-        known = {**passes(), **pipelines()}
+        known = [*passes(), *pipelines()]
         for flag in arguments.passes:
-            if flag.name not in {**known, **DEPRECATED_PASSES} and not knows(flag.name):
-                names = {**known, **WELL_KNOWN_HOST_PASSES, **FLAGS}
+            if flag.name not in (*known, *DEPRECATED_PASSES) and not knows(flag.name):
+                names = [*known, *WELL_KNOWN_HOST_PASSES, *FLAGS]
                 advice = did_you_mean(flag.name, names, prefix="--")
                 raise UsageError(error(f"unknown flag or pass '--{flag.name}'{advice}"))
         for name in printed:
             if name not in known and not knows(name):
-                advice = did_you_mean(name, {**known, **WELL_KNOWN_HOST_PASSES})
+                advice = did_you_mean(name, [*known, *WELL_KNOWN_HOST_PASSES])
                 raise UsageError(
                     error(f"unknown pass '{name}' in '--mlir-print-ir-before/-after'{advice}")
                 )
@@ -226,7 +226,7 @@ class Driver:
                     restore_on_failure=False,
                 )
             if self._arguments.verify_roundtrip:
-                check_round_trip(module)
+                _check_round_trip(module)
             with self._timing.measure("Output"), stage("writing the program"):
                 return self._serialized(module)
         except SdyError as failure:
@@ -315,28 +315,39 @@ class Driver:
 
     def _write(self, outputs: list[bytes | None]) -> None:
         separator = f"{self._separator or SEPARATOR}\n".encode()
-        data = separator.join(output or b"" for output in outputs)
-        output = self._arguments.output
-        try:
-            if output == "-" and sys.stdout is None:
-                raise UsageError(error("cannot write standard output: it is closed"))
-            if output == "-":
-                sys.stdout.buffer.write(data)
-                sys.stdout.buffer.flush()
-            else:
-                Path(output).write_bytes(data)
-        except BrokenPipeError:
-            raise
-        except OSError as refusal:
-            target = "standard output" if output == "-" else f"output file '{output}'"
-            message = f"cannot write {target}: {refusal.strerror or refusal}"
-            raise UsageError(error(message)) from None
+        write_output(self._arguments.output, separator.join(output or b"" for output in outputs))
 
     def _show(self, diagnostic: Diagnostic) -> None:
         if not self._arguments.mlir_print_op_on_diagnostic:
             kept = (each for each in diagnostic.notes if not each.message.startswith(_OPERATION))
             diagnostic = replace(diagnostic, notes=tuple(kept))
         self._tool.show(diagnostic)
+
+
+def _check_round_trip(module: ir.Module) -> None:
+    """Check that a module stays the same if it is written and read.
+
+    As text in custom and in generic form, and as bytecode.
+
+    Raises:
+        VerificationError: it doesn't, or what was written can't be read.
+    """
+    expected = asm(module, generic=True)
+    written = {
+        "text": asm(module).encode(),
+        "generic text": expected.encode(),
+        "bytecode": dump(module, Kind.BYTECODE),
+    }
+    for form, data in written.items():
+        try:
+            read = load(data, module.context, f"<{form}>")
+        except SdyError as failure:
+            message = f"the program can't be read again from its {form}"
+            place = location_of(module.operation.location)
+            raise VerificationError(error(message, place), *failure.diagnostics) from None
+        if asm(read, generic=True) != expected:
+            message = f"the program differs after writing and reading it as {form}"
+            raise VerificationError(error(message, location_of(module.operation.location)))
 
 
 def _dialects() -> str:

@@ -18,19 +18,19 @@ Exit status: 0 when all went well, else 1, also if the program violates a contra
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, emit, error
+from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, ScheduleFlag, argument, flag
 from pyshardy.cli.progress import activity
-from pyshardy.cli.tool import Parser, Tool, entry_point
+from pyshardy.cli.tool import Parser, Tool, entry_point, write_report
 
 if TYPE_CHECKING:
     from mlir_sdy.diagnostics import Diagnostic
@@ -46,122 +46,103 @@ _NUM_VALUES = 50
 """The number of largest values in the JSON output."""
 
 
-def parser() -> Parser:
-    """Return the parser of the command line."""
-    made = Parser(
-        prog="sdy-explain",
-        description="Propagates and partitions a program. Reports why values have their "
-        "shardings, why collectives exist, and how much they cost.",
-    )
-    made.add_argument("file", nargs="?", default="-", help="input file; - for standard input")
-    made.add_argument(
-        "--value",
-        action="append",
-        default=[],
-        metavar="VALUE",
-        help="explain a value: a name in the text ('%%5', '%%name'), 'arg2', 'result 0', the name "
+@dataclass(frozen=True, kw_only=True)
+class Flags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
+    """The flags of sdy-explain."""
+
+    file: str = argument("input file; - for standard input", default="-")
+    value: tuple[str, ...] = flag(
+        (),
+        "explain a value: a name in the text ('%%5', '%%name'), 'arg2', 'result 0', the name "
         "of an argument, or a source line ('12', 'model.py:40'); may be repeated",
+        "VALUE",
     )
-    made.add_argument(
-        "--collectives", action="store_true", help="explain each collective in detail"
+    collectives: bool = flag(False, "explain each collective in detail")
+    hardware: str = flag(
+        "h100",
+        "hardware for cost estimates: a preset or a TOML file (default: %(default)s)",
+        "NAME|FILE.toml",
     )
-    made.add_argument(
-        "--hardware",
-        default="h100",
-        metavar="NAME|FILE.toml",
-        help="hardware for cost estimates: a preset or a TOML file (default: %(default)s)",
+    plan_hardware: str = flag(
+        "default",
+        "hardware that the program is partitioned for, as in sdy-run (default: %(default)s)",
+        "NAME|FILE.toml",
     )
-    made.add_argument(
-        "--plan-hardware",
-        default="default",
-        metavar="NAME|FILE.toml",
-        help="hardware that the program is partitioned for, as in sdy-run (default: %(default)s)",
-    )
-    made.add_argument(
-        "--diff", metavar="FILE", help="compare costs and shardings with those of another plan"
-    )
-    made.add_argument(
-        "--html",
-        metavar="FILE",
-        help="write an HTML report of the program; with --diff, of both plans; with --schedule, of "
+    diff: str = flag("", "compare costs and shardings with those of another plan", "FILE")
+    html: str | None = flag(
+        None,
+        "write an HTML report of the program; with --diff, of both plans; with --schedule, of "
         "the program after each tactic",
+        "FILE",
     )
-    made.add_argument(
-        "--trace",
-        metavar="FILE",
-        help="write the estimated timeline in Chrome's trace format, for Perfetto",
+    trace: str | None = flag(
+        None, "write the estimated timeline in Chrome's trace format, for Perfetto", "FILE"
     )
-    made.add_argument(
-        "--against-xla",
-        action="store_true",
-        help="compare the collectives with those of XLA's partitioner (needs the extra jax)",
+    against_xla: bool = flag(
+        False, "compare the collectives with those of XLA's partitioner (needs the extra jax)"
     )
-    made.add_argument(
-        "--what-if",
-        action="append",
-        default=[],
-        metavar="VALUE=SHARDING",
-        help="show the effect of another sharding of a value, such as "
+    what_if: tuple[str, ...] = flag(
+        (),
+        "show the effect of another sharding of a value, such as "
         "\"params['w']=[{'model'}, {}]\"; several ones are changed together",
+        "VALUE=SHARDING",
     )
-    made.add_argument(
-        "--advise",
-        action="store_true",
-        help="try constraints on values that propagation shards along another dimension, and print "
+    advise: bool = flag(
+        False,
+        "try constraints on values that propagation shards along another dimension, and print "
         "those with which devices send fewer bytes; with --value, constraints on these values",
     )
-    made.add_argument(
-        "--check",
-        action="append",
-        default=[],
-        metavar="FILE.toml|LIMITS",
-        help="check that the program is within the limits of a contract: a TOML file, or a text "
+    check: tuple[str, ...] = flag(
+        (),
+        "check that the program is within the limits of a contract: a TOML file, or a text "
         "such as 'no all_gather along data; at most 1GiB of memory'; may be repeated",
+        "FILE.toml|LIMITS",
     )
-    made.add_argument(
-        "--model-explorer", metavar="FILE", help="write a graph for the viewer Model Explorer"
-    )
-    made.add_argument("--json", action="store_true", help="print the output as JSON")
-    made.add_mesh_flag()
-    made.add_schedule_flag()
-    made.add_rule_flags()
-    made.add_guard_flag()
-    return made
+    model_explorer: str | None = flag(None, "write a graph for the viewer Model Explorer", "FILE")
+    json: bool = flag(False, "print the output as JSON")
 
 
-def _run(arguments: argparse.Namespace, tool: Tool) -> int:
-    for flag, given in (("--what-if", arguments.what_if), ("--advise", arguments.advise)):
+parser = partial(
+    Parser[Flags],
+    "sdy-explain",
+    "Propagates and partitions a program. Reports why values have their shardings, why "
+    "collectives exist, and how much they cost.",
+    Flags,
+)
+"""Makes the parser of the command line."""
+
+
+def _run(arguments: Flags, tool: Tool) -> int:
+    for spelling, given in (("--what-if", arguments.what_if), ("--advise", arguments.advise)):
         if given and arguments.schedule:
-            message = f"'{flag}' is for annotated programs: it can't be combined with '--schedule'"
-            raise UsageError(error(f"{message}; add a 'manual' tactic to the schedule instead"))
-    inputs = [file for file in (arguments.file, arguments.diff) if file]
-    if arguments.verbose:
-        tool.enable_logging()
-    tool.guard(inputs, enabled=not arguments.no_guard)
+            message = f"'{spelling}' is for annotated programs: it can't be combined with"
+            advice = "add a 'manual' tactic to the schedule instead"
+            raise UsageError(error(f"{message} '--schedule'; {advice}"))
+    tool.start(arguments, *filter(None, (arguments.file, arguments.diff)))
     from pyshardy.pipeline.collection import collection_paused  # noqa: PLC0415
 
     with collection_paused():
         return _explain(arguments, tool)
 
 
-def _explain(arguments: argparse.Namespace, tool: Tool) -> int:
+def _explain(arguments: Flags, tool: Tool) -> int:
     from pyshardy.cli.explain_ahead import ReportAhead  # noqa: PLC0415 (loads the MLIR host)
 
     with ReportAhead() as ahead:
         return _explain_with(ahead, arguments, tool)
 
 
-def _explain_with(ahead: ReportAhead, arguments: argparse.Namespace, tool: Tool) -> int:
+def _explain_with(ahead: ReportAhead, arguments: Flags, tool: Tool) -> int:
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.backends.xla.text import text_to_partition  # noqa: PLC0415
-    from pyshardy.cli.reading import read_program  # noqa: PLC0415
+    from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
     from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
     from pyshardy.explain.against_xla import against_xla  # noqa: PLC0415
     from pyshardy.explain.cost_difference import compare  # noqa: PLC0415
     from pyshardy.explain.page.render import render_page  # noqa: PLC0415
 
     hardware = load_hardware(arguments.hardware)
-    title = _shown(arguments.file)
+    title = shown_name(arguments.file)
     module = read_program(arguments.file, tool, arguments.mesh)
     annotated = text_to_partition(module) if arguments.against_xla else ""
     plan = _plan(module, arguments) if arguments.schedule else None
@@ -180,7 +161,7 @@ def _explain_with(ahead: ReportAhead, arguments: argparse.Namespace, tool: Tool)
     other = None
     if arguments.diff:
         other_module = read_program(arguments.diff, tool, arguments.mesh)
-        other_title = _shown(arguments.diff)
+        other_title = shown_name(arguments.diff)
         if plan is None:
             other = _explained(other_module, other_title, arguments)
         else:
@@ -193,11 +174,11 @@ def _explain_with(ahead: ReportAhead, arguments: argparse.Namespace, tool: Tool)
                 page = plan.html(title)
             else:
                 page = ahead.page(explained, title, xla)
-        _write(arguments.html, page)
+        write_report(arguments.html, page)
     if arguments.trace:
-        _write(arguments.trace, _trace(explained))
+        write_report(arguments.trace, _trace(explained))
     if arguments.model_explorer:
-        _write(arguments.model_explorer, _graph(explained, title))
+        write_report(arguments.model_explorer, _graph(explained, title))
     if arguments.what_if:
         _print_what_if(arguments, tool)
         return 0
@@ -225,36 +206,28 @@ def _explain_with(ahead: ReportAhead, arguments: argparse.Namespace, tool: Tool)
     if xla is not None:
         report.print_against_xla(xla)
     if difference is not None:
-        report.print_difference(difference, (title, _shown(arguments.diff)))
+        report.print_difference(difference, (title, shown_name(arguments.diff)))
     elif not explanations and not arguments.collectives and xla is None:
         report.print_program()
         report.print_cost(cost)
     return status
 
 
-def _print_what_if(arguments: argparse.Namespace, tool: Tool) -> None:
+def _print_what_if(arguments: Flags, tool: Tool) -> None:
     """Print the effect of other shardings."""
-    from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
-    from pyshardy.cli.tables import Printer, table_of  # noqa: PLC0415
+    from pyshardy.cli.reading import read_sharding, rule_flags_applied  # noqa: PLC0415
+    from pyshardy.cli.tables import Printer  # noqa: PLC0415
 
-    shardings: dict[str, str] = {}
-    for text in arguments.what_if:
-        name, equals, dims = text.rpartition("=[")
-        if not equals:
-            message = f"expected '--what-if' with a value and a sharding, got: '{text}'"
-            raise UsageError(error(f"{message}; write \"arg0=[{{'model'}}, {{}}]\""))
-        shardings[name] = "[" + dims.replace("'", '"')
+    shardings = dict(read_sharding("--what-if", text) for text in arguments.what_if)
     with activity("partitioning"), rule_flags_applied(arguments):
         change = _what_if(arguments, tool).shard_all(shardings)
     printer = Printer()
-    for table in change.tables():
-        rows = [tuple(map(str, row)) for row in table.rows]
-        printer.table(table.title, table_of(table.headings, rows, table.num_numeric))
+    printer.tables(change.tables())
     for each in change.added:
         printer.line(f"\n{each}")
 
 
-def _print_advice(arguments: argparse.Namespace, tool: Tool) -> None:
+def _print_advice(arguments: Flags, tool: Tool) -> None:
     """Print the constraints that help."""
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
 
@@ -271,7 +244,7 @@ def _print_advice(arguments: argparse.Namespace, tool: Tool) -> None:
         print("no constraint that was tried makes devices send fewer bytes")
 
 
-def _check(explained: ExplainedProgram, arguments: argparse.Namespace, tool: Tool) -> int:
+def _check(explained: ExplainedProgram, arguments: Flags, tool: Tool) -> int:
     """Report the limits that the program exceeds, and return the exit status."""
     from pyshardy.contracts.contract import Contract  # noqa: PLC0415
     from pyshardy.contracts.files import read_contract  # noqa: PLC0415
@@ -296,7 +269,7 @@ def _check(explained: ExplainedProgram, arguments: argparse.Namespace, tool: Too
     return 1
 
 
-def _what_if(arguments: argparse.Namespace, tool: Tool) -> WhatIf:
+def _what_if(arguments: Flags, tool: Tool) -> WhatIf:
     """Return the what-if of the program in the file."""
     from pyshardy.cli.reading import read_program, rule_flags_applied  # noqa: PLC0415
     from pyshardy.explain.what_if import whatif  # noqa: PLC0415
@@ -306,14 +279,10 @@ def _what_if(arguments: argparse.Namespace, tool: Tool) -> WhatIf:
         return whatif(module, hardware=arguments.hardware, plan_hardware=arguments.plan_hardware)
 
 
-def _shown(file: str) -> str:
-    return "<stdin>" if file == "-" else file
-
-
 def _explained(
     module: ir.Module,
     title: str,
-    arguments: argparse.Namespace,
+    arguments: Flags,
     on_propagated: Callable[[ir.Module, Propagation], None] | None = None,
 ) -> ExplainedProgram:
     """Return the explained program of a module, which is propagated in place."""
@@ -331,10 +300,10 @@ def _explained(
         )
 
 
-def _plan(module: ir.Module, arguments: argparse.Namespace) -> Plan:
+def _plan(module: ir.Module, arguments: Flags) -> Plan:
     """Apply the tactics of `--schedule`, and print their effects."""
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
-    from pyshardy.cli.tables import Printer, table_of  # noqa: PLC0415
+    from pyshardy.cli.tables import Printer  # noqa: PLC0415
     from pyshardy.schedules.schedule import load_schedule  # noqa: PLC0415
 
     with activity("partitioning"), rule_flags_applied(arguments):
@@ -342,10 +311,7 @@ def _plan(module: ir.Module, arguments: argparse.Namespace) -> Plan:
             module, hardware=arguments.hardware, plan_hardware=arguments.plan_hardware
         )
     if not arguments.json:
-        printer = Printer()
-        for table in plan.tables():
-            rows = [tuple(map(str, row)) for row in table.rows]
-            printer.table(table.title, table_of(table.headings, rows, table.num_numeric))
+        Printer().tables(plan.tables())
     return plan
 
 
@@ -360,15 +326,6 @@ def _graph(explained: ExplainedProgram, title: str) -> str:
     from pyshardy.explain.page.gather import page_data  # noqa: PLC0415
 
     return json.dumps(model_explorer(page_data(explained, title)))
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as refusal:
-        reason = refusal.strerror or refusal
-        raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
-    print(f"wrote {path}", file=sys.stderr)
 
 
 def _print_json(explained: ExplainedProgram, answers: Mapping[str, object]) -> None:

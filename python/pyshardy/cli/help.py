@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.suggest import did_you_mean
-from pyshardy.cli.flags import FLAGS
+from pyshardy.cli.opt_flags import FLAGS
 from pyshardy.pipeline import Option, passes, pipelines
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.options import option_text, origin_text
-from pyshardy.pipeline.registry import PassInfo, PipelineInfo
+from pyshardy.pipeline.registry import PassInfo, PipelineInfo, pass_summaries
 
 _COLUMN = 44
 _WIDTH = 100
@@ -73,7 +73,7 @@ def pass_help_text(name: str) -> str:
     elif name in WELL_KNOWN_HOST_PASSES:
         lines = [_entry(2, f"--{name}", f"{WELL_KNOWN_HOST_PASSES[name]}; a pass of MLIR")]
     else:
-        known = {**passes(), **pipelines(), **WELL_KNOWN_HOST_PASSES}
+        known = [*passes(), *pipelines(), *WELL_KNOWN_HOST_PASSES]
         advice = did_you_mean(name, known) or "; 'sdy-opt --list-passes' lists them"
         raise UsageError(error(f"no help on '{name}', which is no pass or pipeline{advice}"))
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -82,13 +82,11 @@ def pass_help_text(name: str) -> str:
 def pass_list() -> str:
     """Return the text of `--list-passes`: a line with name and summary per pass."""
     summaries = {
-        **{name: info.summary for name, info in sorted(passes().items())},
+        **pass_summaries(),
         **{name: info.summary for name, info in sorted(pipelines().items())},
         **WELL_KNOWN_HOST_PASSES,
     }
-    return "".join(
-        f"{name:<{_COLUMN - 1}} {text.removesuffix('.')}\n" for name, text in summaries.items()
-    )
+    return "".join(f"{name:<{_COLUMN - 1}} {text}\n" for name, text in summaries.items())
 
 
 def _pass_entries(name: str, info: PassInfo) -> Iterator[str]:
@@ -97,8 +95,7 @@ def _pass_entries(name: str, info: PassInfo) -> Iterator[str]:
 
 
 def _pipeline_entries(name: str, info: PipelineInfo) -> Iterator[str]:
-    summary = info.summary.removesuffix(".")
-    yield _entry(2, f"--{name}", f"{summary}{origin_text(info.release)}")
+    yield _entry(2, f"--{name}", f"{info.summary}{origin_text(info.release)}")
     yield _entry(2, "", f"Runs {', '.join(info.default_steps())}.")
     yield from _option_entries(info.options)
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyshardy.cli.completion import complete_if_asked
-from pyshardy.cli.flags import Arguments, parse_arguments
 from pyshardy.cli.help import full_help_text, help_text, pass_help_text, pass_list
+from pyshardy.cli.opt_flags import Arguments, parse_arguments
 from pyshardy.cli.tool import Tool
 from pyshardy.cli.version import version_text
 

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Iterable
 
 from pyshardy.cli.completion import last_word
-from pyshardy.cli.flags import FLAGS
+from pyshardy.cli.opt_flags import FLAGS
 from pyshardy.pipeline import passes, pipelines
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.options import OptionType
@@ -15,33 +15,30 @@ from pyshardy.pipeline.options import OptionType
 
 def completing_parser() -> argparse.ArgumentParser:
     """Return a parser with the flags of `sdy-opt`, its passes and their options."""
-    declared = {**passes(), **pipelines()}
-    names = [*declared, *WELL_KNOWN_HOST_PASSES]
+    names = [*passes(), *pipelines(), *WELL_KNOWN_HOST_PASSES]
     # argcomplete completes the values of flags that require one; passes take options or none.
     completed = last_word().partition("=")[0].lstrip("-")
     parser = argparse.ArgumentParser(prog="sdy-opt", add_help=False)
     parser.add_argument("input", nargs="?")
     for flag in FLAGS.values():
-        spelling = f"-{flag.name}" if len(flag.name) == 1 else f"--{flag.name}"
-        if flag.kind == "switch":
-            parser.add_argument(spelling, action="store_true", help=flag.description)
+        if flag.type == "bool":
+            parser.add_argument(flag.spelling, action="store_true", help=flag.description)
             continue
-        choices = flag.metavar.split("|") if flag.kind == "mode" else None
-        if flag.metavar.startswith("pass"):
-            choices = names
-        may_be_alone = flag.kind in ("mode", "optional") and flag.name != completed
-        nargs = "?" if may_be_alone else None
-        parser.add_argument(spelling, nargs=nargs, choices=choices, help=flag.description)
+        choices = names if flag.metavar in ("pass", "pass,...") else flag.choices or None
+        nargs = None if flag.alone is None or flag.name == completed else "?"
+        parser.add_argument(flag.spelling, nargs=nargs, choices=choices, help=flag.description)
     for name in names:
-        info = declared.get(name)
-        options = [
-            f"{option.name}={value}"
-            for option in (info.options if info is not None else ())
-            for value in _values(option.type)
-        ]
         nargs = None if name == completed else "?"
-        parser.add_argument(f"--{name}", nargs=nargs, choices=options or None)
+        options = _option_values(name) if name == completed else None
+        parser.add_argument(f"--{name}", nargs=nargs, choices=options)
     return parser
+
+
+def _option_values(name: str) -> list[str] | None:
+    """Return the options of a pass or pipeline with values to propose, if it has any."""
+    info = passes().get(name) or pipelines().get(name)
+    declared = info.options if info is not None else ()
+    return [f"{each.name}={value}" for each in declared for value in _values(each.type)] or None
 
 
 def _values(option: OptionType) -> Iterable[str]:

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import logging
 from collections.abc import Iterator
 
-from mlir_sdy.diagnostics import remarks
+from mlir_sdy.diagnostics import UsageError, error, remarks
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
+from pyshardy.cli.flags import RuleFlags
 from pyshardy.cli.mesh_flag import give_mesh, read_mesh
 from pyshardy.cli.tool import Tool
 from pyshardy.frontends.files import Kind, load
@@ -49,8 +49,21 @@ def read_program(file: str, tool: Tool, mesh: str | None = None) -> ir.Module:
     return module
 
 
+def read_sharding(flag: str, text: str) -> tuple[str, str]:
+    """Return the value and the dimensions of a flag such as `--fix="w=[{'x'}, {}]"`.
+
+    Raises:
+        UsageError: the text is malformed.
+    """
+    name, equals, dims = text.rpartition("=[")
+    if not equals:
+        message = f"expected '{flag}' with a value and a sharding, got: '{text}'"
+        raise UsageError(error(f"{message}; write \"arg0=[{{'model'}}, {{}}]\""))
+    return name, "[" + dims.replace("'", '"')
+
+
 @contextlib.contextmanager
-def rule_flags_applied(arguments: argparse.Namespace) -> Iterator[None]:
+def rule_flags_applied(arguments: RuleFlags) -> Iterator[None]:
     """Apply `--load-rules`, `--strict-rules` and `--remarks` inside the `with` block."""
     for path in arguments.load_rules:
         load_rules(path)

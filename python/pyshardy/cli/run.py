@@ -15,18 +15,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, emit, error, warning
-from pyshardy.backends import CompileOptions
+from pyshardy.backends import CompileOptions, backend_names
 from pyshardy.backends.registry import registered
+from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, ScheduleFlag, argument, flag
 from pyshardy.cli.progress import activity, is_later_rank
-from pyshardy.cli.run_flags import SAME, parser
-from pyshardy.cli.tool import Tool, entry_point
+from pyshardy.cli.tool import Parser, Tool, entry_point, refuse_binary_on_terminal
 
 if TYPE_CHECKING:
-    import argparse
-
     from mlir_sdy.host import ir
     from pyshardy.cli.run_profile import Profile
     from pyshardy.cli.run_report import Report
@@ -35,12 +35,94 @@ if TYPE_CHECKING:
 
 _PROPAGATION = "sdy-propagation-pipeline"
 
+SAME = "the same"
+"""The value of `--compare` that selects the backend of the program."""
 
-def _run(arguments: argparse.Namespace, tool: Tool) -> int:
+
+@dataclass(frozen=True, kw_only=True)
+class Flags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
+    """The flags of sdy-run."""
+
+    file: str = argument("input file; - for standard input")
+    seed: int = flag(0, "seed of the random inputs (default: 0)", "N")
+    tolerance: float | None = flag(
+        None,
+        "maximum difference of floating-point results, relative to the largest absolute value "
+        "of the result (default: depends on the least precise element type; 1e-5 for f32)",
+        "T",
+    )
+    backend: str = flag(
+        "interpreter",
+        f"backend that runs the program: {', '.join(backend_names())} (default: %(default)s)",
+        "NAME",
+        choices=backend_names(),
+    )
+    hardware: str = flag(
+        "default",
+        "hardware that the program is partitioned for: a preset or a TOML file "
+        "(default: %(default)s)",
+        "NAME|FILE.toml",
+    )
+    inputs: str | None = flag(
+        None,
+        "read the inputs from this .npz file, by name or position; an .npy file has one",
+        "FILE",
+    )
+    outputs: str | None = flag(None, "write the outputs to this .npz file", "FILE")
+    compare: str | None = flag(
+        None,
+        "backend that runs the unpartitioned program for the comparison (default: the backend "
+        "of the program)",
+        "NAME",
+        choices=(SAME, *backend_names()),
+        alone=SAME,
+    )
+    profile: int | None = flag(
+        None,
+        "report the time of each stage; run N more times and report the fastest (default: 5)",
+        "N",
+        alone=5,
+    )
+    emit: str | None = flag(
+        None,
+        "do not run; write the partitioned program as text, as a portable artifact, as HLO "
+        "compiled by XLA, or as a module for IREE",
+        choices=("stablehlo", "portable", "hlo", "vmfb"),
+    )
+    target: str = flag(
+        "llvm-cpu", "target of --emit=vmfb (default: %(default)s)", choices=("llvm-cpu", "cuda")
+    )
+    output: str = flag("-", "output file of --emit (default: -)", "FILE", name="o")
+    optimization: int | None = flag(
+        None,
+        "optimization level; 0 compiles fastest, 3 runs fastest (default: the backend's)",
+        choices=range(4),
+    )
+    cache: str | None = flag(None, "cache compiled programs in this directory", "DIR")
+    custom_call: tuple[str, ...] = flag(
+        (),
+        "implement custom calls of this target by a function in a Python file, which takes "
+        "the local operands as NumPy arrays and returns the local results",
+        "TARGET=FILE:FUNCTION",
+    )
+    nan_safe: bool = flag(False, "preserve NaN in max and min all-reduces, which XLA drops on CPUs")
+    print_module: bool = flag(False, "print the partitioned program first")
+    no_check: bool = flag(False, "do not run the unpartitioned program")
+
+
+parser = partial(
+    Parser[Flags],
+    "sdy-run",
+    "Propagates and partitions a program, runs it on simulated devices with random inputs, "
+    "and compares the results with those of the unpartitioned program.",
+    Flags,
+)
+"""Makes the parser of the command line."""
+
+
+def _run(arguments: Flags, tool: Tool) -> int:
     _check(arguments)
-    if arguments.verbose:
-        tool.enable_logging()
-    tool.guard([arguments.file], enabled=not arguments.no_guard)
+    tool.start(arguments, arguments.file)
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
     from pyshardy.backends.arrays.random_inputs import random_inputs  # noqa: PLC0415
     from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
@@ -57,7 +139,7 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     )
     profile = Profile(arguments.profile)
     if not arguments.emit:
-        for backend in {arguments.backend, arguments.compare} - {None, SAME}:
+        for backend in {arguments.backend, arguments.compare or SAME} - {SAME}:
             registered(backend).check_installed()
     filename = shown_name(arguments.file)
     module = read_program(arguments.file, tool, arguments.mesh)
@@ -99,7 +181,7 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     return status
 
 
-def _check(arguments: argparse.Namespace) -> None:
+def _check(arguments: Flags) -> None:
     """Raise an error for flags that cannot be combined."""
     if arguments.no_check and arguments.compare:
         raise UsageError(error("'--compare' and '--no-check' cannot be combined"))
@@ -107,15 +189,11 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(error(f"'--profile={arguments.profile}' must be at least 1"))
     if arguments.output != "-" and not arguments.emit:
         raise UsageError(error("'-o' requires '--emit'; use '--outputs' to write arrays"))
-    is_binary = arguments.emit in ("portable", "vmfb")
-    if is_binary and arguments.output == "-" and sys.stdout.isatty():
-        message = f"refusing to write binary '{arguments.emit}' to a terminal; use '-o FILE'"
-        raise UsageError(error(message))
+    if arguments.emit in ("portable", "vmfb"):
+        refuse_binary_on_terminal(arguments.emit, arguments.output)
 
 
-def _partitioned(
-    module: ir.Module, arguments: argparse.Namespace, profile: Profile
-) -> PartitionedProgram:
+def _partitioned(module: ir.Module, arguments: Flags, profile: Profile) -> PartitionedProgram:
     from pyshardy.advised_partition import partition  # noqa: PLC0415
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
     from pyshardy.contracts.annotated import (  # noqa: PLC0415
@@ -178,7 +256,7 @@ def _begun_report(
 
 
 def _agree(
-    arguments: argparse.Namespace,
+    arguments: Flags,
     original: ir.Module,
     inputs: Sequence[Array],
     outputs: Sequence[Array],

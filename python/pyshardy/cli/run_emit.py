@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
-from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.backends import CompileOptions
+from pyshardy.cli.tool import write_output
 from pyshardy.frontends.files import Kind, dump
 from pyshardy.program import PartitionedProgram
 
@@ -29,17 +27,7 @@ def emit(
         UsageError: the file can't be written, or a package is missing.
         ExecutionError: a compiler rejects the program.
     """
-    data = _FORMS[form](program, target, options)
-    if output == "-":
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return
-    try:
-        Path(output).write_bytes(data)
-    except OSError as refusal:
-        reason = refusal.strerror or refusal
-        raise UsageError(error(f"cannot open output file '{output}': {reason}")) from None
+    write_output(output, _FORMS[form](program, target, options))
 
 
 def _stablehlo(program: PartitionedProgram, _: str, __: CompileOptions) -> bytes:

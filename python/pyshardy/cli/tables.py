@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mlir_sdy.diagnostics import SourceLocation
+from pyshardy.display import Table as TextTable
 
 _WIDTH_OF_FILES = 200
 _NARROWEST = 10
@@ -49,6 +50,12 @@ class Printer:
         """Print a table under its title."""
         self.line(f"\n{title}", "bold")
         self.value(content.laid_out(self._console.width))
+
+    def tables(self, tables: Iterable[TextTable]) -> None:
+        """Print the tables of a report."""
+        for each in tables:
+            rows = [tuple(map(str, row)) for row in each.rows]
+            self.table(each.title, table_of(each.headings, rows, each.num_numeric))
 
     def fits(self, content: Content) -> bool:
         """Whether a table is readable at the width of the output."""

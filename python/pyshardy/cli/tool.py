@@ -9,8 +9,9 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import MISSING
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from mlir_sdy.diagnostics import (
     Diagnostic,
@@ -22,6 +23,7 @@ from mlir_sdy.diagnostics import (
 )
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.cli.completion import complete_if_asked
+from pyshardy.cli.flags import Flag, GuardFlags, flags_of
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.pipeline.errors import describe
 
@@ -31,17 +33,9 @@ if TYPE_CHECKING:
 
 _INVALID_CHOICE = re.compile(r"invalid choice: '(?P<given>.*)' \(choose from (?P<choices>.*)\)")
 
-NO_GUARD = "run in a single process, without recovery from crashes of the MLIR host; for debuggers"
-"""The description of the flag `--no-guard`, which all tools have."""
+Flags = TypeVar("Flags")
 
-VERBOSE = "log files, passes with their times and numbers of operations, and programs"
-SCHEDULE_FIRST = "propagate by the tactics of this TOML file before the passes"
-SCHEDULE = "apply the tactics of this TOML file, which replaces propagation"
-MESH = "mesh to use instead of the program's: data:4,model:2"
-MESH_FORM = "[NAME=]AXIS:SIZE,..."
-LOAD_RULES = "load sharding rules from this Python file"
-STRICT_RULES = "report operations without a sharding rule as errors"
-REMARKS = "report operations that cannot be computed on shards, and their cost"
+_TYPES: dict[str, type] = {"int": int, "float": float}
 
 
 class Tool:
@@ -141,6 +135,12 @@ class Tool:
 
         continue_in_child(show)
 
+    def start(self, flags: GuardFlags, *inputs: str) -> None:
+        """Log and guard as the flags say; see `guard`."""
+        if flags.verbose:
+            self.enable_logging()
+        self.guard(inputs, enabled=not flags.no_guard)
+
     def enable_logging(self) -> None:
         """Print what the modules of the project log."""
         import logging  # noqa: PLC0415 (for --verbose only)
@@ -176,10 +176,46 @@ class Tool:
         print(self.sources.render(diagnostic, self.name), file=sys.stderr)
 
 
+def write_output(file: str, data: bytes) -> None:
+    """Write a file, or to standard output for "-".
+
+    Raises:
+        UsageError: it can't be written.
+    """
+    try:
+        if file != "-":
+            Path(file).write_bytes(data)
+            return
+        if sys.stdout is None:
+            raise UsageError(error("cannot write standard output: it is closed"))
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as refusal:
+        target = "standard output" if file == "-" else f"output file '{file}'"
+        message = f"cannot write {target}: {refusal.strerror or refusal}"
+        raise UsageError(error(message)) from None
+
+
+def write_report(file: str, text: str) -> None:
+    """Write a file, and tell the user so."""
+    write_output(file, text.encode())
+    print(f"wrote {file}", file=sys.stderr)
+
+
+def refuse_binary_on_terminal(form: str, file: str) -> None:
+    """Raise a `UsageError` if a binary form would be written to a terminal."""
+    if file == "-" and sys.stdout.isatty():
+        message = f"refusing to write binary '{form}' to a terminal; use '-o FILE'"
+        raise UsageError(error(message))
+
+
 def entry_point(
     name: str,
-    parser: Callable[[], argparse.ArgumentParser],
-    work: Callable[[argparse.Namespace, Tool], int],
+    parser: Callable[[], Parser[Flags]],
+    work: Callable[[Flags, Tool], int],
 ) -> Callable[..., int]:
     """Return the `main` of a tool.
 
@@ -190,49 +226,55 @@ def entry_point(
     Args:
         name: the name of the tool.
         parser: makes the parser of the command line.
-        work: the work, given the parsed arguments; returns the exit status.
+        work: the work, given the flags; returns the exit status.
     """
 
     def main(argv: Sequence[str] | None = None) -> int:
         complete_if_asked(parser)
         tool = Tool(name, argv)
-        return tool.run(lambda: work(parser().parse_args(tool.arguments), tool))
+        return tool.run(lambda: work(parser().read(tool.arguments), tool))
 
     return main
 
 
-class Parser(argparse.ArgumentParser):
-    """Reports invalid command lines as diagnostics, and adds `--version`."""
+class Parser(argparse.ArgumentParser, Generic[Flags]):
+    """Reads the flags of a dataclass, and `--version`; reports invalid ones as diagnostics.
 
-    def __init__(self, prog: str, description: str):
+    Args:
+        prog: the name of the tool.
+        description: one or two sentences for the help.
+        flags: the dataclass; see `flags`.
+    """
+
+    def __init__(self, prog: str, description: str, flags: type[Flags]):
         super().__init__(prog=prog, description=description)
+        self._flags = flags
         self.add_argument(
             "--version",
             action=_PrintVersion,
             nargs=0,
+            default=argparse.SUPPRESS,
             help="print the versions of pyshardy, the MLIR host and Python",
         )
+        for flag in flags_of(flags):
+            self._add(flag)
 
-    def add_mesh_flag(self) -> None:
-        """Add `--mesh`."""
-        self.add_argument("--mesh", metavar=MESH_FORM, help=MESH)
-
-    def add_schedule_flag(self) -> None:
-        """Add `--schedule`."""
-        self.add_argument("--schedule", metavar="FILE.toml", help=SCHEDULE)
-
-    def add_rule_flags(self) -> None:
-        """Add the flags of tools that propagate shardings."""
-        self.add_argument(
-            "--load-rules", action="append", default=[], metavar="FILE", help=LOAD_RULES
-        )
-        self.add_argument("--strict-rules", action="store_true", help=STRICT_RULES)
-        self.add_argument("--remarks", action="store_true", help=REMARKS)
-
-    def add_guard_flag(self) -> None:
-        """Add `--verbose` and `--no-guard`."""
-        self.add_argument("-v", "--verbose", action="store_true", help=VERBOSE)
-        self.add_argument("--no-guard", action="store_true", help=NO_GUARD)
+    def _add(self, flag: Flag) -> None:
+        about: dict[str, Any] = {"help": flag.description}
+        if flag.type == "bool":
+            about["action"] = "store_true"
+        elif flag.type == "tuple[str, ...]":
+            about |= {"action": "append", "default": [], "metavar": flag.metavar}
+        else:
+            about |= {"type": _TYPES.get(flag.type, str), "metavar": flag.metavar or None}
+            about |= {"choices": flag.choices} if flag.choices else {}
+            about |= {"nargs": "?", "const": flag.alone} if flag.alone is not None else {}
+            about |= {"default": flag.default} if flag.default is not MISSING else {}
+        if flag.name:
+            about["dest"] = flag.field
+        elif flag.default is not MISSING:
+            about["nargs"] = "?"
+        self.add_argument(*(flag.spellings if flag.name else [flag.field]), **about)
 
     def described(self) -> Iterator[tuple[str, str]]:
         """Yield the spelling and the description of each argument and flag."""
@@ -247,17 +289,17 @@ class Parser(argparse.ArgumentParser):
             described = {**vars(action), "prog": self.prog}
             yield names, (action.help or "") % described
 
-    def parse_args(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, args: Sequence[str], namespace: None = None
-    ) -> argparse.Namespace:
+    def read(self, arguments: Sequence[str]) -> Flags:
         """Parse the command line; flags that don't exist are errors, with suggestions."""
-        parsed, unknown = self.parse_known_args(args, namespace)
+        parsed, unknown = self.parse_known_args(arguments)
         if unknown:
             flag = unknown[0].partition("=")[0]
             advice = did_you_mean(flag, self._option_string_actions)
             what = "flag" if flag.startswith("-") else "argument"
             self.error(f"unknown {what} '{unknown[0]}'{advice}")
-        return parsed
+        repeated = {each.field for each in flags_of(self._flags) if each.type.startswith("tuple")}
+        values = {name: tuple(v) if name in repeated else v for name, v in vars(parsed).items()}
+        return self._flags(**values)
 
     def error(self, message: str) -> NoReturn:
         """Raise a `UsageError` with a suggestion that refers to `--help`."""

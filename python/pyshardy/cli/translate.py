@@ -12,68 +12,57 @@ Exit status: 0 when all went well, else 1.
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
+from dataclasses import dataclass
+from functools import partial
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.cli.tool import Parser, Tool, entry_point
+from pyshardy.cli.flags import GuardFlags, MeshFlag, argument, flag
+from pyshardy.cli.tool import Parser, Tool, entry_point, refuse_binary_on_terminal, write_output
 
 
-def parser() -> Parser:
-    """Return the parser of the command line."""
-    made = Parser(
-        prog="sdy-translate",
-        description="Converts a program between text, MLIR bytecode and portable artifacts of "
-        "StableHLO.",
-    )
-    made.add_argument("file", nargs="?", default="-", help="input file; - for standard input")
-    made.add_argument(
-        "--to",
-        choices=("text", "bytecode", "portable"),
-        default="text",
-        help="output format: text, bytecode of this MLIR version, or a portable artifact of "
+@dataclass(frozen=True, kw_only=True)
+class Flags(MeshFlag, GuardFlags):
+    """The flags of sdy-translate."""
+
+    file: str = argument("input file; - for standard input", default="-")
+    to: str = flag(
+        "text",
+        "output format: text, bytecode of this MLIR version, or a portable artifact of "
         "StableHLO (default: %(default)s)",
+        choices=("text", "bytecode", "portable"),
     )
-    made.add_argument(
-        "--target-version",
-        metavar="VERSION",
-        help="StableHLO version of the portable artifact: 'current', 'minimum' or a version such "
+    target_version: str | None = flag(
+        None,
+        "StableHLO version of the portable artifact: 'current', 'minimum' or a version such "
         "as 1.15.0 (default: current)",
+        "VERSION",
     )
-    made.add_argument(
-        "-o", dest="output", default="-", metavar="FILE", help="output file (default: -)"
-    )
-    made.add_mesh_flag()
-    made.add_guard_flag()
-    return made
+    output: str = flag("-", "output file (default: -)", "FILE", name="o")
 
 
-def _run(arguments: argparse.Namespace, tool: Tool) -> int:
+parser = partial(
+    Parser[Flags],
+    "sdy-translate",
+    "Converts a program between text, MLIR bytecode and portable artifacts of StableHLO.",
+    Flags,
+)
+"""Makes the parser of the command line."""
+
+
+def _run(arguments: Flags, tool: Tool) -> int:
     if arguments.target_version and arguments.to != "portable":
         raise UsageError(error("'--target-version' requires '--to=portable'"))
-    if arguments.to != "text" and arguments.output == "-" and sys.stdout.isatty():
-        message = f"refusing to write binary '{arguments.to}' to a terminal; use '-o FILE'"
-        raise UsageError(error(message))
-    if arguments.verbose:
-        tool.enable_logging()
-    tool.guard([arguments.file], enabled=not arguments.no_guard)
+    if arguments.to != "text":
+        refuse_binary_on_terminal(arguments.to, arguments.output)
+    tool.start(arguments, arguments.file)
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.cli.reading import read_program  # noqa: PLC0415
     from pyshardy.frontends.files import Kind, dump  # noqa: PLC0415
 
     module = read_program(arguments.file, tool, arguments.mesh)
     written = dump(module, Kind(arguments.to), arguments.target_version or "current")
-    if arguments.output == "-":
-        sys.stdout.buffer.write(written)
-        sys.stdout.buffer.flush()
-        return 0
-    try:
-        Path(arguments.output).write_bytes(written)
-    except OSError as refusal:
-        reason = refusal.strerror or refusal
-        message = f"cannot write output file '{arguments.output}': {reason}"
-        raise UsageError(error(message)) from None
+    write_output(arguments.output, written)
     return 0
 
 

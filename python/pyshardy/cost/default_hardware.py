@@ -1,5 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The name of the default hardware, apart from the model so that options load without it."""
 
+from typing import Annotated
+
+from pyshardy.pipeline.options import Help
+
 DEFAULT_HARDWARE = "default"
 """The preset that the partitioner assumes: fast links between hosts, of power-of-two rates."""
+
+HardwareOption = Annotated[
+    str,
+    Help(
+        "devices and links whose cost counts: a preset, a TOML file, or an inline table of TOML",
+        release="pyshardy",
+    ),
+]
+"""The type of the option `hardware` of passes."""

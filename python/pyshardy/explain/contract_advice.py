@@ -26,7 +26,7 @@ from pyshardy.pipeline import PipelineError
 from pyshardy.propagation.debugging.explanation import Propagation
 
 if TYPE_CHECKING:
-    from pyshardy.pipelines.option_types import PropagationOptions
+    from pyshardy.pipelines.propagation import PropagationOptions
 
 _MOST_CANDIDATES = 2
 _TRIED = "this was tried, and sends less"

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from pyshardy.frontends.jax.meshes import MeshOfJax
     from pyshardy.frontends.torch import TracedModule
-    from pyshardy.pipelines.option_types import PartitionOptions, PropagationOptions
+    from pyshardy.pipelines.partition import PartitionOptions
+    from pyshardy.pipelines.propagation import PropagationOptions
 
 
 def explain(

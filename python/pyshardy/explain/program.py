@@ -25,7 +25,8 @@ from pyshardy.propagation.debugging.explanation import Advice, Explanation, Prop
 
 if TYPE_CHECKING:
     from pyshardy.pipeline.options import OptionValue
-    from pyshardy.pipelines.option_types import PartitionOptions, PropagationOptions
+    from pyshardy.pipelines.partition import PartitionOptions
+    from pyshardy.pipelines.propagation import PropagationOptions
 
 
 COST_HARDWARE = "h100"

@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from pyshardy.lsp.documents import Document, is_same_file
 from pyshardy.lsp.facts import CollectiveFact, DiagnosticData, ValueFact
-from pyshardy.pipeline.registry import passes, pipelines
+from pyshardy.pipeline.registry import pass_summaries, passes, pipelines
 
 SOURCE = "pyshardy"
 EXPLAIN, TRACE = "pyshardy.explain", "pyshardy.trace"
@@ -266,10 +266,11 @@ def completions(document: Document, position: types.Position) -> list[types.Comp
 
 def _pass_items(document: Document, offset: int, word: str) -> Iterator[types.CompletionItem]:
     where = document.range(offset - len(word.lstrip("-")), offset)
-    for name, info in sorted({**passes(), **pipelines()}.items()):
+    of_pipelines = {name: info.summary for name, info in pipelines().items()}
+    for name, summary in sorted({**pass_summaries(), **of_pipelines}.items()):
         yield types.CompletionItem(
             name,
             kind=types.CompletionItemKind.Function,
-            detail=info.summary,
+            detail=summary,
             text_edit=types.TextEdit(where, name),
         )

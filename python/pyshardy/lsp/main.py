@@ -12,28 +12,34 @@ Exit status: 0 when the editor ends it, else 1.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
+from dataclasses import dataclass
+from functools import partial
 
+from pyshardy.cli.flags import flag
 from pyshardy.cli.tool import Parser, Tool, entry_point
 from pyshardy.packages import require
 
 
-def parser() -> Parser:
-    """Return the parser of the command line."""
-    made = Parser(
-        prog="sdy-lsp",
-        description="Language server for MLIR programs with shardings, and for Python files that "
-        "trace them. Editors start it and talk to it on standard input and output.",
-    )
-    made.add_argument(
-        "--tcp", type=int, metavar="PORT", help="listen on a port of this machine instead"
-    )
-    return made
+@dataclass(frozen=True, kw_only=True)
+class Flags:
+    """The flags of sdy-lsp."""
+
+    tcp: int | None = flag(None, "listen on a port of this machine instead", "PORT")
 
 
-def _run(arguments: argparse.Namespace, _: Tool) -> int:
+parser = partial(
+    Parser[Flags],
+    "sdy-lsp",
+    "Language server for MLIR programs with shardings, and for Python files that trace "
+    "them. Editors start it and talk to it on standard input and output.",
+    Flags,
+)
+"""Makes the parser of the command line."""
+
+
+def _run(arguments: Flags, _: Tool) -> int:
     require("pygls", "sdy-lsp", extra="lsp")
     from pyshardy.lsp.server import create_server  # noqa: PLC0415 (needs an extra)
 

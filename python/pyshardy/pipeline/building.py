@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.suggest import did_you_mean
-from pyshardy.pipeline.options import Option, OptionValue, option_text
+from pyshardy.pipeline.options import OptionValue, option_text
 from pyshardy.pipeline.registry import passes, pipelines
 from pyshardy.pipeline.syntax import MODULE_ANCHOR, OptionText, PassPipeline, PassUse
 
@@ -29,7 +29,8 @@ def use(argument: str, /, **options: OptionValue) -> PassUse:
     Raises:
         UsageError: a pass or pipeline of this project has no such option.
     """
-    declared = _declared_options(argument)
+    info = (passes().get(argument) or pipelines().get(argument)) if options else None
+    declared = None if info is None else info.options
     defaults = {} if declared is None else {each.keyword: each.default for each in declared}
     for keyword in options if declared is not None else ():
         if keyword not in defaults:
@@ -42,12 +43,6 @@ def use(argument: str, /, **options: OptionValue) -> PassUse:
         if keyword not in defaults or defaults[keyword] != value
     )
     return PassUse(argument, written)
-
-
-def _declared_options(argument: str) -> tuple[Option, ...] | None:
-    """Return the options of a pass or pipeline of this project; None for another one."""
-    info = passes().get(argument) or pipelines().get(argument)
-    return None if info is None else info.options
 
 
 def on_functions(*elements: Element) -> PassPipeline:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from mlir_sdy.assembly import asm
 from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
 from pyshardy.pipeline.instrumentation import Instrumentation
-from pyshardy.pipeline.nesting import operations_at
-from pyshardy.pipeline.plan import Step
+from pyshardy.pipeline.plan import Step, operations_at
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Options of passes: types, defaults and parsing.
 
-An option is declared once: in `td/`, as a field of a dataclass, or as a keyword parameter of a
-Python function. The help, the checks of pipelines and the keyword arguments of passes are derived
-from it.
+An option is declared once: as a keyword-only parameter of a function, or as a field of a dataclass
+or a `TypedDict`. The help, the checks of pipelines and the reference are derived from it.
 """
 
 from __future__ import annotations
@@ -13,19 +12,20 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import Annotated, Any, TypeVar, cast
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.pipeline.syntax import OptionText, PassUse
 
-if TYPE_CHECKING:
-    from pyshardy.pipeline.declarations import OptionDecl
-
 Scalar = bool | int | float | str
 OptionValue = Scalar | tuple[Scalar, ...]
 Result = TypeVar("Result")
+_Keywords = TypeVar("_Keywords", bound=Mapping[str, object])
+
+_HEADING = re.compile(r"^(Options|Args|Attributes|Returns|Raises|Example):\n", re.MULTILINE)
+"""The beginning of a section of a docstring."""
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _SCALARS: dict[str, type[Scalar]] = {"bool": bool, "int": int, "float": float, "str": str}
@@ -84,7 +84,7 @@ class Option:
         type: the type of its value.
         default: the default value.
         description: one sentence for the help.
-        release: its release if it differs from that of the pass, as in `PassDecl`.
+        release: its release if it differs from that of the pass; see `PassInfo`.
     """
 
     name: str
@@ -153,117 +153,141 @@ def _either(names: Iterable[str], word: str = "or") -> str:
     return f"{', '.join(others)} {word} {last}" if others else last
 
 
-def option(default: OptionValue, *, release: str) -> Any:
-    """Return a field of a dataclass of options with the release of its origin; see `PassDecl`.
+@dataclass(frozen=True, slots=True)
+class Help:
+    """The help on an option beside its type, so that several passes can share it.
 
-    inline_meshes: bool = option(True, release="0.12")
+        Hardware = Annotated[str, Help("devices and links whose cost counts", release="pyshardy")]
+
+    Attributes:
+        description: one sentence; empty if the docstring of the pass describes the option.
+        release: the release of the option if it differs from that of the pass; see `PassInfo`.
+        default: the default of a key of a `TypedDict`, which has no other place for it.
     """
-    return field(default=default, metadata={"release": release})
+
+    description: str = ""
+    release: str = ""
+    default: OptionValue | None = None
+
+    def updated(self, other: Help) -> Help:
+        """Return the help with what another one says in addition, or instead."""
+        return Help(
+            other.description or self.description,
+            other.release or self.release,
+            self.default if other.default is None else other.default,
+        )
 
 
 def options_of(function: Callable[..., object]) -> tuple[Option, ...]:
     """Return the options that a function declares.
 
-    These are its keyword-only parameters, described in the section `Args:` of its docstring; or, if
-    it has a parameter `options` whose type is a dataclass, the keyword-only fields of that class,
-    described in the section `Attributes:`. An option is annotated with `bool`, `int`, `float`,
-    `str`, a `Literal` of strings, or a `tuple[..., ...]` of these, and has a default.
+    These are its keyword-only parameters; or, if it has a parameter `options` whose type is
+    a dataclass or a `TypedDict`, the fields of that. An option is annotated with `bool`, `int`,
+    `float`, `str`, a `Literal` of strings, or a `tuple[..., ...]` of these, and has a default. The
+    section `Options:`, `Args:` or `Attributes:` of the docstring describes it, or a `Help` in its
+    annotation.
 
     Raises:
         TypeError: a parameter has another type, or no default.
     """
     option_set = options_class(function)
     if option_set is not None:
-        return _fields_of(option_set)
-    return _declared_by(function, function.__name__, _described_arguments(function), {})
+        return options_in(option_set)
+    function = inspect.unwrap(function)
+    parameters = inspect.signature(function).parameters.values()
+    defaults = {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
+    annotations = {name: _annotation_of(function, name) for name in defaults}
+    return _declared(function.__name__, annotations, defaults, _described_options(function))
 
 
-def _fields_of(option_set: type) -> tuple[Option, ...]:
-    """Return the options that a dataclass and its bases declare."""
-    descriptions: dict[str, str] = {}
-    for base in option_set.__mro__:
-        descriptions = {**_described_arguments(base), **descriptions}
-    releases = {each.name: each.metadata.get("release", "") for each in fields(option_set)}
-    return _declared_by(option_set, option_set.__name__, descriptions, releases)
+@functools.cache
+def options_in(option_set: type) -> tuple[Option, ...]:
+    """Return the options that a dataclass or a `TypedDict` declares, with those of its bases."""
+    annotations = typing.get_type_hints(option_set, include_extras=True)
+    described: dict[str, str] = {}
+    for base in reversed(inspect.getmro(option_set)):
+        described |= _described_options(base)
+    if typing.is_typeddict(option_set):
+        defaults = {name: _help_of(each).default for name, each in annotations.items()}
+    else:
+        defaults = {each.name: each.default for each in fields(option_set)}
+    return _declared(option_set.__name__, annotations, defaults, described)
 
 
-def _declared_by(
-    declaring: Callable[..., object],
+def with_defaults(option_set: type[_Keywords], given: _Keywords) -> _Keywords:
+    """Return options of a `TypedDict` together with the defaults of all others."""
+    defaults = {each.keyword: each.default for each in options_in(option_set)}
+    return cast("_Keywords", {**defaults, **given})
+
+
+def _declared(
     owner: str,
-    descriptions: Mapping[str, str],
-    releases: Mapping[str, str],
+    annotations: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+    described: Mapping[str, str],
 ) -> tuple[Option, ...]:
-    hints = typing.get_type_hints(declaring)
     declared: list[Option] = []
-    for parameter in inspect.signature(declaring).parameters.values():
-        if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
-            continue
-        name = parameter.name
-        if parameter.default is inspect.Parameter.empty:
+    for name, default in defaults.items():
+        if default in (inspect.Parameter.empty, MISSING, None):
             raise TypeError(f"option '{name}' of {owner} requires a default")
-        option_type = _type_of_annotation(hints.get(name))
+        option_type = _type_of_annotation(annotations[name])
         if option_type is None:
             raise TypeError(
                 f"option '{name}' of {owner} must be annotated with bool, int, float, str, a "
                 "Literal of strings, or a tuple[..., ...] of these"
             )
-        description, release = descriptions.get(name, ""), releases.get(name, "")
+        beside = _help_of(annotations[name])
+        description = (beside.description or described.get(name, "")).removesuffix(".")
         declared.append(
-            Option(name.replace("_", "-"), option_type, parameter.default, description, release)
+            Option(name.replace("_", "-"), option_type, default, description, beside.release)
         )
     return tuple(declared)
 
 
+def _annotation_of(function: Callable[..., object], parameter: str) -> Any:
+    """Return the type of a parameter; types of others may be imported for type checkers only."""
+    annotation = function.__annotations__.get(parameter)
+    return eval(annotation, function.__globals__) if isinstance(annotation, str) else annotation
+
+
 @functools.lru_cache(maxsize=256)  # Each pass asks whenever it runs, and annotations are text.
 def options_class(function: Callable[..., object]) -> type | None:
-    """Return the dataclass of the parameter `options` of a function, if it has one."""
-    annotation = typing.get_type_hints(function).get("options")
-    return annotation if isinstance(annotation, type) and is_dataclass(annotation) else None
+    """Return the type of the parameter `options` of a function, if that is a set of options."""
+    function = inspect.unwrap(function)
+    annotation = _annotation_of(function, "options")
+    is_set = is_dataclass(annotation) or typing.is_typeddict(annotation)
+    return annotation if isinstance(annotation, type) and is_set else None
 
 
 def call_with_options(
     function: Callable[..., Result], *arguments: object, keywords: Mapping[str, OptionValue]
 ) -> Result:
-    """Call a function with options by their keywords, or with the dataclass that has them."""
+    """Call a function with options by their keywords, or with the set that has them."""
     option_set = options_class(function)
     if option_set is None:
         return function(*arguments, **keywords)
     return function(*arguments, option_set(**keywords))
 
 
-def _described_arguments(documented: object) -> dict[str, str]:
-    """Return the descriptions in the section `Args:` or `Attributes:`, each in one line."""
+def sections_of(documented: object) -> dict[str, str]:
+    """Return the sections of a docstring by their headings; the text before them has none."""
     docstring = inspect.cleandoc(getattr(documented, "__doc__", None) or "")
-    _, *sections = re.split(r"\n(?:Args|Attributes):\n", docstring, maxsplit=1)
-    section = "".join(sections)
+    text, *rest = _HEADING.split(docstring)
+    return {"": text.rstrip(), **dict(zip(rest[::2], rest[1::2], strict=True))}
+
+
+def _described_options(documented: object) -> dict[str, str]:
+    """Return the descriptions of options and arguments in a docstring, each in one line."""
     described: dict[str, str] = {}
-    for line in section.splitlines():
-        entry = re.match(r" {4}(\w+): (.*)", line)
-        if entry is not None:
-            described[entry[1]] = entry[2]
-        elif described and line.startswith(" " * 8):
-            last = next(reversed(described))
-            described[last] += f" {line.strip()}"
-        else:
-            break
+    for heading, section in sections_of(documented).items():
+        for line in section.splitlines() if heading in ("Options", "Args", "Attributes") else ():
+            entry = re.match(r" {4}(\w+): (.*)", line)
+            if entry is not None:
+                described[entry[1]] = entry[2]
+            elif described and line.startswith(" " * 8):
+                last = next(reversed(described))
+                described[last] += f" {line.strip()}"
     return described
-
-
-def declared_option(declaration: OptionDecl) -> Option:
-    """Return the option of a declaration in `td/`."""
-    scalar = declaration.type.removeprefix("list:")
-    option_type = OptionType(
-        "str" if scalar == "string" else scalar,
-        is_list=declaration.type != scalar,
-        choices=declaration.choices,
-    )
-    return Option(
-        declaration.name,
-        option_type,
-        declaration.default,
-        declaration.description,
-        declaration.release,
-    )
 
 
 def origin_text(release: str) -> str:
@@ -274,6 +298,8 @@ def origin_text(release: str) -> str:
 
 def _type_of_annotation(annotation: object) -> OptionType | None:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Annotated:
+        return _type_of_annotation(arguments[0])
     if origin is tuple and len(arguments) == 2 and arguments[1] is Ellipsis:
         element = _type_of_annotation(arguments[0])
         if element is None or element.is_list:
@@ -285,3 +311,9 @@ def _type_of_annotation(annotation: object) -> OptionType | None:
         if annotation is scalar:
             return OptionType(name)
     return None
+
+
+def _help_of(annotation: object) -> Help:
+    """Return the help in an annotation; what an outer one says replaces what is inside."""
+    found = [each for each in getattr(annotation, "__metadata__", ()) if isinstance(each, Help)]
+    return functools.reduce(Help.updated, found, Help())

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib
+import importlib.util
 import pkgutil
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -39,21 +42,33 @@ class PassPackage(ModuleType):
         return sorted({*super().__dir__(), *self.__all__})
 
 
-def function_name(argument: str) -> str:
-    """Return the name of the function and the file of a pass.
-
-    Example: `sdy-close-shardings` is in `close_shardings.py`, `shard-partition` in
-    `shard_partition.py`.
-    """
-    return argument.removeprefix("sdy-").replace("-", "_")
-
-
 @functools.cache
 def pass_modules() -> dict[str, str]:
-    """Return the module of each pass of the project, by the name of its function."""
-    found: dict[str, str] = {}
+    """Return the module of each pass of the project, by the name of the pass in pipelines.
+
+    Example: `sdy-close-shardings` is in `passes/exporting/close_shardings.py`, `shard-partition` in
+    `passes/shard/shard_partition.py`.
+    """
+    modules: dict[str, str] = {}
     for stage in STAGES:
         package = importlib.import_module(f"{_PASSES}.{stage}")
+        prefix = "" if stage == "shard" else "sdy-"
         for module in pkgutil.iter_modules(package.__path__):
-            found[module.name] = f"{package.__name__}.{module.name}"
-    return found
+            argument = prefix + module.name.replace("_", "-")
+            modules[argument] = f"{package.__name__}.{module.name}"
+    return modules
+
+
+def summary_in_source(argument: str) -> str:
+    """Return the first line of the docstring of a pass of the project, without importing it.
+
+    Importing all passes takes a second, as it loads the MLIR host and most of the project.
+    """
+    module = pass_modules()[argument]
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    for statement in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == module.rpartition(".")[2]:
+            return (ast.get_docstring(statement) or "").partition("\n")[0].removesuffix(".")
+    raise AssertionError(f"{module} has no function of its name")

@@ -8,10 +8,11 @@ the pass runs on functions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.pipeline import host_passes
 from pyshardy.pipeline.deprecations import with_current_names
@@ -63,6 +64,24 @@ class Step:
         return PassPipeline(MODULE_ANCHOR, (element,))
 
 
+def operations_at(module: ir.Module, nesting: tuple[str, ...]) -> Iterator[ir.OpView]:
+    """Yield the operations that a step at `nesting` runs on, in the order of the text.
+
+    "any" matches operations of every name.
+    """
+    operations: list[ir.OpView] = [module.operation.opview]
+    for anchor in nesting:
+        operations = [
+            inner
+            for outer in operations
+            for region in outer.regions
+            for block in region.blocks
+            for inner in block.operations
+            if anchor in ("any", inner.operation.name)
+        ]
+    yield from operations
+
+
 def plan_pipeline(pipeline: str | PassPipeline) -> tuple[Step, ...]:
     """Return the steps of `pipeline` in the order of execution.
 
@@ -107,7 +126,7 @@ def _expanded(use: PassUse, expanding: tuple[str, ...]) -> PassPipeline:
 
 def _host_step(use: PassUse, nesting: tuple[str, ...]) -> Step:
     if not host_passes.knows(use.name):
-        known = {**passes(), **pipelines(), **WELL_KNOWN_HOST_PASSES}
+        known = [*passes(), *pipelines(), *WELL_KNOWN_HOST_PASSES]
         advice = did_you_mean(use.name, known)
         raise UsageError(error(f"unknown pass '{use.name}'{advice}", use.location))
     current = nesting[-1] if nesting else MODULE_ANCHOR

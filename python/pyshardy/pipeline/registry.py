@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The registry of passes and named pipelines.
 
-The project's own passes are declared in `td/`. The file `passes/<stage>/<name>.py` contains the
-function that implements the pass of that name (see `pass_package`). Passes are imported when they
-run, so that listing them is cheap. Users add their own with the decorators `register_pass` and
-`register_pipeline`.
+The decorators `register_pass` and `register_pipeline` declare a pass or a pipeline by its function.
+Users import the files of their passes. Those of the project are imported when they are looked up:
+the file `passes/<stage>/<name>.py` contains the pass of that name (see `pass_package`).
 """
 
 from __future__ import annotations
 
-import functools
 import importlib
-import inspect
-from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -22,10 +18,10 @@ from pyshardy.pipeline.options import (
     Option,
     OptionValue,
     call_with_options,
-    declared_option,
     options_of,
+    sections_of,
 )
-from pyshardy.pipeline.pass_package import function_name, pass_modules
+from pyshardy.pipeline.pass_package import pass_modules, summary_in_source
 from pyshardy.pipeline.syntax import MODULE_ANCHOR, PassPipeline, parse_pipeline
 
 PassFunction = Callable[..., None]
@@ -40,13 +36,14 @@ class PassInfo:
     Attributes:
         argument: its name in pipelines.
         summary: one line for the help.
-        description: the full documentation.
+        description: the documentation after the summary, without options and errors.
         anchor: the operation it runs on. A pass on "builtin.module" gets the `ir.Module`; any
             other gets, one by one, the operations of that name directly in the module.
         options: the options, each passed as a keyword argument.
-        implementation: the function, or its location: `module:function`.
+        function: the function that implements the pass.
         display_name: the name in IR dumps and timing reports: `BasicPropagatePass`.
-        release: the release of its origin; see `PassDecl`.
+        release: the first release of jaxlib whose Shardy has it (`0.12`), `0.10.2` for all that are
+            supported, `pyshardy` for none; empty for passes that aren't Shardy's matter.
     """
 
     argument: str
@@ -54,18 +51,13 @@ class PassInfo:
     description: str
     anchor: str
     options: tuple[Option, ...]
-    implementation: PassFunction | str
+    function: PassFunction
     display_name: str
     release: str = ""
 
-    def load(self) -> PassFunction:
-        """Return the function that implements the pass."""
-        given = self.implementation
-        return _imported(given) if isinstance(given, str) else given
-
     def run(self, target: Any, keywords: Mapping[str, OptionValue]) -> None:
         """Run the pass on the operation of its anchor, with options by their keywords."""
-        call_with_options(self.load(), target, keywords=keywords)
+        call_with_options(self.function, target, keywords=keywords)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +69,7 @@ class PipelineInfo:
         summary: one line for the help.
         options: the options, each passed as a keyword argument or as a field of a dataclass.
         function: the function that returns the pipeline.
-        release: the release of its origin; see `PassDecl`.
+        release: the release of its origin; see `PassInfo`.
     """
 
     argument: str
@@ -100,74 +92,85 @@ class PipelineInfo:
         return list(map(str, self.build().elements))
 
 
-@functools.cache
-def _imported(implementation: str) -> PassFunction:
-    """Return the function of a name such as `module:function`."""
-    module, _, function = implementation.partition(":")
-    return getattr(importlib.import_module(module), function)
-
-
 def display_name(argument: str) -> str:
-    """The argument in camel case: `sdy-close-shardings` becomes `SdyCloseShardings`."""
-    return "".join(word[:1].upper() + word[1:] for word in argument.split("-"))
+    """The argument in camel case: `symbol-dce` becomes `SymbolDce`.
+
+    A pass of the project is named as in C++: `sdy-close-shardings` becomes `CloseShardingsPass`.
+    """
+    is_own = argument in pass_modules()
+    words = (argument.removeprefix("sdy-") if is_own else argument).split("-")
+    name = "".join(_INITIALS.get(word, word[:1].upper() + word[1:]) for word in words)
+    return f"{name}Pass" if is_own else name
 
 
-PIPELINES = "pyshardy.pipelines"
-"""The package that registers the project's named pipelines when it is imported."""
+_INITIALS = {"cmv1": "CMV1"}
 
+_own_passes: dict[str, PassInfo] = {}
 _added_passes: dict[str, PassInfo] = {}
 _added_pipelines: dict[str, PipelineInfo] = {}
 
 
-@functools.cache
-def _own_passes() -> dict[str, PassInfo]:
-    """Return the project's passes: those that are declared and have an implementation."""
-    from pyshardy.pipeline.pass_table import PASSES  # noqa: PLC0415 - only to run or list passes
+class _Passes(Mapping[str, PassInfo]):
+    """The passes by name; a pass of the project is imported when its value is read."""
 
-    modules = pass_modules()
-    return {
-        name: PassInfo(
-            name,
-            declaration.summary,
-            declaration.description,
-            declaration.anchor,
-            tuple(map(declared_option, declaration.options)),
-            f"{modules[function_name(name)]}:{function_name(name)}",
-            declaration.class_name,
-            declaration.release,
-        )
-        for name, declaration in PASSES.items()
-        if function_name(name) in modules
-    }
+    def __getitem__(self, argument: str) -> PassInfo:
+        if argument in _added_passes:
+            return _added_passes[argument]
+        if argument not in _own_passes:
+            importlib.import_module(pass_modules()[argument])
+        return _own_passes[argument]
+
+    def __contains__(self, argument: object) -> bool:
+        return argument in _added_passes or argument in pass_modules()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**pass_modules(), **_added_passes})
+
+    def __len__(self) -> int:
+        return len({**pass_modules(), **_added_passes})
 
 
 def passes() -> Mapping[str, PassInfo]:
-    """Return all passes written in Python by name, without those of the host."""
-    return MappingProxyType(ChainMap(_added_passes, _own_passes()))
+    """Return all passes written in Python by name, without those of the host.
+
+    The names are known without importing the passes of the project.
+    """
+    return _Passes()
+
+
+def pass_summaries() -> dict[str, str]:
+    """Return the summary of each pass by name, in this order, without importing the passes."""
+    known = {**_own_passes, **_added_passes}
+    return {
+        name: known[name].summary if name in known else summary_in_source(name)
+        for name in sorted(passes())
+    }
 
 
 def pipelines() -> Mapping[str, PipelineInfo]:
     """Return all named pipelines by name."""
-    _load_own_pipelines()
+    importlib.import_module("pyshardy.pipelines")  # which registers those of the project
     return MappingProxyType(_added_pipelines)
 
 
-@functools.cache
-def _load_own_pipelines() -> None:
-    importlib.import_module(PIPELINES)
-
-
 def register_pass(
-    argument: str, *, summary: str = "", anchor: str = MODULE_ANCHOR, replace: bool = False
+    argument: str,
+    *,
+    summary: str = "",
+    anchor: str = MODULE_ANCHOR,
+    replace: bool = False,
+    release: str = "",
 ) -> Callable[[_Function], _Function]:
     """Register a function as a pass for use in pipelines.
 
     The options of the pass are the keyword-only parameters of the function:
 
-        @register_pass("count-ops", summary="Counts operations", anchor="func.func")
+        @register_pass("count-ops", summary="Count operations", anchor="func.func")
         def count_ops(function, *, only_sdy: bool = False) -> None: ...
 
         run_pipeline(module, "func.func(count-ops{only-sdy=true})")
+
+    The docstring is the help: its first line, the text after it, and its section `Options:`.
 
     The function changes its argument in place. It fails by raising an `SdyError`, and warns
     through `mlir_sdy.diagnostics.emit`.
@@ -178,6 +181,7 @@ def register_pass(
         anchor: the operation the pass runs on. On "builtin.module" the function gets the
             `ir.Module`; else it gets each operation of that name directly in the module.
         replace: whether to replace a pass of that name, including those of the project.
+        release: the release of its origin, for passes of Shardy; see `PassInfo`.
 
     Raises:
         ValueError: the name is taken.
@@ -185,15 +189,19 @@ def register_pass(
     """
 
     def register(function: _Function) -> _Function:
-        _check_name(argument, replace)
-        _added_passes[argument] = PassInfo(
+        is_own = pass_modules().get(argument) == function.__module__
+        if not is_own:
+            _check_name(argument, replace)
+        first_line, _, description = sections_of(function)[""].partition("\n")
+        (_own_passes if is_own else _added_passes)[argument] = PassInfo(
             argument,
-            summary or _first_line(function),
-            inspect.getdoc(function) or "",
+            summary or first_line.removesuffix("."),
+            description.strip("\n"),
             anchor,
             options_of(function),
             function,
             display_name(argument),
+            release,
         )
         return function
 
@@ -207,9 +215,9 @@ def register_pipeline(
 
     The function returns a `PassPipeline`, or the text of one, or raises a `ValueError` with the
     reason why it refuses its options. The options are its keyword-only parameters, or the fields of
-    the dataclass that is the type of its parameter `options`:
+    the dataclass or `TypedDict` that is the type of its parameter `options`:
 
-        @register_pipeline("tidy", summary="Cleans up")
+        @register_pipeline("tidy", summary="Clean up")
         def tidy(*, rounds: int = 1) -> PassPipeline:
             return pipeline_of(*["canonicalize", "cse"] * rounds)
 
@@ -217,7 +225,7 @@ def register_pipeline(
         argument: the name in pipelines.
         summary: one line for the help; the first line of the docstring by default.
         replace: whether to replace a pipeline of that name.
-        release: the release of its origin, for pipelines of Shardy; see `PassDecl`.
+        release: the release of its origin, for pipelines of Shardy; see `PassInfo`.
 
     Raises:
         ValueError: the name is taken.
@@ -225,8 +233,9 @@ def register_pipeline(
     """
 
     def register(function: _Function) -> _Function:
+        first_line = sections_of(function)[""].partition("\n")[0].removesuffix(".")
         info = PipelineInfo(
-            argument, summary or _first_line(function), options_of(function), function, release
+            argument, summary or first_line, options_of(function), function, release
         )
         _check_name(argument, replace)
         _added_pipelines[argument] = info
@@ -239,10 +248,6 @@ def unregister(argument: str) -> None:
     """Remove the pass or pipeline that was registered under a name."""
     _added_passes.pop(argument, None)
     _added_pipelines.pop(argument, None)
-
-
-def _first_line(function: Callable[..., object]) -> str:
-    return (inspect.getdoc(function) or "").partition("\n")[0]
 
 
 def _check_name(argument: str, replace: bool) -> None:

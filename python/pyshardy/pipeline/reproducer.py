@@ -89,12 +89,17 @@ class ReproducerWriter(Instrumentation):
         from mlir_sdy.assembly import asm  # noqa: PLC0415 - reading a file needs no host
 
         text = str(Reproducer(asm(module), str(pipeline_of_steps(steps)), self.verify_each))
-        try:
-            self.path.write_text(text)
-        except OSError as refusal:
-            reason = refusal.strerror or refusal
-            message = f"cannot write the reproducer '{self.path}': {reason}"
-            raise UsageError(error(message)) from None
+        if message := _refusal(self.path, text):
+            raise UsageError(error(message))
+
+
+def _refusal(path: Path, text: str) -> str:
+    """Write a reproducer, and return the reason if that fails."""
+    try:
+        path.write_text(text)
+    except OSError as refusal:
+        return f"cannot write the reproducer '{path}': {refusal.strerror or refusal}"
+    return ""
 
 
 def pipeline_of_steps(steps: Sequence[Step]) -> PassPipeline:
@@ -129,11 +134,7 @@ class CrashReproducer(Instrumentation):
         assert self._before is not None
         text = str(Reproducer(asm(self._before), str(self._pipeline), self.verify_each))
         location = failure.diagnostics[0].location
-        try:
-            self.path.write_text(text)
-        except OSError as refusal:
-            reason = refusal.strerror or refusal
-            message = f"cannot write the reproducer '{self.path}': {reason}"
+        if message := _refusal(self.path, text):
             failure.add(error(message, location))
             return
         failure.add(

@@ -33,8 +33,7 @@ from pyshardy.pipeline import canonicalize, symbol_dce
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.pipeline.errors import PipelineError, describe
 from pyshardy.pipeline.instrumentation import Instrumentation
-from pyshardy.pipeline.nesting import operations_at
-from pyshardy.pipeline.plan import Step, plan_pipeline
+from pyshardy.pipeline.plan import Step, operations_at, plan_pipeline
 from pyshardy.pipeline.statistics import operation_counts
 from pyshardy.pipeline.syntax import MODULE_ANCHOR, PassPipeline
 
@@ -128,7 +127,7 @@ def check_module(module: object) -> None:
 def _preserved_by(step: Step) -> frozenset[AnalysisName]:
     if step.info is None:
         return PRESERVED_BY_HOST_PASSES.get(step.argument, frozenset())
-    return preserved_by(step.info.load())
+    return preserved_by(step.info.function)
 
 
 def _inserted_by(step: Step) -> Collection[Insertions] | None:
@@ -136,7 +135,7 @@ def _inserted_by(step: Step) -> Collection[Insertions] | None:
         if step.argument == canonicalize.NAME:
             return canonicalize.insertions(step)
         return INSERTED_BY_HOST_PASSES.get(step.argument)
-    return inserted_by(step.info.load())
+    return inserted_by(step.info.function)
 
 
 def _wrongly_preserved(step: Step, module: ir.Module, names: Sequence[str]) -> Diagnostic:

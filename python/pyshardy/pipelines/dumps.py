@@ -4,8 +4,17 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import Annotated
 
 from pyshardy.pipeline import PassUse, use
+from pyshardy.pipeline.options import Help
+
+DumpDirectory = Annotated[
+    str,
+    Help(
+        "directory to which the module is saved at some stages; empty to save nothing", default=""
+    ),
+]
 
 
 class Dumps:

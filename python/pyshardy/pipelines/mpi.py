@@ -8,9 +8,9 @@ from pyshardy.pipeline import PassPipeline, pipeline_of, register_pipeline, use
 
 @register_pipeline("stablehlo-to-mpi-pipeline")
 def stablehlo_to_mpi_pipeline(*, devices: int = 0) -> PassPipeline:
-    """Lowers a local program to linalg and MPI.
+    """Lower a local program to linalg and MPI.
 
-    Args:
+    Options:
         devices: number of processes; 0 to count the devices in the replica groups
     """
     return pipeline_of(

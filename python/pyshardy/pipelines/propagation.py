@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pipelines that propagate the shardings of a program."""
 
+# pyright: reportTypedDictNotRequiredAccess=false
+# `with_defaults` adds the keys that the caller omits.
+
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated
 
 from pyshardy.pipeline import (
     PassPipeline,
@@ -14,67 +17,84 @@ from pyshardy.pipeline import (
     use,
 )
 from pyshardy.pipeline.building import Element
-from pyshardy.pipeline.options import option
-from pyshardy.pipelines.exporting import ExportOptions, export_pipeline
+from pyshardy.pipeline.options import Help, with_defaults
+from pyshardy.pipelines.exporting import (
+    ExportOptions,
+    InlineMeshes,
+    RemoveForCollectiveMatmuls,
+    UpdateInputOutputShardings,
+    export_pipeline,
+)
 from pyshardy.pipelines.importing import (
     ImportOptions,
     apply_sharding_constraints,
     import_pipeline,
 )
-from pyshardy.propagation.options import StrategyName
+from pyshardy.propagation.options import (
+    Compatible,
+    ConservativePropagation,
+    KeepShardingRules,
+    PropagationStrategy,
+    RunOpPriorityPropagation,
+)
 
 FIRST_DUMP = 1
 """Number of the first saved module."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PropagationPipelineOptions(ImportOptions):
-    """The options of propagation and of the stages before and after it.
+class PropagationOptions(ImportOptions, total=False):
+    """The options of propagation and of the stages before and after it."""
 
-    Attributes:
-        keep_sharding_rules: whether to keep the sharding rules on the operations
-        conservative_propagation: whether to propagate full axes only, and not along dimensions of
-            windows and padding
-        propagation_strategy: resolution of conflicts between the factors of an operation
-        run_op_priority_propagation: whether to propagate through pass-through operations first
-        avoid_export_for_partitioning: whether to keep constraints and groups, and to insert no
-            reshards
-        enable_insert_explicit_collectives: whether to make the shardings of all operations
-            compatible, by collectives
-        remove_all_gather_reduce_scatter_for_cmv1: whether to remove all-gathers and
-            reduce-scatters around matrix products, for a compiler that inserts them as collective
-            matmuls; only with explicit collectives
-        update_non_divisible_input_output_shardings: whether to shorten shardings of inputs and
-            outputs that do not divide their dimensions
-        inline_meshes: whether to replace mesh symbols by the meshes
-        compatible: whether to reproduce C++ Shardy where it is wrong or lacks a sharding rule
-    """
-
-    keep_sharding_rules: bool = option(False, release="pyshardy")
-    conservative_propagation: bool = option(False, release="pyshardy")
-    propagation_strategy: StrategyName = option("aggressive", release="pyshardy")
-    run_op_priority_propagation: bool = option(True, release="pyshardy")
-    avoid_export_for_partitioning: bool = option(False, release="pyshardy")
-    enable_insert_explicit_collectives: bool = option(False, release="pyshardy")
-    remove_all_gather_reduce_scatter_for_cmv1: bool = option(False, release="pyshardy")
-    update_non_divisible_input_output_shardings: bool = option(True, release="pyshardy")
-    inline_meshes: bool = option(False, release="pyshardy")
-    compatible: bool = option(False, release="pyshardy")
+    keep_sharding_rules: Annotated[KeepShardingRules, Help(release="pyshardy", default=False)]
+    conservative_propagation: Annotated[
+        ConservativePropagation, Help(release="pyshardy", default=False)
+    ]
+    propagation_strategy: Annotated[
+        PropagationStrategy, Help(release="pyshardy", default="aggressive")
+    ]
+    run_op_priority_propagation: Annotated[
+        RunOpPriorityPropagation, Help(release="pyshardy", default=True)
+    ]
+    avoid_export_for_partitioning: Annotated[
+        bool,
+        Help(
+            "whether to keep constraints and groups, and to insert no reshards",
+            "pyshardy",
+            default=False,
+        ),
+    ]
+    enable_insert_explicit_collectives: Annotated[
+        bool,
+        Help(
+            "whether to make the shardings of all operations compatible, by collectives",
+            "pyshardy",
+            default=False,
+        ),
+    ]
+    remove_all_gather_reduce_scatter_for_cmv1: Annotated[
+        RemoveForCollectiveMatmuls, Help(release="pyshardy")
+    ]
+    update_non_divisible_input_output_shardings: Annotated[
+        UpdateInputOutputShardings, Help(release="pyshardy")
+    ]
+    inline_meshes: Annotated[InlineMeshes, Help(release="pyshardy", default=False)]
+    compatible: Annotated[Compatible, Help(default=False)]
 
 
 @register_pipeline("sdy-propagation-pipeline", release="0.10.2")
 def propagation_pipeline(
-    options: PropagationPipelineOptions = PropagationPipelineOptions(),
+    options: PropagationOptions = PropagationOptions(),
 ) -> PassPipeline:
-    """Imports a program, propagates its shardings, and exports it."""
+    """Import a program, propagate its shardings, and export it."""
+    options = with_defaults(PropagationOptions, options)
     return pipeline_of(
         before_propagation(options), propagation_itself(options), after_propagation(options)
     )
 
 
-def before_propagation(options: PropagationPipelineOptions) -> PassPipeline:
+def before_propagation(options: PropagationOptions) -> PassPipeline:
     """Return the passes that import a program."""
-    if options.dedup_functions_fully:
+    if options["dedup_functions_fully"]:
         calls: list[Element] = ["sdy-add-func-data-flow-edges"]
     else:
         # Each call is propagated separately, as if its function were inlined.
@@ -85,16 +105,16 @@ def before_propagation(options: PropagationPipelineOptions) -> PassPipeline:
             apply_sharding_constraints(options),
             on_functions("sdy-sink-func-data-flow-edges"),
             "sdy-sharding-group-import",
-            use("sdy-import-func-calls", keep_no_inline=not options.compatible),
+            use("sdy-import-func-calls", keep_no_inline=not options["compatible"]),
             "symbol-dce",
         ]
     imported = import_pipeline(options, first_dump=FIRST_DUMP)
     return pipeline_of(imported, *calls, "sdy-pre-order-funcs")
 
 
-def after_propagation(options: PropagationPipelineOptions) -> PassPipeline:
+def after_propagation(options: PropagationOptions) -> PassPipeline:
     """Return the passes that export a program."""
-    if options.dedup_functions_fully:
+    if options["dedup_functions_fully"]:
         calls = ["sdy-propagate-to-func-results", "sdy-sink-func-data-flow-edges"]
     else:
         calls = ["sdy-export-named-computations", "sdy-propagate-to-func-results"]
@@ -107,49 +127,49 @@ def after_propagation(options: PropagationPipelineOptions) -> PassPipeline:
     )
 
 
-def propagation_itself(options: PropagationPipelineOptions) -> PassUse:
+def propagation_itself(options: PropagationOptions) -> PassUse:
     """Return the pass that propagates; it may run again on a program that has more shardings."""
-    saves = bool(options.dump_directory)
+    saves = bool(options["dump_directory"])
     # Later passes recreate the rules that they need, but not conservative ones.
-    keep_rules = options.keep_sharding_rules or options.conservative_propagation or saves
+    keep_rules = options["keep_sharding_rules"] or options["conservative_propagation"] or saves
     return use(
         "sdy-user-priority-propagate",
         keep_sharding_rules=keep_rules,
-        module_dump_directory=options.dump_directory,
+        module_dump_directory=options["dump_directory"],
         module_dump_index=FIRST_DUMP + 1 if saves else 0,
-        conservative_propagation=options.conservative_propagation,
-        propagation_strategy=options.propagation_strategy,
-        run_op_priority_propagation=options.run_op_priority_propagation,
-        debug_sharding_origins=options.debug_sharding_origins,
-        debug_propagation_edge_sharding=options.debug_propagation_edge_sharding,
-        compatible=options.compatible,
+        conservative_propagation=options["conservative_propagation"],
+        propagation_strategy=options["propagation_strategy"],
+        run_op_priority_propagation=options["run_op_priority_propagation"],
+        debug_sharding_origins=options["debug_sharding_origins"],
+        debug_propagation_edge_sharding=options["debug_propagation_edge_sharding"],
+        compatible=options["compatible"],
     )
 
 
-def _export_options(options: PropagationPipelineOptions) -> ExportOptions:
+def _export_options(options: PropagationOptions) -> ExportOptions:
     """Return the options of the stage after propagation."""
     return ExportOptions(
-        dump_directory=options.dump_directory,
-        avoid_export_for_partitioning=options.avoid_export_for_partitioning,
-        enable_insert_explicit_collectives=options.enable_insert_explicit_collectives,
+        dump_directory=options["dump_directory"],
+        avoid_export_for_partitioning=options["avoid_export_for_partitioning"],
+        enable_insert_explicit_collectives=options["enable_insert_explicit_collectives"],
         remove_all_gather_reduce_scatter_for_cmv1=(
-            options.remove_all_gather_reduce_scatter_for_cmv1
+            options["remove_all_gather_reduce_scatter_for_cmv1"]
         ),
-        keep_sharding_rules=options.keep_sharding_rules,
-        dump_sharding_origins=options.debug_sharding_origins,
-        dump_propagation_edges=options.debug_propagation_edge_sharding,
+        keep_sharding_rules=options["keep_sharding_rules"],
+        dump_sharding_origins=options["debug_sharding_origins"],
+        dump_propagation_edges=options["debug_propagation_edge_sharding"],
         update_non_divisible_input_output_shardings=(
-            options.update_non_divisible_input_output_shardings
+            options["update_non_divisible_input_output_shardings"]
         ),
-        inline_meshes=options.inline_meshes,
+        inline_meshes=options["inline_meshes"],
         # Shortening these shardings would gather the values for the call.
-        keep_uneven_calls=not options.compatible,
+        keep_uneven_calls=not options["compatible"],
     )
 
 
 @register_pipeline("sdy-basic-propagation-pipeline", release="pyshardy")
 def basic_propagation_pipeline() -> PassPipeline:
-    """Propagates shardings with the basic strategy and converts constraints to reshards."""
+    """Propagate shardings with the basic strategy and convert constraints to reshards."""
     return pipeline_of(
         "sdy-lift-inlined-meshes",
         "sdy-add-func-data-flow-edges",

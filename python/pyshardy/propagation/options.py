@@ -7,9 +7,30 @@ This module doesn't load the MLIR host, so that pipelines are listed quickly.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pyshardy.pipeline.options import Help
 
 StrategyName = Literal["aggressive", "basic", "basic-then-aggressive"]
+
+Compatible = Annotated[
+    bool,
+    Help(
+        "whether to reproduce C++ Shardy where it is wrong or lacks a sharding rule",
+        release="pyshardy",
+    ),
+]
+ConservativePropagation = Annotated[
+    bool,
+    Help("whether to propagate full axes only, and not along dimensions of windows and padding"),
+]
+KeepShardingRules = Annotated[bool, Help("whether to keep the sharding rules on the operations")]
+PropagationStrategy = Annotated[
+    StrategyName, Help("resolution of conflicts between the factors of an operation")
+]
+RunOpPriorityPropagation = Annotated[
+    bool, Help("whether to propagate through pass-through operations first")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,45 +38,33 @@ class PropagationOptions:
     """The options of all passes that propagate.
 
     Attributes:
-        keep_sharding_rules: whether to leave the sharding rules on the operations.
-        module_dump_directory: the directory in which the module is saved between user priorities;
-            empty to save nothing.
-        module_dump_index: the number of the first file saved.
-        conservative_propagation: whether to propagate full axes only, and not along the
-            dimensions of windows and padding.
-        debug_sharding_origins: whether to record for each axis which of the user's shardings it
-            comes from, in `sdy.sharding_origins`.
-        debug_propagation_edge_sharding: whether to record for each axis through which operand or
-            result it came, in `sdy.propagation_edges`.
-        compatible: whether to reproduce C++ Shardy exactly where it is wrong or lacks a rule.
+        module_dump_directory: directory to which the module is saved before each user priority
+            except the first; empty to save nothing.
+        module_dump_index: number of the first saved file.
+        debug_sharding_origins: whether to record for each axis the user sharding that it comes
+            from.
+        debug_propagation_edge_sharding: whether to record for each axis the operand or result that
+            it was propagated from.
     """
 
-    keep_sharding_rules: bool = False
+    keep_sharding_rules: KeepShardingRules = False
     module_dump_directory: str = ""
-    module_dump_index: int = 0
-    conservative_propagation: bool = False
+    module_dump_index: Annotated[int, Help(release="pyshardy")] = 0
+    conservative_propagation: ConservativePropagation = False
     debug_sharding_origins: bool = False
     debug_propagation_edge_sharding: bool = False
-    compatible: bool = False
+    compatible: Compatible = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class StrategyOptions(PropagationOptions):
-    """The options of passes that resolve conflicts.
+    """The options of passes that resolve conflicts."""
 
-    Attributes:
-        propagation_strategy: the strategies to run, one after the other; see `driver.STRATEGIES`.
-    """
-
-    propagation_strategy: StrategyName = "aggressive"
+    propagation_strategy: PropagationStrategy = "aggressive"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PriorityOptions(StrategyOptions):
-    """The options of passes with priorities.
+    """The options of passes with priorities."""
 
-    Attributes:
-        run_op_priority_propagation: whether operations have priorities.
-    """
-
-    run_op_priority_propagation: bool = True
+    run_op_priority_propagation: RunOpPriorityPropagation = True

@@ -15,7 +15,7 @@ from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.explain.program import COST_HARDWARE, explain_propagated
 from pyshardy.explain.program_explanation import ProgramExplanation
-from pyshardy.pipelines.propagation import PropagationPipelineOptions
+from pyshardy.pipelines.propagation import PropagationOptions
 from pyshardy.propagation.debugging.explanation import Propagation
 from pyshardy.schedules.files import read_tactics
 from pyshardy.schedules.plan import Conflict, Plan, PlanStep
@@ -65,7 +65,7 @@ class Schedule:
         *,
         hardware: Hardware | str = COST_HARDWARE,
         plan_hardware: Hardware | str = DEFAULT_HARDWARE,
-        options: PropagationPipelineOptions = PropagationPipelineOptions(),
+        options: PropagationOptions = PropagationOptions(),
     ) -> Plan:
         """Apply the tactics to a program one after another.
 
@@ -120,7 +120,7 @@ class Schedule:
     def propagated(
         self,
         module: ir.Module,
-        options: PropagationPipelineOptions = PropagationPipelineOptions(),
+        options: PropagationOptions = PropagationOptions(),
     ) -> ir.Module:
         """Return the program that `apply` ends with, without costs.
 

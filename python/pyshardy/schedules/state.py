@@ -34,8 +34,9 @@ from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import Place, operations_named, textual_order
 from pyshardy.partition.types.device_meshes import device_mesh_of
 from pyshardy.pipeline import PassPipeline, PassUse, pipeline_of, run_pipeline
+from pyshardy.pipeline.options import with_defaults
 from pyshardy.pipelines.propagation import (
-    PropagationPipelineOptions,
+    PropagationOptions,
     after_propagation,
     before_propagation,
     propagation_itself,
@@ -96,13 +97,13 @@ class ProgramState:
         PipelineError: it can't be imported.
     """
 
-    def __init__(self, module: ir.Module, options: PropagationPipelineOptions):
-        self._options = options
+    def __init__(self, module: ir.Module, options: PropagationOptions):
+        self._options = with_defaults(PropagationOptions, options)
         self._annotated = module
         self._module = copy_of(module)
         self._values = NamedValues.marked(self._module, NamedValues(module).text)
         self._groups = _group_members(self._module, self._values)
-        _run(self._module, before_propagation(options))
+        _run(self._module, before_propagation(self._options))
         main = main_function(self._module)
         mesh = None if main is None else device_mesh_of(main)
         if main is None or mesh is None:
@@ -257,7 +258,7 @@ class ProgramState:
 def propagated_with(
     module: ir.Module,
     tactics: Iterable[Tactic],
-    options: PropagationPipelineOptions = PropagationPipelineOptions(),
+    options: PropagationOptions = PropagationOptions(),
 ) -> ir.Module:
     """Return a program that is propagated with tactics, one after another.
 

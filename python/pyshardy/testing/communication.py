@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mlir_sdy.model import Mesh
     from pyshardy.frontends.jax.meshes import MeshOfJax
     from pyshardy.frontends.torch import TracedModule
-    from pyshardy.pipelines.option_types import PropagationOptions
+    from pyshardy.pipelines.propagation import PropagationOptions
 
     Program: TypeAlias = (
         ir.Module

@@ -4,7 +4,7 @@
 import pytest
 
 from mlir_sdy.diagnostics import UsageError
-from pyshardy.cli.flags import FLAGS, Arguments, PassFlag, parse_arguments
+from pyshardy.cli.opt_flags import FLAGS, Arguments, PassFlag, parse_arguments
 
 
 def test_defaults():

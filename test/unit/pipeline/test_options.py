@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Typed options: reading their text, and declaring them by a function's parameters."""
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypedDict
 
 import pytest
 
 from mlir_sdy.diagnostics import UsageError
 from pyshardy.pipeline import Option, OptionType, parse_pipeline
-from pyshardy.pipeline.declarations import OptionDecl
-from pyshardy.pipeline.options import declared_option, option_text, options_of, read_options
+from pyshardy.pipeline.options import (
+    Help,
+    option_text,
+    options_of,
+    read_options,
+    with_defaults,
+)
 
 OPTIONS = (
     Option("enable-it", OptionType("bool"), False),
@@ -97,11 +103,53 @@ def test_parameters_that_cannot_be_options():
         options_of(of_other_type)
 
 
-def test_declarations_of_the_generated_table():
-    assert declared_option(OptionDecl("a-b", "list:string", (), "d")) == Option(
-        "a-b", OptionType("str", is_list=True), (), "d"
+Count = Annotated[int, Help("how many", release="0.12")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fields:
+    """A set of options.
+
+    Attributes:
+        name: what it is called.
+    """
+
+    name: str = ""
+    count: Count = 1
+
+
+class Keys(TypedDict, total=False):
+    count: Annotated[Count, Help(default=3)]
+
+
+class MoreKeys(Keys, total=False):
+    enable: Annotated[bool, Help("whether to do it", "pyshardy", default=False)]
+
+
+def test_options_with_their_help_beside_the_type():
+    def function(module: "NotImported", *, count: Count = 2) -> None: ...  # noqa: F821
+
+    count = Option("count", OptionType("int"), 2, "how many", "0.12")
+    assert options_of(function) == (count,)
+
+
+def test_options_in_a_dataclass():
+    def function(module: object, options: Fields = Fields()) -> None: ...
+
+    assert options_of(function) == (
+        Option("name", OptionType("str"), "", "what it is called"),
+        Option("count", OptionType("int"), 1, "how many", "0.12"),
     )
-    assert declared_option(OptionDecl("n", "int", 1, "")).type.read("5") == 5
+
+
+def test_options_in_a_typed_dict():
+    def function(options: MoreKeys) -> None: ...
+
+    assert options_of(function) == (
+        Option("count", OptionType("int"), 3, "how many", "0.12"),
+        Option("enable", OptionType("bool"), False, "whether to do it", "pyshardy"),
+    )
+    assert with_defaults(MoreKeys, MoreKeys(enable=True)) == {"count": 3, "enable": True}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,9 @@ Before:
 After:
 
     %0 = stablehlo.add %a, %b {sdy.sharding = [<@mesh, [{"x"}, {}]>]}
+
+Axes, unreduced axes and priorities are kept, except the priorities of dimensions without axes,
+which a closed dimension must not have.
 """
 
 from __future__ import annotations
@@ -32,15 +35,19 @@ from pyshardy.irtools.shardings import (
     different_shardings,
     result_kinds,
 )
+from pyshardy.pipeline import register_pass
 
 
+@register_pass("sdy-close-shardings", release="0.10.2")
 @inserts()
 @preserves("sharding-rules")
 def close_shardings(module: ir.Module) -> None:
-    """Close all dimensions, and drop replicated axes, which have no meaning then.
+    """Close the dimensions of all shardings.
 
-    Axes, unreduced axes and priorities are kept, except the priorities of dimensions without axes,
-    which a closed dimension must not have.
+    Closes every dimension of every sharding, and drops replicated axes, which have no meaning in
+    a closed sharding. Dimensions keep their axes; unreduced axes are also kept.
+
+    `<@mesh, [{"x", ?}, {?}], replicated={"y"}>` becomes `<@mesh, [{"x"}, {}]>`.
     """
     root = module.operation
     if is_computed("sharding-lists", root) and not any_sharding(module, _is_open):

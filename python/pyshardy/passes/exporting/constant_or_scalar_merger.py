@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-constant-or-scalar-merger`: merge equal constants, and equal broadcasts of scalars.
 
-Before:
+1. Two constants are equal if they have the same attributes, including value and sharding, and
+   the same type. The name of the operation doesn't matter.
+2. Two `stablehlo.broadcast_in_dim` are equal if they have the same scalar operand, the same
+   attributes and the same type.
+3. Only operations of one region are merged, since propagation shards each region by itself. The
+   first must dominate the second, so it is in the same block or in the first one.
 
-    %0 = sdy.constant dense<2.0> : tensor<8xf32>
-    %1 = sdy.constant dense<2.0> : tensor<8xf32>
-    %2 = stablehlo.add %0, %1 : tensor<8xf32>
-
-After:
-
-    %0 = sdy.constant dense<2.0> : tensor<8xf32>
-    %1 = stablehlo.add %0, %0 : tensor<8xf32>
+With constants `3.0` sharded by `"x"`, by `"y"` and by `"x"`, the third becomes the first.
 """
 
 from __future__ import annotations
@@ -21,6 +19,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.values import rank_of
 from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 
 _BROADCAST = "stablehlo.broadcast_in_dim"
 _CONSTANTS = frozenset(
@@ -29,19 +28,31 @@ _CONSTANTS = frozenset(
 _CANDIDATES = _CONSTANTS | {_BROADCAST}
 
 
+@register_pass("sdy-constant-or-scalar-merger", anchor="func.func", release="0.10.2")
 @inserts()
 @preserves("result-kinds", "sharding-lists", "sharding-rules")
 def constant_or_scalar_merger(function: ir.Operation | ir.OpView) -> None:
-    """Replace each constant and broadcast scalar by the first equal one.
+    """Merge equal constants and equal broadcasts of scalars.
 
-    1. Two constants are equal if they have the same attributes, including value and sharding, and
-       the same type. The name of the operation doesn't matter.
-    2. Two `stablehlo.broadcast_in_dim` are equal if they have the same scalar operand, the same
-       attributes and the same type.
-    3. Only operations of one region are merged, since propagation shards each region by itself. The
-       first must dominate the second, so it is in the same block or in the first one.
+    Reverts `sdy-constant-or-scalar-splitter` where propagation has given the copies the same
+    sharding. Two operations of one region are merged if they have the same attributes, including
+    the sharding, the same type, and
 
-    With constants `3.0` sharded by `"x"`, by `"y"` and by `"x"`, the third becomes the first.
+    - are constants, or
+    - are `stablehlo.broadcast_in_dim` of the same scalar.
+
+    ```mlir
+    %0 = sdy.constant dense<2.0> : tensor<8xf32>
+    %1 = sdy.constant dense<2.0> : tensor<8xf32>
+    %2 = stablehlo.add %0, %1 : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = sdy.constant dense<2.0> : tensor<8xf32>
+    %1 = stablehlo.add %0, %0 : tensor<8xf32>
+    ```
     """
     kept: dict[Hashable, ir.Value] = {}
     for operation in operations_named(_CANDIDATES, function, ir.WalkOrder.POST_ORDER):

@@ -9,11 +9,15 @@ Before:
 After:
 
     func.func @f(%a: tensor<8xf32>)
+
+Shardings in attributes of the dialect's operations are kept, and so are their meshes. In
+`replica_groups`, the name of a mesh is replaced by the mesh as a StableHLO attribute.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir
@@ -38,21 +42,30 @@ from pyshardy.irtools.collectives import (
 from pyshardy.irtools.shardings import MODULE_SHARDING_METADATA, different_shardings
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.partition.types.planned_axes import FACTOR_AXES
+from pyshardy.pipeline import register_pass
+from pyshardy.pipeline.options import Help
 
 
+@register_pass("sdy-drop-sharding-and-mesh", release="0.10.2")
 @inserts()
 def drop_sharding_and_mesh(
-    module: ir.Module, *, keep_module_sharding_metadata: bool = False
+    module: ir.Module,
+    *,
+    keep_module_sharding_metadata: Annotated[bool, Help(release="0.12")] = False,
 ) -> None:
-    """Remove `sdy.sharding` from operations and functions, and erase the meshes.
+    """Remove shardings and meshes.
 
-    Shardings in attributes of the dialect's operations are kept, and so are their meshes. In
-    `replica_groups`, the name of a mesh is replaced by the mesh as a StableHLO attribute.
+    Removes the attribute `sdy.sharding` from operations, function arguments and function results,
+    and erases all `sdy.mesh` operations. Shardings that are attributes of sdy operations are not
+    removed; the program should not contain such operations.
 
-    Args:
-        module: the module, which is changed in place.
-        keep_module_sharding_metadata: whether the module keeps the attributes
-            `sdy.parameters_shardings` and `sdy.output_shardings`.
+    Also removes `sdy.parameters_shardings` and `sdy.output_shardings`, which
+    `sdy-convert-global-to-local` attaches to the module, unless
+    `keep-module-sharding-metadata` is set.
+
+    Options:
+        keep_module_sharding_metadata: whether to keep sdy.parameters_shardings and
+            sdy.output_shardings on the module.
     """
     if not keep_module_sharding_metadata:
         for name in MODULE_SHARDING_METADATA:

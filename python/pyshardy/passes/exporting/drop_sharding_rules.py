@@ -17,16 +17,21 @@ from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.host import ir
 from mlir_sdy.symbols import enclosing_module
 from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
+from pyshardy.pipeline import register_pass
 from pyshardy.propagation.rule_attributes import drop_rules, may_have_rules
 from pyshardy.rules import SHARDING_RULE
 
 
+@register_pass("sdy-drop-sharding-rules", anchor="func.func", release="0.10.2")
 @inserts()
 @preserves(
     "device-meshes", "interface-shardings", "result-kinds", "sharding-lists", "sharding-rules"
 )
 def drop_sharding_rules(function: ir.Operation | ir.OpView) -> None:
-    """Remove the sharding rules of a function's operations, unless they are user-defined."""
+    """Remove sharding rules.
+
+    Removes `sdy.sharding_rule` from every operation, unless the rule is custom.
+    """
     module = enclosing_module(function)
     if module is not None and not may_have_rules(module):
         mark_all_preserved()

@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-export-named-computations`: turn named computations into functions and calls.
 
-Before:
+Inner computations come first. For each:
 
-    %0 = sdy.named_computation<"f">(%a) in_shardings=[<@mesh, [{"x"}]>] (%arg: tensor<8xf32>) {
-      sdy.return %arg : tensor<8xf32>
-    } : (tensor<8xf32>) -> tensor<8xf32>
+1. The shardings of its edges are copied to the computation.
+2. A private function of its name, with a suffix if it is taken, gets its body and the shardings
+   of its arguments; edges on arguments are erased.
+3. A call replaces it, with the shardings of its results; edges on results are erased.
+4. `execution_thread` is moved to the function, `sdy.func_no_inline` as `no_inline`, and
+   `sdy.func_contract` as `sdy.contract`; any other attribute is moved to the call.
 
-After:
-
-    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
-    ...
-    func.func private @f(%arg: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
-        -> tensor<8xf32> attributes {sdy.original_func_name = "f"} {
-      return %arg : tensor<8xf32>
-    }
+Two computations `f` become `@f` and `@f_0`, both with the original name `f`.
 """
 
 from __future__ import annotations
+
+from typing import Annotated
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -50,6 +48,8 @@ from pyshardy.irtools.functions import (
 )
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
+from pyshardy.pipeline.options import Help
 
 _THREAD = "execution_thread"
 _NAMELESS = "computation"  # symbols need a name
@@ -57,26 +57,46 @@ _OWN = frozenset({"name", "in_shardings", "out_shardings", OPERAND_SIZES, RESULT
 _OF_THE_FUNCTION = frozenset({_THREAD, FUNCTION_NO_INLINE, FUNCTION_CONTRACT})
 
 
+@register_pass("sdy-export-named-computations", release="0.10.2")
 @inserts("func.call", "func.func", "func.return", where={"sdy.named_computation"})
 @preserves("result-kinds", "sharding-rules")
-def export_named_computations(module: ir.Module, *, keep_calls: bool = False) -> None:
-    """Move the body of each named computation to a function, and call that instead.
+def export_named_computations(
+    module: ir.Module, *, keep_calls: Annotated[bool, Help(release="pyshardy")] = False
+) -> None:
+    """Outline named computations into functions.
 
-    Inner computations come first. For each:
+    Moves the body of each `sdy.named_computation` to a private function at the end of the module,
+    and replaces the computation by a call. Data-flow edges of the computation are removed.
 
-    1. The shardings of its edges are copied to the computation.
-    2. A private function of its name, with a suffix if it is taken, gets its body and the shardings
-       of its arguments; edges on arguments are erased.
-    3. A call replaces it, with the shardings of its results; edges on results are erased.
-    4. `execution_thread` is moved to the function, `sdy.func_no_inline` as `no_inline`, and
-       `sdy.func_contract` as `sdy.contract`; any other attribute is moved to the call.
+    - The function has the name of the computation, followed by a number if the name is taken, and
+      the attribute `sdy.original_func_name`.
+    - The function's arguments get the shardings of the edges in the body, or else `in_shardings`;
+      the call gets the shardings of the edges that follow it, or else `out_shardings`. The pass
+      `sdy-propagate-to-func-results` sets the shardings of the function's results.
+    - The function gets `execution_thread`, and `sdy.func_no_inline` as `no_inline`; the call gets
+      all other attributes.
 
-    Two computations `f` become `@f` and `@f_0`, both with the original name `f`.
+    ```mlir
+    %0 = sdy.named_computation<"f">(%a) in_shardings=[<@mesh, [{"x"}]>]
+        out_shardings=[<@mesh, [{"y"}]>] (%arg: tensor<8xf32>) {
+      sdy.return %arg : tensor<8xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    ```
 
-    Args:
-        module: the module, which is changed in place.
-        keep_calls: give all functions `no_inline` and the shardings of the computation's results,
-            and no original name, as no other pass needs it.
+    becomes
+
+    ```mlir
+    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : ...
+    ...
+    func.func private @f(%arg: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+        -> tensor<8xf32> attributes {sdy.original_func_name = "f"} {
+      return %arg : tensor<8xf32>
+    }
+    ```
+
+    Options:
+        keep_calls: whether to mark functions `no_inline` and to give them the result shardings of
+            the computations.
     """
     computations = operations_named({"sdy.named_computation"}, module, ir.WalkOrder.POST_ORDER)
     if not computations:

@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-inline-meshes`: replace references to meshes by the meshes.
 
-Before:
-
-    sdy.mesh @mesh = <["x"=2]>
-    func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
-
-After:
-
-    func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>})
+1. A sharding gets the mesh that it names, which is in the nearest enclosing module.
+2. In `replica_groups` of StableHLO collectives, the name of a mesh is replaced by the mesh as a
+   StableHLO attribute.
+3. All meshes are erased, used or not.
 """
 
 from __future__ import annotations
@@ -24,15 +20,27 @@ from pyshardy.irtools.collectives import (
     mesh_of_groups,
 )
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 
 
+@register_pass("sdy-inline-meshes", release="0.10.2")
 def inline_meshes(module: ir.Module) -> None:
-    """Replace names of meshes by the meshes, and erase the declarations.
+    """Replace mesh symbols by the meshes.
 
-    1. A sharding gets the mesh that it names, which is in the nearest enclosing module.
-    2. In `replica_groups` of StableHLO collectives, the name of a mesh is replaced by the mesh as a
-       StableHLO attribute.
-    3. All meshes are erased, used or not.
+    Replaces the mesh symbol in each sharding, and in `replica_groups` that are given by axes, by
+    the mesh itself, and erases all `sdy.mesh`. This reverts `sdy-lift-inlined-meshes`, except for
+    the names of the meshes.
+
+    ```mlir
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>})
+    ```
 
     Raises:
         PassError: a mesh of that name doesn't exist. Other names may have been replaced by then.

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-insert-func-call-reshards`: give results of calls the shardings of the callee's results.
 
-Before, with a callee whose result is sharded by `[{"x"}]`:
-
-    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : ...
-
-After:
-
-    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : ...
-    %1 = sdy.reshard %0 <@mesh, [{"y"}]> : tensor<8xf32>
-
 Operands of calls are handled by `sdy-insert-explicit-reshards`.
+
+1. The *inner* shardings are those of the callee's results, fully open where there is none. If
+   the callee has none on a mesh of several devices, they are replicated where the call has any.
+   With neither, nothing changes.
+2. A result whose inner sharding isn't equivalent to that of the call gets a reshard to the
+   latter, or is replicated if the call has no shardings.
+3. The call gets the inner shardings.
 """
 
 from __future__ import annotations
@@ -33,21 +31,33 @@ from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
+from pyshardy.pipeline import register_pass
 
 _Shardings = Sequence[TensorSharding]
 
 
+@register_pass("sdy-insert-func-call-reshards", release="0.10.2")
 @inserts("sdy.reshard", where={"func.call"})
 @preserves("device-meshes", "result-kinds", "sharding-rules")
 def insert_func_call_reshards(module: ir.Module) -> None:
-    """Insert reshards after the calls of a module.
+    """Insert reshards between callee results and call results.
 
-    1. The *inner* shardings are those of the callee's results, fully open where there is none. If
-       the callee has none on a mesh of several devices, they are replicated where the call has any.
-       With neither, nothing changes.
-    2. A result whose inner sharding isn't equivalent to that of the call gets a reshard to the
-       latter, or is replicated if the call has no shardings.
-    3. The call gets the inner shardings.
+    A call result whose sharding is not equivalent to that of the callee's result gets the sharding
+    of the callee's result, followed by a reshard to its former sharding. Callee results without
+    a sharding, and results of calls without shardings, are replicated. Operands of calls are
+    handled by `sdy-insert-explicit-reshards`.
+
+    ```mlir
+    // the result of @f is sharded by [{"x"}]
+    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : ...
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : ...
+    %1 = sdy.reshard %0 <@mesh, [{"y"}]> : tensor<8xf32>
+    ```
 
     Raises:
         PassError: the callee is not in the module, which is not changed then.

@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-propagate-to-func-results`: copy the shardings of returned values to function results.
 
-Before:
-
-    func.func private @f(%a: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>}) -> tensor<8xf32> {
-      return %a : tensor<8xf32>
-
-After:
-
-    func.func private @f(%a: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>})
-        -> (tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>}) {
-      return %a : tensor<8xf32>
+1. A result of the main function keeps its sharding, which is the user's, if it has one.
+2. Any other result gets the sharding of its value, or loses its own if the value has none.
+3. A sharding on a single device is not copied: the value is resharded after its definition, and
+   the partitioner rejects interfaces on a single device.
 """
 
 from __future__ import annotations
@@ -24,6 +18,7 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding, result_shardings, set_result_shardings
 from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.functions import functions_of, main_function, returned_values
+from pyshardy.pipeline import register_pass
 
 
 def is_maximal(sharding: TensorSharding, meshes: Mapping[str, Mesh]) -> bool:
@@ -32,15 +27,23 @@ def is_maximal(sharding: TensorSharding, meshes: Mapping[str, Mesh]) -> bool:
     return mesh is not None and mesh.is_maximal
 
 
+@register_pass("sdy-propagate-to-func-results", release="0.10.2")
 @inserts()
 @preserves("result-kinds", "sharding-lists", "sharding-rules")
 def propagate_to_func_results(module: ir.Module) -> None:
-    """Copy the shardings of returned values to the results of functions.
+    """Propagate the shardings of returned values to function results.
 
-    1. A result of the main function keeps its sharding, which is the user's, if it has one.
-    2. Any other result gets the sharding of its value, or loses its own if the value has none.
-    3. A sharding on a single device is not copied: the value is resharded after its definition, and
-       the partitioner rejects interfaces on a single device.
+    Sets the sharding of each function result to that of the returned value, and removes it if the
+    returned value has none. The main function is excluded: the user annotates its results, and
+    propagation includes them.
+
+    ```mlir
+    func.func private @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+        -> tensor<8xf32> {
+      return %a : tensor<8xf32>
+    ```
+
+    shards the result of the function by "x".
 
     Raises:
         PassError: there are several functions, but none is called `main`.

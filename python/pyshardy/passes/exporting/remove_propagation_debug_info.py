@@ -1,14 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-remove-propagation-debug-info`: remove the debug information of propagation.
-
-Before:
-
-    %0 = stablehlo.negate %a {sdy.sharding_origins = [{x = "input: 0"}]} : tensor<8xf32>
-
-After:
-
-    %0 = stablehlo.negate %a : tensor<8xf32>
-"""
+"""`sdy-remove-propagation-debug-info`: remove the debug information of propagation."""
 
 from __future__ import annotations
 
@@ -16,6 +7,7 @@ from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir
 from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.stablehlo_views import INTERFACE
+from pyshardy.pipeline import register_pass
 
 _NOTES = tuple(
     f"sdy.{prefix}{name}"
@@ -24,9 +16,25 @@ _NOTES = tuple(
 )
 
 
+@register_pass("sdy-remove-propagation-debug-info", release="0.10.2")
 @inserts()
 def remove_propagation_debug_info(module: ir.Module) -> None:
-    """Remove debug information from operations, and from arguments and results of functions."""
+    """Remove the debug information of propagation.
+
+    Removes `sdy.propagation_edges` and `sdy.sharding_origins` from operations, function arguments
+    and function results, and their variants for block arguments (`sdy.block_arg_...`) and results
+    (`sdy.result_...`) of operations with regions. `sdy.sharding_origin_name` is kept.
+
+    ```mlir
+    %0 = stablehlo.negate %a {sdy.sharding_origins = [{x = "input: 0"}]} : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = stablehlo.negate %a : tensor<8xf32>
+    ```
+    """
 
     def visit(operation: ir.Operation) -> ir.WalkResult:
         if operation.name == "func.func":

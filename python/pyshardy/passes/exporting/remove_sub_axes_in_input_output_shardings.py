@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-remove-sub-axes-in-input-output-shardings`: remove propagated sub-axes.
 
-Before:
-
-    %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x":(1)2, ?}, {"x":(2)2}]>}
-
-After:
-
-    %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", ?}, {"x":(2)2}]>}
+`[{"y", "x":(1)2, ?}p3, {"x":(2)2}]` becomes `[{"y", ?}p3, {"x":(2)2}]`: a closed dimension is
+kept as the user wrote it.
 """
 
 from __future__ import annotations
@@ -25,15 +20,30 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.functions import main_function
+from pyshardy.pipeline import register_pass
 
 
+@register_pass("sdy-remove-sub-axes-in-input-output-shardings", release="0.10.2")
 @inserts()
 @preserves("result-kinds", "sharding-lists", "sharding-rules")
 def remove_sub_axes_in_input_output_shardings(module: ir.Module) -> None:
-    """Cut the axes of open dimensions of the main function's values before the first sub-axis.
+    """Remove sub-axes from open dimensions of the main function's signature.
 
-    `[{"y", "x":(1)2, ?}p3, {"x":(2)2}]` becomes `[{"y", ?}p3, {"x":(2)2}]`: a closed dimension is
-    kept as the user wrote it.
+    Truncates the axes of each open dimension of the main function's arguments and results before
+    the first sub-axis, since propagation added the axes of these dimensions. Closed dimensions are
+    the user's choice and are not changed.
+
+    The main function is the only function of the module, or the one named `main`.
+
+    ```mlir
+    %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x":(1)2, ?}, {"x":(2)2}]>}
+    ```
+
+    becomes
+
+    ```mlir
+    %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", ?}, {"x":(2)2}]>}
+    ```
 
     Raises:
         PassError: there are several functions, but none is called `main`.

@@ -1,26 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-sharding-constraint-to-reshard`: turn sharding constraints into reshards.
-
-Before:
-
-    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<8x16xf32>
-
-After:
-
-    %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<8x16xf32>
-"""
+"""`sdy-sharding-constraint-to-reshard`: turn sharding constraints into reshards."""
 
 from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 
 
+@register_pass("sdy-sharding-constraint-to-reshard", anchor="func.func", release="0.10.2")
 @inserts("sdy.reshard", where={"sdy.sharding_constraint"})
 @preserves("device-meshes", "result-kinds", "sharding-lists", "sharding-rules")
 def sharding_constraint_to_reshard(function: ir.Operation | ir.OpView) -> None:
-    """Replace each constraint by a reshard of the same input, with the same attributes."""
+    """Convert sharding constraints to reshards.
+
+    Replaces each `sdy.sharding_constraint` by an `sdy.reshard` with the same input, sharding and
+    attributes.
+
+    ```mlir
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<8x16xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<8x16xf32>
+    ```
+    """
     constraints = operations_named({"sdy.sharding_constraint"}, function)
     if not constraints:
         mark_all_preserved()

@@ -1,18 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-sink-data-flow-edges`: remove the data-flow edges in functions.
-
-Before:
-
-    %0 = stablehlo.optimization_barrier %a : tensor<8xf32>
-    %1 = sdy.data_flow_edge %0 sharding=<@mesh, [{"x"}]> : tensor<8xf32>
-    return %1 : tensor<8xf32>
-
-After:
-
-    %0 = stablehlo.optimization_barrier
-        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} %a : tensor<8xf32>
-    return %0 : tensor<8xf32>
-"""
+"""`sdy-sink-data-flow-edges`: remove the data-flow edges in functions."""
 
 from __future__ import annotations
 
@@ -24,10 +11,12 @@ from mlir_sdy.values import DATA_FLOW_OPERATIONS
 from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 
 _EDGE = "sdy.data_flow_edge"
 
 
+@register_pass("sdy-sink-data-flow-edges", anchor="func.func", release="0.10.2")
 @inserts()
 @preserves("sharding-rules")
 def sink_data_flow_edges(
@@ -36,12 +25,37 @@ def sink_data_flow_edges(
     sink_debug_sharding_origins: bool = False,
     sink_debug_propagation_edge_sharding: bool = False,
 ) -> None:
-    """Move the shardings of edges to the operations of their inputs, and erase the edges.
+    """Remove data-flow edges and move their shardings to the owners.
 
-    Args:
-        function: the function to work in.
-        sink_debug_sharding_origins: keep the origins of the edges' shardings.
-        sink_debug_propagation_edge_sharding: keep the steps that sharded the edges.
+    Moves the shardings of the data-flow edges of an operation to the operation, and replaces each
+    `sdy.data_flow_edge` by its input.
+
+    - The edges of block arguments and the edges of results are two separate groups.
+    - If no edge of a group has a sharding, the operation keeps its shardings of that group.
+    - Otherwise each value of the group gets the sharding of its edge, or a fully open sharding.
+
+    ```mlir
+    %0:2 = stablehlo.optimization_barrier %a, %b : tensor<8xf32>, tensor<8xf32>
+    %1 = sdy.data_flow_edge %0#0 : tensor<8xf32>
+    %2 = sdy.data_flow_edge %0#1 sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+    return %1, %2 : tensor<8xf32>, tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0:2 = stablehlo.optimization_barrier
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}]>, <@mesh, [{"x"}]>]>} %a, %b : ...
+    return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
+    ```
+
+    The options move the debug information of the edges to the operation, as
+    `sdy.block_arg_sharding_origins` and `sdy.result_sharding_origins`, or as
+    `sdy.block_arg_propagation_edges` and `sdy.result_propagation_edges`.
+
+    Options:
+        sink_debug_sharding_origins: whether to keep the origins of the edges' shardings.
+        sink_debug_propagation_edge_sharding: whether to keep the steps that sharded the edges.
     """
     found = operations_named(DATA_FLOW_OPERATIONS | {_EDGE}, function)
     if not found:

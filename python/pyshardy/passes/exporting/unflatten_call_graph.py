@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-unflatten-call-graph`: let calls share functions with equal shardings.
 
-Before:
-
-    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
-    %1 = call @f_0(%b) : (tensor<8xf32>) -> tensor<8xf32>
-
-After:
-
-    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
-    %1 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
+1. Functions are interchangeable if they have the same original name, type, manual axes and
+   body, and both have `no_inline` or neither. By default, their arguments and results must have
+   equal shardings, too.
+2. By default the first function that is called, in the order of the text, is kept.
+3. Otherwise the first is kept until, in the same order, the calls of functions with the
+   shardings of another one outnumber those with its own: from then on that one. With calls of
+   `f` (sharded by S), `f_0` (T) and `f_1` (T), `f_1` is kept.
+4. The attributes that record the origin are removed.
 """
 
 from __future__ import annotations
@@ -42,6 +41,7 @@ from pyshardy.irtools.functions import (
 )
 from pyshardy.irtools.stablehlo_views import CallView, callee_of, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 
 _MANUAL_AXES = "sdy.func_manual_axes"
 _Shardings = tuple[TensorSharding, ...] | None
@@ -78,23 +78,39 @@ class _Signature:
 _Signatures = dict[str, _Signature]
 
 
+@register_pass("sdy-unflatten-call-graph", release="0.10.2")
 @inserts()
 @preserves("result-kinds", "sharding-lists", "sharding-rules")
 def unflatten_call_graph(module: ir.Module, *, dedup_functions_fully: bool = False) -> None:
-    """Redirect the calls to functions that were copied from one function to one of these.
+    """Merge equal functions that were cloned for their calls.
 
-    1. Functions are interchangeable if they have the same original name, type, manual axes and
-       body, and both have `no_inline` or neither. By default, their arguments and results must have
-       equal shardings, too.
-    2. By default the first function that is called, in the order of the text, is kept.
-    3. Otherwise the first is kept until, in the same order, the calls of functions with the
-       shardings of another one outnumber those with its own: from then on that one. With calls of
-       `f` (sharded by S), `f_0` (T) and `f_1` (T), `f_1` is kept.
-    4. The attributes that record the origin are removed.
+    Reverts `sdy-flatten-call-graph` where possible: redirects calls to one of several equivalent
+    functions.
 
-    Args:
-        module: the module to work in.
-        dedup_functions_fully: merge functions of one origin with any shardings.
+    - Two functions are equivalent if they have the same `sdy.original_func_name` (or name, if the
+      attribute is absent), the same `sdy.func_manual_axes`, the same shardings of arguments and
+      results, and equal bodies.
+    - The function that is called first, in textual order, is kept. `symbol-dce` removes the others.
+    - With `dedup-functions-fully` shardings are not compared: the function is kept whose shardings
+      belong to most calls.
+
+    Finally the pass removes `sdy.original_func_name` and `sdy.func_manual_axes`.
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @f_0(%b) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    Options:
+        dedup_functions_fully: whether to merge all copies of a function, regardless of their
+            shardings.
     """
     functions = {symbol_name(function): function for function in functions_of(module)}
     meshes = meshes_of(module)

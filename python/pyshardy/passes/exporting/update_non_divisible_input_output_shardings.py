@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-update-non-divisible-input-output-shardings`: make inputs and outputs divide evenly.
 
-Before, on a mesh `<["x"=6, "y"=10]>`:
+These are the arguments and results of functions, the results of calls, and the operands and
+results of manual computations. For the operands and results inside of the body, the local shape
+must be divisible by the axes that are not manual. Values of dynamic shape are skipped.
 
-    %a: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}
-
-After:
-
-    %a: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)3}]>}
+Each such argument and result of a public function is warned about: its value is held, and often
+computed, by more devices than its sharding says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated
 
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import emit, warning
@@ -40,28 +40,40 @@ from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.functions import functions_of, has_body, has_static_shape, is_private
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
+from pyshardy.pipeline.options import Help
 
 _WITH_INPUTS_OR_OUTPUTS = frozenset({"func.call", "sdy.manual_computation"})
 
 
+@register_pass("sdy-update-non-divisible-input-output-shardings", release="0.10.2")
 @inserts()
 @preserves("device-meshes", "result-kinds", "sharding-rules")
 def update_non_divisible_input_output_shardings(
-    module: ir.Module, *, public_functions_only: bool = False
+    module: ir.Module, *, public_functions_only: Annotated[bool, Help(release="pyshardy")] = False
 ) -> None:
-    """Remove the axes from input and output shardings that don't divide their dimensions.
+    """Shorten shardings of inputs and outputs that are not divisible.
 
-    These are the arguments and results of functions, the results of calls, and the operands and
-    results of manual computations. For the operands and results inside of the body, the local shape
-    must be divisible by the axes that are not manual. Values of dynamic shape are skipped.
+    Makes the shardings of function arguments and results, call results, and operands and results of
+    manual computations split each dimension evenly. A dimension that is not split evenly keeps the
+    longest prefix of its axes that divides it, with a sub-axis at the end if necessary, and loses
+    its priority.
 
-    Each such argument and result of a public function is warned about: its value is held, and often
-    computed, by more devices than its sharding says.
+    On a mesh `<["x"=6, "y"=10]>`
 
-    Args:
-        module: the module, which is changed in place.
-        public_functions_only: whether to skip private functions and their calls: they are not
-            inputs and outputs of the program, and `sdy-inline-small-functions` can inline them.
+    ```mlir
+    %a: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}
+    ```
+
+    becomes
+
+    ```mlir
+    %a: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)3}]>}
+    ```
+
+    Options:
+        public_functions_only: whether to skip private functions and their calls, since they are not
+            inputs or outputs of the program.
     """
     meshes, cache = meshes_of(module), AttributeCache(module.context)
     functions = functions_of(module)

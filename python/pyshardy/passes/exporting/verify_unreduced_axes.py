@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-verify-unreduced-axes`: check where unreduced axes are introduced and removed.
 
-An error, because no operation adds up the partial results along "x":
+An operand is *blessed* if it is, through propagation barriers, the result of a reshard or a
+sharding constraint: these explicitly reduce the axes that the operand lacks.
 
-    // %a is sharded as <@mesh, [{}], unreduced={"x"}>
-    %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
+| operation                                          | introduces      | removes          |
+|----------------------------------------------------|-----------------|------------------|
+| `sdy.reshard`, `sdy.sharding_constraint`           | any (verifier)  | any (verifier)   |
+| `sdy.all_reduce`, `sdy.reduce_scatter`             | none (verifier) | their own (same) |
+| `stablehlo.all_reduce`, `stablehlo.reduce_scatter` | none            | that of its body |
+| `stablehlo.reduce`                                 | that of its body | none            |
+| `stablehlo.dot`, `stablehlo.dot_general`           | sums            | none             |
+| calls, returns: by the target shardings            | none            | none             |
+| any other but terminators                          | one kind        | none             |
 
-Correct:
-
-    %0 = sdy.reshard %a <@mesh, [{}]> : tensor<8xf32>
-    %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
+Entries with (verifier) are checked by the verifier of the operation. Of an operation with
+several results, all unreduced ones must be of one kind.
 """
 
 from __future__ import annotations
@@ -36,6 +42,7 @@ from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.shardings import any_sharding
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 
 _BLESSED = frozenset({"sdy.reshard", "sdy.sharding_constraint"})
 _REDUCTIONS = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
@@ -50,28 +57,36 @@ _BODY_KINDS = {
 _Shardings = Sequence[TensorSharding]
 
 
+@register_pass("sdy-verify-unreduced-axes", anchor="func.func", release="0.12")
 @inserts()
 @preserves(
     "device-meshes", "interface-shardings", "result-kinds", "sharding-lists", "sharding-rules"
 )
 def verify_unreduced_axes(function: ir.Operation | ir.OpView) -> None:
-    """Check the operations of a function, inner ones first, up to the first error.
+    """Verify where unreduced axes begin and end.
 
-    An operand is *blessed* if it is, through propagation barriers, the result of a reshard or a
-    sharding constraint: these explicitly reduce the axes that the operand lacks.
+    An axis that is unreduced in the operands of an operation must be unreduced in its results;
+    otherwise a reduction is missing. Only `sdy.reshard`, `sdy.sharding_constraint` and collectives
+    may remove an unreduced axis. The results of the first two may be unreduced along any axes. The
+    reduction kind of a new unreduced axis is a sum for matrix products, and the reduction in the
+    body for `stablehlo.reduce`. All unreduced results of an operation have one kind.
 
-    | operation                                          | introduces      | removes          |
-    |----------------------------------------------------|-----------------|------------------|
-    | `sdy.reshard`, `sdy.sharding_constraint`           | any (verifier)  | any (verifier)   |
-    | `sdy.all_reduce`, `sdy.reduce_scatter`             | none (verifier) | their own (same) |
-    | `stablehlo.all_reduce`, `stablehlo.reduce_scatter` | none            | that of its body |
-    | `stablehlo.reduce`                                 | that of its body | none            |
-    | `stablehlo.dot`, `stablehlo.dot_general`           | sums            | none             |
-    | calls, returns: by the target shardings            | none            | none             |
-    | any other but terminators                          | one kind        | none             |
+    The unreduced axes of call operands and of values that regions and functions return must equal
+    those of the values that they are passed to. The pass changes nothing.
 
-    Entries with (verifier) are checked by the verifier of the operation. Of an operation with
-    several results, all unreduced ones must be of one kind.
+    ```mlir
+    // %a is sharded as <@mesh, [{}], unreduced={"x"}>, the result as <@mesh, [{}]>
+    %0 = stablehlo.negate %a
+    ```
+
+    is an error, while
+
+    ```mlir
+    %0 = sdy.reshard %a <@mesh, [{}]> : tensor<8xf32>
+    %1 = stablehlo.negate %0
+    ```
+
+    is valid.
 
     Raises:
         PassError: axes appear or disappear elsewhere, or under another reduction.

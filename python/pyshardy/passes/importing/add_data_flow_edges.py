@@ -1,19 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-add-data-flow-edges`: mark values that flow through operations unchanged.
-
-Before:
-
-    %0 = stablehlo.optimization_barrier
-        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} %a : tensor<8xf32>
-    return %0 : tensor<8xf32>
-
-After:
-
-    %0 = stablehlo.optimization_barrier
-        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} %a : tensor<8xf32>
-    %1 = sdy.data_flow_edge %0 sharding=<@mesh, [{"x"}]> : tensor<8xf32>
-    return %1 : tensor<8xf32>
-"""
+"""`sdy-add-data-flow-edges`: mark values that flow through operations unchanged."""
 
 from __future__ import annotations
 
@@ -33,11 +19,32 @@ from mlir_sdy.values import (
 from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 
 
+@register_pass("sdy-add-data-flow-edges", release="0.10.2")
 @inserts("sdy.data_flow_edge", where=DATA_FLOW_OPERATIONS)
 def add_data_flow_edges(module: ir.Module) -> None:
-    """Insert an edge for each owner in a module; see `add_edges`."""
+    """Insert data-flow edges for operations with regions and barriers.
+
+    Inserts an `sdy.data_flow_edge` after each edge owner of static shape: the results of
+    `stablehlo.while`, `stablehlo.case`, `stablehlo.optimization_barrier`, `sdy.manual_computation`
+    and `sdy.named_computation`, and the block arguments of the last two. The edge takes over the
+    sharding and all uses of the owner. Owners that already have an edge are skipped.
+
+    ```mlir
+    %0 = stablehlo.optimization_barrier %a : tensor<8xf32>
+    return %0 : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = stablehlo.optimization_barrier %a : tensor<8xf32>
+    %1 = sdy.data_flow_edge %0 : tensor<8xf32>
+    return %1 : tensor<8xf32>
+    ```
+    """
     add_edges(operations_named(DATA_FLOW_OPERATIONS, module, ir.WalkOrder.POST_ORDER))
 
 

@@ -1,21 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-add-func-data-flow-edges`: mark values that flow into functions and out of calls.
 
-Before:
-
-    func.func private @f(%a: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>}) -> tensor<8xf32> {
-      return %a : tensor<8xf32>
-    ...
-    %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
-
-After:
-
-    func.func private @f(%a: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>}) -> tensor<8xf32> {
-      %0 = sdy.func_data_flow_edge %a {sdy.sharding = [<@mesh, [{"x"}]>]} : tensor<8xf32>
-      return %0 : tensor<8xf32>
-    ...
-    %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
-    %1 = sdy.func_data_flow_edge %0 : tensor<8xf32>
+Only values of static shape get one. The edge gets their sharding and all their uses.
 """
 
 from __future__ import annotations
@@ -34,13 +20,33 @@ from pyshardy.irtools.functions import (
     main_function,
 )
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 
 
+@register_pass("sdy-add-func-data-flow-edges", release="0.10.2")
 @inserts("sdy.func_data_flow_edge")
 def add_func_data_flow_edges(module: ir.Module) -> None:
-    """Insert an edge for each argument of functions other than main, and for each call result.
+    """Insert data-flow edges for function arguments and call results.
 
-    Only values of static shape get one. The edge gets their sharding and all their uses.
+    Inserts an `sdy.func_data_flow_edge` after each argument of static shape of each function except
+    the main function, and after each call result of static shape. The edge takes over the sharding
+    and all uses of the value. Through the edges, shardings propagate from the operands of all calls
+    to the function's arguments, and from the returned values to the results of the calls.
+
+    The main function is the only function of the module, or the one named `main`.
+
+    ```mlir
+    %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
+    return %0 : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = sdy.func_data_flow_edge %0 : tensor<8xf32>
+    return %1 : tensor<8xf32>
+    ```
 
     Raises:
         PassError: there are several functions, but none is called `main`.

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-apply-sharding-constraints`: copy the shardings of constraints to their inputs.
 
-Before:
+Constraints here are the `sdy.sharding_constraint`s and the inputs of manual computations,
+inside out and in the order of the text.
 
-    %0 = stablehlo.tanh %a : tensor<8x8xf32>
-    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
-
-After:
-
-    %0 = stablehlo.tanh %a
-        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x8xf32>
-    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+1. At the first of a chain of constraints, uses that come after the chain are redirected to its
+   end; see `redirect_to_end_of_chain`.
+2. A constraint gives its sharding to its input if the input can have one, has none or one that
+   is open in all dimensions and has no axes, and has no other constraint with another sharding,
+   and if the constraint's sharding is closed in all dimensions.
+3. If the input is a target of a data-flow edge, also between functions, which has one sharding
+   for all its values, the input's other uses are redirected to the constraint instead: an
+   `sdy.sharding_constraint` is moved after its input, and one is inserted for a manual
+   computation. The edge gets the unreduced axes, as these don't propagate.
 """
 
 from __future__ import annotations
@@ -27,12 +29,14 @@ from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import get_sharding, set_sharding, shardable_value
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup
 
 _CONSTRAINT = "sdy.sharding_constraint"
 _MANUAL_COMPUTATION = "sdy.manual_computation"
 
 
+@register_pass("sdy-apply-sharding-constraints", release="0.10.2")
 @inserts(_CONSTRAINT, where={_MANUAL_COMPUTATION})
 def apply_sharding_constraints(
     module: ir.Module,
@@ -40,28 +44,37 @@ def apply_sharding_constraints(
     debug_sharding_origins: bool = False,
     debug_propagation_edge_sharding: bool = False,
 ) -> None:
-    """Shard values as constraints, and inputs of manual computations, fully specify.
+    """Apply sharding constraints to their inputs.
 
-    Constraints here are the `sdy.sharding_constraint`s and the inputs of manual computations,
-    inside out and in the order of the text.
+    Copies the sharding of an `sdy.sharding_constraint` to its input, if
 
-    1. At the first of a chain of constraints, uses that come after the chain are redirected to its
-       end; see `_redirect_to_end_of_chain`.
-    2. A constraint gives its sharding to its input if the input can have one, has none or one that
-       is open in all dimensions and has no axes, and has no other constraint with another sharding,
-       and if the constraint's sharding is closed in all dimensions.
-    3. If the input is a target of a data-flow edge, also between functions, which has one sharding
-       for all its values, the input's other uses are redirected to the constraint instead: an
-       `sdy.sharding_constraint` is moved after its input, and one is inserted for a manual
-       computation. The edge gets the unreduced axes, as these don't propagate.
+    - the input has no sharding,
+    - all dimensions of the sharding are closed, and
+    - no other constraint and no manual computation requires another sharding of the input.
 
-    Otherwise propagation would copy the axes of a constraint to its input, but its dimensions would
-    stay open.
+    Propagation alone would copy the axes of the constraint, but would leave the dimensions open.
+    Inputs of manual computations are treated in the same way.
 
-    Args:
-        module: the module, which is changed in place.
-        debug_sharding_origins: record the constraint from which each axis comes.
-        debug_propagation_edge_sharding: record the propagation steps.
+    If the input is the result of a data-flow edge, the sharding is not copied, since an edge has
+    one sharding for all values that it connects. Instead, the constraint is moved directly after
+    the edge and takes over the other uses of the edge's result.
+
+    In a chain of constraints, each of which has the next one as its only use, uses of the chain's
+    input that follow the chain in the same block are replaced by the chain's result. This requires
+    that no other constraint and no manual computation uses the chain's input or result.
+
+    ```mlir
+    %0 = stablehlo.tanh %a : tensor<8x8xf32>
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+    %2 = sdy.sharding_constraint %1 <@mesh, [{}, {"y"}]> : tensor<8x8xf32>
+    return %0 : tensor<8x8xf32>
+    ```
+
+    shards `%0` by `[{"x"}, {}]`. An `add` that uses `%0` after `%2` would use `%2` instead.
+
+    Options:
+        debug_sharding_origins: whether to record for each axis the sharding that it comes from.
+        debug_propagation_edge_sharding: whether to record the steps that propagated each axis.
     """
     constraints = operations_named(
         {_CONSTRAINT, _MANUAL_COMPUTATION}, module, ir.WalkOrder.POST_ORDER

@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-constant-or-scalar-splitter`: copy constants for each use.
 
-Before:
+1. Each `stablehlo.constant` becomes an `sdy.constant`.
+2. Functions are processed after their callees, and in each first its named computations, inner
+   ones first, and then its body.
+3. In a body, constant expressions are constants, iotas, and operations that compute constants
+   from constants (`ConstantExpressions`) whose operands are constant expressions. Calls and
+   named computations without operands are among them.
+4. Each operand of another operation that is the result of a constant expression, or of a
+   broadcast of a scalar, is replaced by a copy of that with all its dependencies. Copies are
+   inserted before the originals. Scalars are not copied.
+5. Constant expressions, and broadcasts of scalars, that have become unused are erased.
+6. Sharding groups are not users: copies of their members are members, too.
 
-    %0 = stablehlo.constant dense<2.0> : tensor<8xf32>
-    %1 = stablehlo.negate %0 : tensor<8xf32>
-    %2 = stablehlo.add %a, %1 : tensor<8xf32>
-    %3 = stablehlo.add %b, %0 : tensor<8xf32>
-
-After:
-
-    %0 = sdy.constant dense<2.0> : tensor<8xf32>
-    %1 = sdy.constant dense<2.0> : tensor<8xf32>
-    %2 = stablehlo.negate %0 : tensor<8xf32>
-    %3 = stablehlo.add %a, %2 : tensor<8xf32>
-    %4 = stablehlo.add %b, %1 : tensor<8xf32>
+The callee of a call that is copied is copied, too (`FunctionCloner`).
 """
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ from pyshardy.irtools.functions import has_static_shape, original_name
 from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.stablehlo_views import CallView, callee_of
 from pyshardy.irtools.walks import Place, operations_named, textual_order
+from pyshardy.pipeline import register_pass
 from pyshardy.propagation.elementwise import (
     ELEMENTWISE_IF_SHAPES_EQUAL,
     ELEMENTWISE_OPERATIONS,
@@ -62,23 +62,42 @@ _CONSTANT = "stablehlo.constant"
 _STARTING_POINTS = _CONSTANTS | {_BROADCAST, _NAMED_COMPUTATION, "func.call"}
 
 
+@register_pass("sdy-constant-or-scalar-splitter", release="0.10.2")
 @inserts("sdy.constant", where={_CONSTANT})
 def constant_or_scalar_splitter(module: ir.Module) -> None:
-    """Split constant sub-computations, and broadcasts of scalars, so that each has one user.
+    """Copy constants and broadcast scalars for each use.
 
-    1. Each `stablehlo.constant` becomes an `sdy.constant`.
-    2. Functions are processed after their callees, and in each first its named computations, inner
-       ones first, and then its body.
-    3. In a body, constant expressions are constants, iotas, and operations that compute constants
-       from constants (`_ConstantExpressions`) whose operands are constant expressions. Calls and
-       named computations without operands are among them.
-    4. Each operand of another operation that is the result of a constant expression, or of a
-       broadcast of a scalar, is replaced by a copy of that with all its dependencies. Copies are
-       inserted before the originals. Scalars are not copied.
-    5. Constant expressions, and broadcasts of scalars, that have become unused are erased.
-    6. Sharding groups are not users: copies of their members are members, too.
+    Copies constant subcomputations and broadcasts of scalars, so that each use has its own copy.
+    Propagation would otherwise copy shardings between unrelated operations through a constant that
+    both use.
 
-    The callee of a call that is copied is copied, too (`FunctionCloner`).
+    A constant subcomputation is a value together with the operations that compute it, if each of
+    them is
+
+    - a constant or an iota,
+    - an element-wise operation, broadcast, reshape or slice of constant values, or
+    - a call or named computation on constant values that consists of such operations only.
+
+    Scalars are not copied, since they cannot be sharded. Unused constants and constant
+    subcomputations are erased. Each `stablehlo.constant` becomes an `sdy.constant`, which
+    canonicalization does not merge again.
+
+    ```mlir
+    %0 = stablehlo.constant dense<2.0> : tensor<8xf32>
+    %1 = stablehlo.negate %0 : tensor<8xf32>
+    %2 = stablehlo.add %a, %1 : tensor<8xf32>
+    %3 = stablehlo.add %b, %0 : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = sdy.constant dense<2.0> : tensor<8xf32>
+    %1 = sdy.constant dense<2.0> : tensor<8xf32>
+    %2 = stablehlo.negate %0 : tensor<8xf32>
+    %3 = stablehlo.add %a, %2 : tensor<8xf32>
+    %4 = stablehlo.add %b, %1 : tensor<8xf32>
+    ```
     """
     if not may_occur_at_start({_CONSTANT, *_STARTING_POINTS}, module):
         mark_all_preserved()

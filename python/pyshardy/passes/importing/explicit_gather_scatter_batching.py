@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-explicit-gather-scatter-batching`: make implicit batch dimensions explicit.
 
-Before:
+An operation is changed if it satisfies:
 
-    %i = stablehlo.iota dim = 0 : tensor<4x2x1xi32>
-    %0 = stablehlo.concatenate %i, %j, dim = 2 : (...) -> tensor<4x2x2xi32>
-    %1 = "stablehlo.gather"(%a, %0) {dimension_numbers = #stablehlo.gather<
-        collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>, ...}
+1. There is no batch dimension of the operand yet; operand and indices have dimensions, and
+   their first ones have the same size.
+2. The index vectors are along another dimension than the first, of a size above 1. One of their
+   components is the start of a slice in dimension 0 of the operand, where slices have size 1
+   and are collapsed.
+3. That component counts along dimension 0 of the indices: `counts_along_first_dimension`.
 
-After:
-
-    %1 = "stablehlo.gather"(%a, %j) {dimension_numbers = #stablehlo.gather<
-        collapsed_slice_dims = [1], operand_batching_dims = [0],
-        start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, ...}
+Then the component is removed from the index vectors, and dimension 0 becomes a batch dimension
+of operand and indices. Unused operations without effects are erased from the function.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ from pyshardy.irtools.stablehlo_views import (
     IotaView,
     ScatterView,
 )
+from pyshardy.pipeline import register_pass
 
 _GATHER = "stablehlo.gather"
 _SCATTER = "stablehlo.scatter"
@@ -45,18 +45,33 @@ _FLAGS = {
 """Attributes that are false by default, and are written explicitly."""
 
 
+@register_pass("sdy-explicit-gather-scatter-batching", anchor="func.func", release="0.10.2")
 def explicit_gather_scatter_batching(function: ir.Operation | ir.OpView) -> None:
-    """Make dimension 0 of gathers and scatters a batch dimension where it is one implicitly.
+    """Make the batch dimensions of gathers and scatters explicit.
 
-    1. There is no batch dimension of the operand yet; operand and indices have dimensions, and
-       their first ones have the same size.
-    2. The index vectors are along another dimension than the first, of a size above 1. One of their
-       components is the start of a slice in dimension 0 of the operand, where slices have size 1
-       and are collapsed.
-    3. That component counts along dimension 0 of the indices: `_counts_along_first_dimension`.
+    Detects each `stablehlo.gather` and `stablehlo.scatter` whose dimension 0 is an implicit batch
+    dimension, and declares it as a batching dimension, along which indices and operand can then be
+    sharded alike.
 
-    Then the component is removed from the index vectors, and dimension 0 becomes a batch dimension
-    of operand and indices. Unused operations without effects are erased from the function.
+    Dimension 0 is an implicit batch dimension if the index component for dimension 0 of the operand
+    is an `iota` along dimension 0 of the indices, possibly broadcast, reshaped, clamped or
+    selected, and if dimension 0 has the same size in operand and indices. Operations that are dead
+    or have no effect are erased.
+
+    ```mlir
+    %i = stablehlo.iota dim = 0 : tensor<4x2x1xi32>
+    %0 = stablehlo.concatenate %i, %j, dim = 2 : (...) -> tensor<4x2x2xi32>
+    %1 = "stablehlo.gather"(%a, %0) {dimension_numbers = #stablehlo.gather<
+        collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>, ...}
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = "stablehlo.gather"(%a, %j) {dimension_numbers = #stablehlo.gather<
+        collapsed_slice_dims = [1], operand_batching_dims = [0],
+        start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, ...}
+    ```
     """
     with function.operation.context:
         patterns = rewrite.RewritePatternSet()

@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-flatten-call-graph`: give each call its own copy of the function.
 
-Before:
+1. Calls are processed function by function, each function after its callees, and in the order
+   of the text.
+2. The first call of a function keeps it; any later one gets a copy, with copies of all callees
+   (`FunctionCloner`).
+3. Declarations are not copied.
 
-    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
-    %1 = call @f(%0) : (tensor<8xf32>) -> tensor<8xf32>
-
-After:
-
-    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
-    %1 = call @f_0(%0) : (tensor<8xf32>) -> tensor<8xf32>
-    ...
-    func.func private @f_0(...) attributes {sdy.original_func_name = "f"}
+With `a` and `b` both calling `c`, and `main` calling `a`, `b` and `a`: `a` keeps `c`, `b` calls
+`c_0`, and the second call in `main` is of `a_2`, which calls `c_1`.
 """
 
 from __future__ import annotations
@@ -20,20 +17,31 @@ from mlir_sdy.host import ir
 from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.call_graph import CallGraph, FunctionCloner
 from pyshardy.irtools.stablehlo_views import CallView, callee_of
+from pyshardy.pipeline import register_pass
 
 
+@register_pass("sdy-flatten-call-graph", release="0.10.2")
 @inserts()
 def flatten_call_graph(module: ir.Module) -> None:
-    """Copy functions so that each is called from one place at most.
+    """Clone functions so that each has a single call.
 
-    1. Calls are processed function by function, each function after its callees, and in the order
-       of the text.
-    2. The first call of a function keeps it; any later one gets a copy, with copies of all callees
-       (`FunctionCloner`).
-    3. Declarations are not copied.
+    The first call of a function keeps the function; each later call gets a copy, including copies
+    of all functions that it calls. The pass visits calls in post-order. The attribute
+    `sdy.original_func_name` of a copy holds the name of the original function.
 
-    With `a` and `b` both calling `c`, and `main` calling `a`, `b` and `a`: `a` keeps `c`, `b` calls
-    `c_0`, and the second call in `main` is of `a_2`, which calls `c_1`.
+    Recursive functions are an error; declarations are not copied.
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @f(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @f_0(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
 
     Raises:
         PassError: a function calls itself.

@@ -1,23 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-flatten-tuples`: replace tuples by their elements, as only tensors have shardings.
 
-Before:
-
-    func.func @main(%t: tuple<tensor<8xf32>, tensor<4xf32>>) -> tensor<2xf32> {
-      %0 = stablehlo.custom_call @f(%t) : (tuple<tensor<8xf32>, tensor<4xf32>>)
-          -> tuple<tensor<8xf32>, tensor<2xf32>>
-      %1 = stablehlo.get_tuple_element %0[1]
-          : (tuple<tensor<8xf32>, tensor<2xf32>>) -> tensor<2xf32>
-      return %1 : tensor<2xf32>
-    }
-
-After:
-
-    func.func @main(%a: tensor<8xf32>, %b: tensor<4xf32>) -> tensor<2xf32> {
-      %0:2 = stablehlo.custom_call @f(%a, %b)
-          : (tensor<8xf32>, tensor<4xf32>) -> (tensor<8xf32>, tensor<2xf32>)
-      return %0#1 : tensor<2xf32>
-    }
+1. Functions, calls, composites and custom calls take and return the elements of their tuples,
+   in order, including nested tuples. `tuple_attributes` converts their attributes.
+2. Elements that are read from a tuple are replaced by the values of which it was built.
+3. Unused tuples are erased.
 """
 
 from __future__ import annotations
@@ -37,6 +24,7 @@ from pyshardy.irtools.stablehlo_views import (
     function_type_of,
 )
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 
 _CUSTOM_CALL = "stablehlo.custom_call"
 _CALLS = frozenset({"func.call", "stablehlo.composite", _CUSTOM_CALL})
@@ -49,14 +37,26 @@ _Path = tuple[int, ...]
 """Position of a part: the index in the outermost tuple, in the next one, and so on."""
 
 
+@register_pass("sdy-flatten-tuples", release="pyshardy")
 @inserts(_ELEMENT, _TUPLE)
 def flatten_tuples(module: ir.Module) -> None:
-    """Replace the tuples of a program by their elements. StableHLO has none in control flow.
+    """Replace tuples by their elements.
 
-    1. Functions, calls, composites and custom calls take and return the elements of their tuples,
-       in order, including nested tuples. `_split_attributes` converts their attributes.
-    2. Elements that are read from a tuple are replaced by the values of which it was built.
-    3. Unused tuples are erased.
+    Replaces tuples in the signatures of functions, calls, composites and custom calls by their
+    elements, and forwards the operands of `stablehlo.tuple` to the uses of
+    `stablehlo.get_tuple_element`, since only the elements can be sharded. Attributes of arguments
+    and results are split among the elements; an attribute that cannot be split is an error.
+
+    ```mlir
+    %0 = stablehlo.tuple %a, %b : tuple<tensor<8xf32>, tensor<4xf32>>
+    %1 = stablehlo.custom_call @f(%0) : (tuple<tensor<8xf32>, tensor<4xf32>>) -> tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = stablehlo.custom_call @f(%a, %b) : (tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
+    ```
 
     Raises:
         PassError: an attribute of a tuple can't be split. The module is not changed then.

@@ -1,25 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-import-func-calls`: replace calls by named computations.
 
-Before:
-
-    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
-    ...
-    func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
-      %1 = stablehlo.abs %x : tensor<8xf32>
-      return %1 : tensor<8xf32>
-
-After:
-
-    %0 = sdy.named_computation<"f">(%a) (%x: tensor<8xf32>) {
-      %1 = sdy.data_flow_edge %x : tensor<8xf32>
-      %2 = stablehlo.abs %1 : tensor<8xf32>
-      sdy.return %2 : tensor<8xf32>
-    } : (tensor<8xf32>) -> tensor<8xf32>
-    %3 = sdy.data_flow_edge %0 : tensor<8xf32>
+1. The computation has the original name of the function. Its inputs are sharded as the
+   function's arguments, its outputs as the call; the shardings of the function's results are
+   ignored.
+2. It has the attributes of the call. From the function it has `execution_thread`, and
+   `sdy.contract` as `sdy.func_contract`.
+3. If a function is called from several places, each gets a copy of the body.
+4. Functions that are called are erased; others are kept, and so are declarations and their
+   calls.
 """
 
 from __future__ import annotations
+
+from typing import Annotated
 
 from mlir_sdy import sdy
 from mlir_sdy.diagnostics import PassError, emit, error, warning
@@ -37,6 +31,8 @@ from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.passes.importing.add_data_flow_edges import add_edges
+from pyshardy.pipeline import register_pass
+from pyshardy.pipeline.options import Help
 
 _CALL = "func.call"
 _NAMED_COMPUTATION = "sdy.named_computation"
@@ -45,33 +41,47 @@ _OF_THE_CALL = frozenset({SHARDING, "callee", "arg_attrs", "res_attrs"})
 """Attributes of a call that a computation has in another form, or not at all."""
 
 
+@register_pass("sdy-import-func-calls", release="0.10.2")
 @inserts("sdy.data_flow_edge", where={_CALL, _NAMED_COMPUTATION})
 @inserts(_NAMED_COMPUTATION, "sdy.return", where={_CALL})
 def import_func_calls(
     module: ir.Module,
     *,
     add_data_flow_edges_on_named_computations: bool = True,
-    keep_no_inline: bool = False,
+    keep_no_inline: Annotated[bool, Help(release="pyshardy")] = False,
 ) -> None:
-    """Replace each call by a named computation with the body of the callee.
+    """Replace calls by named computations.
 
-    1. The computation has the original name of the function. Its inputs are sharded as the
-       function's arguments, its outputs as the call; the shardings of the function's results are
-       ignored.
-    2. It has the attributes of the call. From the function it has `execution_thread`, and
-       `sdy.contract` as `sdy.func_contract`.
-    3. If a function is called from several places, each gets a copy of the body.
-    4. Functions that are called are erased; others are kept, and so are declarations and their
-       calls.
+    Replaces each call by an `sdy.named_computation` with the body and the original name of the
+    function. The shardings of the function's arguments become `in_shardings`, and the sharding of
+    the call becomes `out_shardings`. The computation keeps the attributes of the call, and gets
+    `execution_thread` of the function. Called functions are erased.
 
-    Args:
-        module: the module, which is changed in place.
-        add_data_flow_edges_on_named_computations: insert data-flow edges for all named computations
-            of the module, including existing ones.
-        keep_no_inline: set `sdy.func_no_inline` where the exported function gets `no_inline`: if
-            the imported one has it, and on named computations of the input, whose names ask for
-            calls of that name to be kept, while functions of a front end may be inlined. Also keep
-            `no_inline` of calls.
+    With `keep-no-inline` the computation also gets `no_inline` of the function, as
+    `sdy.func_no_inline`, and so do the named computations of the input.
+
+    Recursive functions are an error; calls of declarations are not replaced.
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = sdy.named_computation<"f">(%a) (%x: tensor<8xf32>) {
+      %1 = sdy.data_flow_edge %x : tensor<8xf32>
+      ...
+      sdy.return %2 : tensor<8xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    %3 = sdy.data_flow_edge %0 : tensor<8xf32>
+    ```
+
+    Options:
+        add_data_flow_edges_on_named_computations: whether to add data-flow edges to all named
+            computations.
+        keep_no_inline: whether functions must not be inlined later that have `no_inline`, or are
+            exported from named computations of the input.
 
     Raises:
         PassError: a function calls itself, or has several blocks. The module is not changed then.

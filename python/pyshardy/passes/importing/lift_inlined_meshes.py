@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-lift-inlined-meshes`: replace inlined meshes by references, and merge equal meshes.
 
-Before:
+Meshes are inlined in shardings, and in the `replica_groups` of StableHLO collectives that are
+given by axes.
 
-    func.func @f(%a: tensor<8xf32> {sdy.sharding = <mesh<["x"=2]>, [{"x"}]>})
-
-After:
-
-    sdy.mesh @mesh = <["x"=2]>
-    func.func @f(%a: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>})
+1. Of equal mesh operations the first is kept, and its name replaces those of the others.
+2. An inlined mesh without an operation gets one after the last mesh, or at the start of the
+   module. It is called `mesh`, `empty_mesh` or `maximal_mesh_<device>`, with a number if the
+   name is taken.
+3. Each mesh operation gets the attribute `stablehlo.mesh`, unless it has one.
 """
 
 from __future__ import annotations
+
+from typing import Annotated
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache, value_of
@@ -30,28 +32,44 @@ from pyshardy.irtools.functions import FreshNames
 from pyshardy.irtools.shardings import any_sharding
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
+from pyshardy.pipeline.options import Help
 
 MESH_FOR_STABLEHLO = "stablehlo.mesh"
 """The attribute of a mesh with its definition for tools that support StableHLO only."""
 
 
+@register_pass("sdy-lift-inlined-meshes", release="0.10.2")
 @inserts("sdy.mesh")
-def lift_inlined_meshes(module: ir.Module, *, use_single_device_mesh_names: bool = False) -> None:
-    """Replace inlined meshes by names, and merge equal mesh operations.
+def lift_inlined_meshes(
+    module: ir.Module,
+    *,
+    use_single_device_mesh_names: Annotated[bool, Help(release="0.12")] = False,
+) -> None:
+    """Replace inlined meshes by symbols and merge equal meshes.
 
-    Meshes are inlined in shardings, and in the `replica_groups` of StableHLO collectives that are
-    given by axes.
+    Replaces each mesh that a sharding contains by the symbol of an `sdy.mesh`, and merges equal
+    meshes.
 
-    1. Of equal mesh operations the first is kept, and its name replaces those of the others.
-    2. An inlined mesh without an operation gets one after the last mesh, or at the start of the
-       module. It is called `mesh`, `empty_mesh` or `maximal_mesh_<device>`, with a number if the
-       name is taken.
-    3. Each mesh operation gets the attribute `stablehlo.mesh`, unless it has one.
+    - The first of several equal mesh operations is kept; references to the others are renamed.
+    - A mesh without an operation gets one, after the last existing mesh operation or at the start
+      of the module. Its name is `mesh`, `empty_mesh` or `maximal_mesh_<device>`, followed by a
+      number if the name is taken.
 
-    Args:
-        module: the module, which is changed in place.
-        use_single_device_mesh_names: whether the mesh of a single device is called
-            `single_device_<device>` instead.
+    ```mlir
+    func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>})
+    ```
+
+    becomes
+
+    ```mlir
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    ```
+
+    Options:
+        use_single_device_mesh_names: whether to name the mesh of a single device
+            `single_device_<device>` instead of `maximal_mesh_<device>`.
     """
     lifting = _Lifting(module, "single_device" if use_single_device_mesh_names else "maximal_mesh")
     changes_shardings = any_sharding(module, lifting.changes)

@@ -10,6 +10,18 @@ After:
 
     sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}], replicated={"y"}>]
         out_shardings=[<@mesh, [{}], replicated={"x", "y"}>] manual_axes={"x", "y"} ...
+
+For each manual computation:
+
+1. Its mesh is that of the first of its in and out shardings whose mesh is not empty, or of the
+   last one, if all are.
+2. Its manual axes are put in the order of the mesh.
+3. Their sub-axes that are not in a sharding are added to its replicated axes, in the order of
+   the mesh and merged; such a sharding refers to the mesh of 1 then. Tokens are skipped.
+4. A computation without values is not changed. It must have no manual axes, or an empty body.
+
+On a mesh `<["x"=8, "y"=8]>`, the manual axes `{"y", "x"}` make `<@mesh, [{"y":(2)2}]>` into
+`<@mesh, [{"y":(2)2}], replicated={"x", "y":(1)2, "y":(4)2}>`.
 """
 
 from __future__ import annotations
@@ -28,22 +40,20 @@ from mlir_sdy.values import manual_axes
 from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 
 
+@register_pass("sdy-manual-axes-cleanup", release="0.10.2")
 def manual_axes_cleanup(module: ir.Module) -> None:
-    """Sort manual axes, and add those that shardings don't mention to their replicated axes.
+    """Normalize the manual axes of manual computations.
 
-    For each manual computation:
+    Sorts the manual axes of each `sdy.manual_computation` in mesh order, and adds manual axes that
+    an input or output sharding does not mention to its replicated axes.
 
-    1. Its mesh is that of the first of its in and out shardings whose mesh is not empty, or of the
-       last one, if all are.
-    2. Its manual axes are put in the order of the mesh.
-    3. Their sub-axes that are not in a sharding are added to its replicated axes, in the order of
-       the mesh and merged; such a sharding refers to the mesh of 1 then. Tokens are skipped.
-    4. A computation without values is not changed. It must have no manual axes, or an empty body.
+    A computation without inputs and outputs must have an empty body or no manual axes.
 
-    On a mesh `<["x"=8, "y"=8]>`, the manual axes `{"y", "x"}` make `<@mesh, [{"y":(2)2}]>` into
-    `<@mesh, [{"y":(2)2}], replicated={"x", "y":(1)2, "y":(4)2}>`.
+    With the manual axes `{"y", "x"}`, `<@mesh, [{"x"}]>` becomes
+    `<@mesh, [{"x"}], replicated={"y"}>`, and the manual axes become `{"x", "y"}`.
 
     Raises:
         PassError: a computation violates rule 4. The module is not changed then.

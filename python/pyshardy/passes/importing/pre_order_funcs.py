@@ -1,15 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-pre-order-funcs`: move each function before its callees.
 
-Before:
-
-    func.func private @callee(...)
-    func.func @main(...) { call @callee ... }
-
-After:
-
-    func.func @main(...) { call @callee ... }
-    func.func private @callee(...)
+The order is the reverse of `CallGraph.post_order`. All other operations, such as declarations
+and meshes, keep their order, and come first as a consequence.
 """
 
 from __future__ import annotations
@@ -17,14 +10,27 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.call_graph import CallGraph
+from pyshardy.pipeline import register_pass
 
 
+@register_pass("sdy-pre-order-funcs", release="0.10.2")
 @inserts()
 def pre_order_funcs(module: ir.Module) -> None:
-    """Move the functions that have a body to the end of a module, callers first.
+    """Sort functions so that callers precede callees.
 
-    The order is the reverse of `CallGraph.post_order`. All other operations, such as declarations
-    and meshes, keep their order, and come first as a consequence.
+    Moves all functions with a body to the end of the module, callers before their callees.
+
+    ```mlir
+    func.func private @f(...)
+    func.func @main(...) { call @f ... }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @main(...) { call @f ... }
+    func.func private @f(...)
+    ```
     """
     graph = CallGraph(module)
     for name in reversed(graph.post_order):

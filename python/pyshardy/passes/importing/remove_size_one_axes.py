@@ -12,6 +12,13 @@ After:
     sdy.mesh @mesh = <["a"=1, "b"=2]>
     %0 = stablehlo.abs %a
         {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"b", ?}p1]>]>} : ...
+
+1. A closed dimension that is left without axes loses its priority, which it must not have. Open
+   ones keep theirs.
+2. Parts of an axis that become neighbors are merged.
+3. Meshes and the `manual_axes` of manual computations are not changed.
+4. Nothing is changed if no `sdy.mesh` of the module has such an axis.
+5. Inner modules have meshes of their own, and are processed one by one.
 """
 
 from __future__ import annotations
@@ -24,18 +31,21 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import map_shardings
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 
 
+@register_pass("sdy-remove-size-one-axes", release="0.10.2")
 @inserts()
 def remove_size_one_axes(module: ir.Module) -> None:
-    """Remove axes of size 1 from the dimensions, replicated and unreduced axes of all shardings.
+    """Remove axes of size 1 from shardings.
 
-    1. A closed dimension that is left without axes loses its priority, which it must not have. Open
-       ones keep theirs.
-    2. Parts of an axis that become neighbors are merged.
-    3. Meshes and the `manual_axes` of manual computations are not changed.
-    4. Nothing is changed if no `sdy.mesh` of the module has such an axis.
-    5. Inner modules have meshes of their own, and are processed one by one.
+    Removes every axis of size 1 from the dimension shardings, replicated axes and unreduced axes of
+    all shardings. A closed dimension that has no axes left loses its priority.
+
+    Meshes and the `manual_axes` of manual computations keep their axes. The pass does nothing if no
+    `sdy.mesh` of the module has an axis of size 1.
+
+    On a mesh `<["a"=1, "b"=2]>`, `[{"a"}p2, {"a", "b", ?}p1]` becomes `[{}, {"b", ?}p1]`.
     """
     for each in (module.operation, *operations_named({"builtin.module"}, module)):
         _remove_in(each)

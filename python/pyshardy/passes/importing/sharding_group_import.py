@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-sharding-group-import`: check, merge and renumber sharding groups.
 
-Before:
+1. Members of a group must have the same shape, and must all be added in the body of the same
+   manual computation, or all outside of any.
+2. Groups with a common member are merged.
+3. The groups are numbered by the order of their original ids, each group by the id that
+   `DisjointSets` keeps as its representative: values are processed in the order in which they
+   are first added to a group, and the ids of each value in the order of the text.
+4. A value is added to its group once: later duplicates are erased.
 
-    sdy.sharding_group %a group_id=7 : tensor<8xf32>
-    sdy.sharding_group %a group_id=9 : tensor<8xf32>
-    sdy.sharding_group %b group_id=9 : tensor<8xf32>
-
-After:
-
-    sdy.sharding_group %a group_id=0 : tensor<8xf32>
-    sdy.sharding_group %b group_id=0 : tensor<8xf32>
+With `%a` in 5, `%c` in 7, `%b` in 3 and then in 5, the group of `%c` is 0, the other one 1.
 """
 
 from __future__ import annotations
@@ -24,23 +23,34 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.op_classes import view_as
 from pyshardy.irtools.analyses import inserts
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 
 _Element = TypeVar("_Element", bound=Hashable)
 
 
+@register_pass("sdy-sharding-group-import", release="0.10.2")
 @inserts()
 def sharding_group_import(module: ir.Module) -> None:
-    """Make the groups of a module disjoint, and number them from 0.
+    """Verify, merge and renumber sharding groups.
 
-    1. Members of a group must have the same shape, and must all be added in the body of the same
-       manual computation, or all outside of any.
-    2. Groups with a common member are merged.
-    3. The groups are numbered by the order of their original ids, each group by the id that
-       `DisjointSets` keeps as its representative: values are processed in the order in which they
-       are first added to a group, and the ids of each value in the order of the text.
-    4. A value is added to its group once: later duplicates are erased.
+    Makes the sharding groups of a module disjoint: merges groups that share a value, renumbers the
+    groups from 0, and removes duplicate memberships.
 
-    With `%a` in 5, `%c` in 7, `%b` in 3 and then in 5, the group of `%c` is 0, the other one 1.
+    All values of a group must have the same shape, and must be members within the same manual
+    computation or all outside of manual computations.
+
+    ```mlir
+    sdy.sharding_group %a group_id=7 : tensor<8xf32>
+    sdy.sharding_group %a group_id=9 : tensor<8xf32>
+    sdy.sharding_group %b group_id=9 : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    sdy.sharding_group %a group_id=0 : tensor<8xf32>
+    sdy.sharding_group %b group_id=0 : tensor<8xf32>
+    ```
 
     Raises:
         PassError: a group violates rule 1. The module is not changed then.

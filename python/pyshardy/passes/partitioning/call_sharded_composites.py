@@ -2,13 +2,11 @@
 """The pass `sdy-call-sharded-composites`: replace composites with sharded decompositions.
 
 A composite is one operation on global tensors. If its decomposition, a function, contains
-shardings, the devices must run that function:
+shardings, the devices must run that function.
 
-    %0 = stablehlo.composite "my.norm" %a {decomposition = @norm} : (tensor<8xf32>) -> tensor<8xf32>
-
-becomes
-
-    %0 = call @norm(%a) : (tensor<8xf32>) -> tensor<8xf32>
+1. A decomposition contains shardings if an argument, a result or an operation of the function
+   is sharded along some axis, or if it contains manual computations, reshards or constraints.
+2. The result of the call gets the sharding of the composite.
 """
 
 from __future__ import annotations
@@ -25,23 +23,31 @@ from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.stablehlo_views import CompositeView, symbol_name
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 
 _COMPOSITE = "stablehlo.composite"
 _DECOMPOSITION = "decomposition"
 _SHARDS = frozenset({"sdy.manual_computation", "sdy.reshard", "sdy.sharding_constraint"})
 
 
+@register_pass("sdy-call-sharded-composites", release="pyshardy")
 @inserts("func.call", where={_COMPOSITE})
 @preserves("device-meshes", "result-kinds", "sharding-lists")
 def call_sharded_composites(module: ir.Module) -> None:
-    """Replace composites by calls of their decompositions, if these contain shardings.
+    """Replace composites by calls if their decompositions are sharded.
 
-    1. A decomposition contains shardings if an argument, a result or an operation of the function
-       is sharded along some axis, or if it contains manual computations, reshards or constraints.
-    2. The result of the call gets the sharding of the composite.
+    Replaces a `stablehlo.composite` by a call of its decomposition if a value in the decomposition
+    is sharded. Other composites are computed on replicated tensors.
 
-    Args:
-        module: the module, which is changed in place.
+    ```mlir
+    %0 = stablehlo.composite "my.norm" %a {decomposition = @norm} : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = call @norm(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
     """
     if not may_occur_at_start({_COMPOSITE}, module):
         mark_all_preserved()

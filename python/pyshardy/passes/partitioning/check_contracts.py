@@ -4,6 +4,13 @@
 It fails if the collectives that belong to marked operations exceed the limits:
 
     model.mlir:12:8: error: the contract 'no all_gather' is violated: found 1 collective, ...
+
+A collective counts for a contract
+
+1. if it is a marked operation of the program,
+2. if it completes the results of a marked operation, or
+3. if a marked operation uses its result, directly or through operations without any mark, which
+   the partitioner inserted.
 """
 
 from __future__ import annotations
@@ -25,26 +32,22 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import Collective, collectives_of
 from pyshardy.partition.types.device_meshes import device_mesh_of
 from pyshardy.passes.partitioning.mark_contracts import COLLECTIVE_TAG, CONTRACT_TAG
+from pyshardy.pipeline import register_pass
 
 _REDUCTIONS = frozenset({"stablehlo.all_reduce", "stablehlo.reduce_scatter"})
 _MOST_INSERTED = 8
 """The maximum number of inserted operations between a collective and a marked operation."""
 
 
+@register_pass("sdy-check-contracts", release="pyshardy")
 @inserts()
 @preserves("device-meshes", "result-kinds", "sharding-lists")
 def check_contracts(module: ir.Module) -> None:
-    """Check the contracts that `sdy-mark-contracts` moved to a module, and remove the marks.
+    """Fail if the collectives of a local program violate contracts.
 
-    A collective counts for a contract
-
-    1. if it is a marked operation of the program,
-    2. if it completes the results of a marked operation, or
-    3. if a marked operation uses its result, directly or through operations without any mark, which
-       the partitioner inserted.
-
-    Args:
-        module: the local program, with its mesh.
+    Checks the contracts that `sdy-mark-contracts` moved to the module, and removes the marks. A
+    collective counts for a contract if it completes the results of a marked operation, or if a
+    marked operation uses its result, even if the partitioner moved it out of a loop.
 
     Raises:
         PassError: a contract is violated; the message lists the collectives.

@@ -16,6 +16,12 @@ product. The global values of %0 and %1 are equal:
     %1 = sdy.reshard %0 <@mesh, []> : tensor<f32>
 
 An all-reduce of a complete value would multiply it, and is an error.
+
+Three kinds of collectives are replaced:
+
+1. those that complete partial results,
+2. those between values with a dimension that its axes don't divide, and
+3. those of the result of a propagation barrier.
 """
 
 from __future__ import annotations
@@ -44,20 +50,33 @@ from pyshardy.partition.partial.completion import (
     reduced_axes,
     reduction_kind,
 )
+from pyshardy.pipeline import register_pass
 
 
+@register_pass("sdy-collectives-to-reshards", anchor="func.func", release="pyshardy")
 @inserts("sdy.reshard", where=COLLECTIVES)
 def collectives_to_reshards(function: ir.OpView) -> None:
-    """Replace the collectives of a function whose operands may be resharded.
+    """Convert collectives to reshards if the sharding of their operand may change.
 
-    1. Collectives that complete partial results.
-    2. Collectives between values with a dimension that its axes don't divide.
-    3. Collectives of the result of a propagation barrier.
+    A collective in a global program assumes a sharding of its operand. Partitioning changes some
+    shardings: those of dimensions that their axes do not divide, and those of values behind
+    propagation barriers. The pass replaces their collectives, and all collectives that complete
+    partial results, by reshards:
 
-    Other collectives are not changed.
+    ```mlir
+    // %0 is sharded as <@mesh, [{}], unreduced={"x"}>
+    %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    ```
 
-    Args:
-        function: the `func.func`.
+    becomes
+
+    ```mlir
+    %1 = sdy.reshard %0 <@mesh, [{}]> : tensor<8xf32>
+    ```
+
+    A sum over values that are not partial would multiply them, and is an error. An operand is
+    partial along its unreduced axes, and along the axes that shard the contracting dimensions of
+    the operation that defines it.
 
     Raises:
         PassError: an `sdy.all_reduce` or `sdy.reduce_scatter` adds up complete values. The function

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-combine-collectives`: combine small collectives into large ones.
 
-Each collective has a latency and waits for the slowest device. In a local program,
+Each collective has a latency and waits for the slowest device.
 
-    %1 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]]>}> ({ ... add ... })
-    %2 = stablehlo.negate %b
-    %3 = "stablehlo.all_reduce"(%2) <{replica_groups = dense<[[0, 1]]>}> ({ ... add ... })
-
-becomes
-
-    %2 = stablehlo.negate %b
-    %1:2 = "stablehlo.all_reduce"(%a, %2) <{replica_groups = dense<[[0, 1]]>}> ({ ... add ... })
+1. All-reduces and all-gathers are combined with those of their block that differ only in the
+   shapes of operands, and in the channel.
+2. A collective joins a bundle unless its operands need the result of a member, also through
+   other bundles and in regions, or the operands of all would exceed `max_bytes`.
+3. A bundle is inserted at its last member. Operations between its members that need a result of
+   it are moved after it. Those with effects keep their order.
 """
 
 from __future__ import annotations
@@ -24,6 +22,7 @@ from mlir_sdy.host import identity, ir
 from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.stablehlo_views import CollectiveView, CustomCallView
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.pipeline import register_pass
 
 _VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce"})
 """Collectives that may have several operands.
@@ -55,19 +54,28 @@ class _Bundle:
     waits_for: dict[_Bundle, None] = field(default_factory=dict["_Bundle", None])
 
 
+@register_pass("sdy-combine-collectives", anchor="func.func", release="pyshardy")
 def combine_collectives(function: ir.OpView, *, max_bytes: int = 1 << 25) -> None:
-    """Combine the collectives of a local function that don't depend on each other.
+    """Combine independent collectives.
 
-    1. All-reduces and all-gathers are combined with those of their block that differ only in the
-       shapes of operands, and in the channel.
-    2. A collective joins a bundle unless its operands need the result of a member, also through
-       other bundles and in regions, or the operands of all would exceed `max_bytes`.
-    3. A bundle is inserted at its last member. Operations between its members that need a result of
-       it are moved after it. Those with effects keep their order.
+    Merges all-reduces and all-gathers of a local program that differ only in their operands and do
+    not depend on each other into one collective, at the position of the last one.
 
-    Args:
-        function: the `func.func`, after `sdy-convert-global-to-local`.
-        max_bytes: the bytes of the operands of a combined collective on each device.
+    ```mlir
+    %1 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]]>}> ({ ... })
+    %2 = stablehlo.negate %b
+    %3 = "stablehlo.all_reduce"(%2) <{replica_groups = dense<[[0, 1]]>}> ({ ... })
+    ```
+
+    becomes
+
+    ```mlir
+    %2 = stablehlo.negate %b
+    %1:2 = "stablehlo.all_reduce"(%a, %2) <{replica_groups = dense<[[0, 1]]>}> ({ ... })
+    ```
+
+    Options:
+        max_bytes: maximum number of bytes of the operands of a combined collective on each device.
     """
     # All plans come first: the bodies of combined collectives are blocks, too.
     plans = [

@@ -1,20 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-convert-global-to-local`: convert a program to that of one device.
 
-Every value gets the type of its shard, and every operation its local form:
-
-    func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
-      %0 = sdy.all_gather [{"x"}, {}] %x out_sharding=<@mesh, [{}, {}]> : tensor<8x4xf32>
-
-becomes, on 2 devices,
-
-    func.func @main(%x: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
-      %0 = "stablehlo.all_gather"(%x) {replica_groups = dense<[[0, 1]]>, ...}
-          : (tensor<4x4xf32>) -> tensor<8x4xf32>
-
+Every value gets the type of its shard, and every operation its local form.
 Partial results without a completing collective get a `stablehlo.all_reduce`.
 
 Functions are changed in place: all types first, then one operation after the other.
+
+The tensors of each operation are compatible (see `insert_explicit_reshards`), and reshards are
+collectives.
 """
 
 from __future__ import annotations
@@ -29,7 +22,7 @@ from mlir_sdy.model import Mesh, TensorSharding, TensorShardingPerValue, mesh_of
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in
 from mlir_sdy.values import argument_shardings, rank_of, result_shardings
-from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.irtools.collectives import (
     first_free_channel,
@@ -60,32 +53,54 @@ from pyshardy.partition.partial.completion import (
 )
 from pyshardy.partition.types.device_meshes import device_mesh_of
 from pyshardy.partition.types.local_builder import LocalBuilder
+from pyshardy.passes.options import PartitionCount, ReplicaCount
+from pyshardy.pipeline import register_pass
 from pyshardy.rules.signature import OperationParts
 
 
+@register_pass("sdy-convert-global-to-local", release="0.10.2")
 def convert_global_to_local(
     module: ir.Module,
     *,
     per_dim_all_gather: bool = False,
     combine_multi_dimension_reduce_scatter: bool = False,
     enable_rgv3: bool = True,
-    replica_count: int = 1,
-    partition_count: int = 1,
-    hardware: str = DEFAULT_HARDWARE,
+    replica_count: ReplicaCount = 1,
+    partition_count: PartitionCount = 1,
+    hardware: HardwareOption = DEFAULT_HARDWARE,
 ) -> None:
-    """Convert all functions of a module to their local form.
+    """Convert the global program to the local program.
 
-    Args:
-        module: a module in which the tensors of each operation are compatible (see
-            `insert_explicit_reshards`) and reshards are collectives.
-        per_dim_all_gather: gather one dimension after the other instead of all at once.
-        combine_multi_dimension_reduce_scatter: reduce and scatter several dimensions at once,
-            instead of reducing them and slicing the result.
-        enable_rgv3: write replica groups along full axes as axes instead of lists of devices.
-        replica_count: the number of replicas, if devices are the replicas of one program.
-        partition_count: the number of partitions, if devices are the partitions of one.
-        hardware: the devices and links that costs are for: a preset, a TOML file, or an inline
-            table (see `load_hardware`).
+    Gives every value its local type, in which each dimension is divided by its number of shards,
+    and converts sdy collectives to StableHLO collectives. Partial results that no collective
+    completes, such as those of a product that is sharded along a contracting dimension, get an
+    all-reduce.
+
+    Precondition: each operation can be computed on shards, and every sharded dimension is
+    divisible. Postcondition: all types are local, and no sdy collectives remain; operations keep
+    their shardings. The pass fails if an operation has no local form.
+
+    The module gets the shardings of the arguments and results of `@main` as
+    `sdy.parameters_shardings` and `sdy.output_shardings`, with inlined meshes; a value without
+    a sharding is replicated.
+
+    ```mlir
+    // on a mesh of size 2
+    %1 = sdy.all_gather [{"x"}, {}] %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x16xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = "stablehlo.all_gather"(%0) {all_gather_dim = 0, replica_groups = dense<[[0, 1]]>, ...}
+        : (tensor<4x16xf32>) -> tensor<8x16xf32>
+    ```
+
+    Options:
+        per_dim_all_gather: whether to emit one all-gather per dimension.
+        combine_multi_dimension_reduce_scatter: whether to emit a single reduce-scatter for several
+            dimensions instead of an all-reduce and a slice.
+        enable_rgv3: whether to express replica groups along full axes by mesh axes.
 
     Raises:
         PassError: a dimension is not divisible by its axes, an operation has no local form, or

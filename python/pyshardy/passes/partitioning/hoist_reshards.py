@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-hoist-reshards`: move reshards of loop invariants before the loop.
 
-    %0:2 = stablehlo.while(%c = %a, %w = %b) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {
-      %1 = sdy.reshard %w <@mesh, [{}, {}]> : tensor<8x8xf32>      // %w is sharded as [{"x"}, {}]
-      %2 = stablehlo.dot_general %c, %1, ...
-      stablehlo.return %2, %w : tensor<8x8xf32>, tensor<8x8xf32>
-    }
-
-becomes
-
-    %1 = sdy.reshard %b <@mesh, [{}, {}]> : tensor<8x8xf32>
-    %0:2 = stablehlo.while(%c = %a, %w = %1) ... cond {...} do {   // %w is sharded as [{}, {}]
-      %2 = stablehlo.dot_general %c, %w, ...
-      stablehlo.return %2, %w : tensor<8x8xf32>, tensor<8x8xf32>
-    }
-
 XLA's `while-loop-invariant-code-motion` does the same.
+
+A reshard is moved under these conditions:
+
+1. The reshard is directly in the body of a `stablehlo.while`, and communicates. The loop isn't
+   known to run at most once.
+2. Its operand comes from outside of the loop, or is an argument that each iteration returns
+   unchanged. Such an argument is resharded before the loop, and the loop carries the result;
+   for other uses in the loop it is resharded back. The result of the loop is replaced by the
+   initial value.
+3. Of several reshards of an argument, the one to the largest shards is moved, if the others
+   cost no more from there.
+4. The resharded value has at most `max_bytes` on each device, since it occupies memory during
+   the loop.
+5. Reshards and all-reduces of values that the body computes from such values are moved with the
+   operations they depend on (see `hoist_invariant_reshards`), if their results aren't larger
+   than `max_bytes`.
+6. Inner loops come first, so that a reshard is moved out of all loops that don't change its
+   operand.
+
+The tensors of each operation are compatible, and slices don't have their local forms yet.
 """
 
 from __future__ import annotations
@@ -27,7 +33,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, mesh_of
 from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import get_sharding, rank_of, set_sharding
-from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.functions import has_static_shape
@@ -46,41 +52,47 @@ from pyshardy.partition.resharding.cost import (
     reshard_cost,
 )
 from pyshardy.partition.types.steps import AxesPerDim
+from pyshardy.pipeline import register_pass
 
 _WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
 
 
+@register_pass("sdy-hoist-reshards", anchor="func.func", release="pyshardy")
 @inserts(_RESHARD, where={_WHILE})
 def hoist_reshards(
     function: ir.Operation | ir.OpView,
     *,
     max_bytes: int = MOST_BYTES,
-    hardware: str = DEFAULT_HARDWARE,
+    hardware: HardwareOption = DEFAULT_HARDWARE,
 ) -> None:
-    """Move reshards of loop invariants before the loop.
+    """Hoist reshards of loop invariants.
 
-    1. The reshard is directly in the body of a `stablehlo.while`, and communicates. The loop isn't
-       known to run at most once.
-    2. Its operand comes from outside of the loop, or is an argument that each iteration returns
-       unchanged. Such an argument is resharded before the loop, and the loop carries the result;
-       for other uses in the loop it is resharded back. The result of the loop is replaced by the
-       initial value.
-    3. Of several reshards of an argument, the one to the largest shards is moved, if the others
-       cost no more from there.
-    4. The resharded value has at most `max_bytes` on each device, since it occupies memory during
-       the loop.
-    5. Reshards and all-reduces of values that the body computes from such values are moved with the
-       operations they depend on (see `hoist_invariant_reshards`), if their results aren't larger
-       than `max_bytes`.
-    6. Inner loops come first, so that a reshard is moved out of all loops that don't change its
-       operand.
+    Moves a reshard in the body of a `stablehlo.while` before the loop if its operand is defined
+    outside of the loop, is an argument that each iteration returns unchanged, or is computed from
+    such values; the computation is hoisted as well. All-reduces are hoisted in the same way. The
+    hoisted value occupies memory during the entire loop. A loop that is known to run once is not
+    changed.
 
-    Args:
-        function: the `func.func`, in which the tensors of each operation are compatible, and whose
-            slices don't have their local forms yet.
-        max_bytes: the maximum size on a device of a value that is kept for a loop.
-        hardware: the devices and links that costs are for: a preset, a TOML file, or an inline
-            table (see `load_hardware`).
+    ```mlir
+    %0:2 = stablehlo.while(%c = %a, %w = %b) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {
+      %1 = sdy.reshard %w <@mesh, [{}, {}]> : tensor<8x8xf32>
+      %2 = stablehlo.dot_general %c, %1, ...
+      stablehlo.return %2, %w : tensor<8x8xf32>, tensor<8x8xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = sdy.reshard %b <@mesh, [{}, {}]> : tensor<8x8xf32>
+    %0:2 = stablehlo.while(%c = %a, %w = %1) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {
+      %2 = stablehlo.dot_general %c, %w, ...
+      stablehlo.return %2, %w : tensor<8x8xf32>, tensor<8x8xf32>
+    }
+    ```
+
+    Options:
+        max_bytes: maximum number of bytes of a hoisted value on each device.
 
     Raises:
         UsageError: there is no such hardware.

@@ -2,13 +2,20 @@
 """The pass `sdy-inline-small-functions`: inline calls that add communication.
 
 The arguments and results of a function need the shardings of its signature, which must be even,
-for all its calls. Inlined, they don't:
+for all its calls. Inlined, they don't.
 
-    %0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>
-
-becomes
-
-    %0 = stablehlo.add %a, %a : tensor<7xf32>
+1. A function is inlined if it is called once, or has few operations, including those of the
+   functions that have been inlined into it, or if an argument or a result is sharded unevenly,
+   and would have to be gathered for the call.
+2. Functions that call themselves, that have several blocks, or the attribute `no_inline`, and
+   those with unreduced arguments or results, are kept. So are calls with `no_inline`, or with
+   the attributes of JAX and XLA for that (`must_stay`).
+3. Values keep their shardings: those of the signature and of the call are dropped.
+4. A reshard to the sharding of an argument gets the attribute `AT_CALL`, so that
+   `sdy-propagate-past-calls` may remove it. It is moved into the branch of its only call, which
+   may not be taken.
+5. Functions without remaining calls are not erased, since they may have other references:
+   `symbol-dce` erases them.
 """
 
 from __future__ import annotations
@@ -28,6 +35,7 @@ from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.inlining import MOST_OPERATIONS, can_be_inlined, has_at_most, must_stay
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of
 from pyshardy.partition.partial.unreduced import origin_of
+from pyshardy.pipeline import register_pass
 
 AT_CALL = "sdy.at_call"
 """The attribute of reshards to the sharding of an argument of an inlined function."""
@@ -35,27 +43,33 @@ AT_CALL = "sdy.at_call"
 _BRANCHING = frozenset({"stablehlo.case", "stablehlo.if"})
 
 
+@register_pass("sdy-inline-small-functions", release="pyshardy")
 @inserts()
 @preserves("device-meshes", "result-kinds", "sharding-lists")
 def inline_small_functions(module: ir.Module, *, max_operations: int = MOST_OPERATIONS) -> None:
-    """Replace calls of private functions by their bodies.
+    """Inline small functions.
 
-    1. A function is inlined if it is called once, or has few operations, including those of the
-       functions that have been inlined into it, or if an argument or a result is sharded unevenly,
-       and would have to be gathered for the call.
-    2. Functions that call themselves, that have several blocks, or the attribute `no_inline`, and
-       those with unreduced arguments or results, are kept. So are calls with `no_inline`, or with
-       the attributes of JAX and XLA for that (`must_stay`).
-    3. Values keep their shardings: those of the signature and of the call are dropped.
-    4. A reshard to the sharding of an argument gets the attribute `AT_CALL`, so that
-       `sdy-propagate-past-calls` may remove it. It is moved into the branch of its only call, which
-       may not be taken.
-    5. Functions without remaining calls are not erased, since they may have other references:
-       `symbol-dce` erases them.
+    Inlines calls of private functions that are called once, that have at most `max-operations`
+    operations, or that have an unevenly sharded argument or result. A function signature fixes
+    shardings and requires even ones; inside the caller, values can have any sharding.
 
-    Args:
-        module: the module, which is changed in place.
-        max_operations: the maximum number of operations of a function that is called more than
+    Functions with the attribute `no_inline` are not inlined, nor calls with `no_inline`,
+    `inlineable = "false"` or `_xla_compute_type` (as attributes or in `mhlo.frontend_attributes`).
+    `symbol-dce` erases functions that are no longer called. Reshards of arguments at an inlined
+    call get the attribute `sdy.at_call`, and move into the branch of the call.
+
+    ```mlir
+    %0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = stablehlo.add %a, %a : tensor<7xf32>
+    ```
+
+    Options:
+        max_operations: maximum number of operations of an inlined function that is called more than
             once.
     """
     graph = CallGraph(module)

@@ -3,16 +3,6 @@
 
 After it, each factor of an operation's rule has the same axes in all operands and results, factors
 that need replication are not sharded, and partial results are completed by an `sdy.all_reduce`.
-With %a sharded by `[{}, {"y"}]` and %b replicated,
-
-    %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]    // sharded by [{"x"}, {}]
-
-becomes
-
-    %0 = sdy.reshard %a <@mesh, [{"x"}, {"y"}]>
-    %1 = sdy.reshard %b <@mesh, [{"y"}, {}]>
-    %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0]    // sharded by [{"x"}, {}]
-    %3 = sdy.all_reduce {"y"} %2 out_sharding=<@mesh, [{"x"}, {}]>
 
 An operation without a rule, or without a local form, is computed on replicated tensors.
 """
@@ -21,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Annotated, Literal
 
 from mlir_sdy import sdy
 from mlir_sdy.diagnostics import PassError, error
@@ -42,7 +32,7 @@ from mlir_sdy.values import (
     rank_of,
     set_result_shardings_of,
 )
-from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.shardings import add_written_shardings, sharding_lists
@@ -77,6 +67,8 @@ from pyshardy.partition.types.single_device import (
     runs_on_shards,
     take_operands_back,
 )
+from pyshardy.pipeline import register_pass
+from pyshardy.pipeline.options import Help
 from pyshardy.rules.signature import OperationParts
 
 _NOT_COMPUTED = frozenset({"func.func", "func.return", "sdy.return", "stablehlo.return"})
@@ -92,6 +84,7 @@ _WITH_RULE = frozenset({"sdy.sharding_constraint"})
 replaced them."""
 
 
+@register_pass("sdy-insert-explicit-reshards", anchor="func.func", release="0.10.2")
 @preserves("sharding-rules")
 @inserts(_RESHARD, "sdy.all_reduce", "sdy.replicated_to_unreduced", "sdy.sharded_to_unreduced")
 @inserts("sdy.constant", where={"stablehlo.constant", *FORMS})
@@ -100,25 +93,45 @@ def insert_explicit_reshards(
     function: ir.OpView,
     *,
     enable_full_version: bool = False,
-    mark_partial_result_with_unreduced_axes: bool = False,
-    compatibility: Literal["shardy", "cheapest"] = "shardy",
-    hardware: str = DEFAULT_HARDWARE,
+    mark_partial_result_with_unreduced_axes: Annotated[bool, Help(release="0.12")] = False,
+    compatibility: Annotated[Literal["shardy", "cheapest"], Help(release="pyshardy")] = "shardy",
+    hardware: HardwareOption = DEFAULT_HARDWARE,
 ) -> None:
-    """Insert the reshards and all-reduces that a function needs to run on shards.
+    """Insert reshards so that the shardings of each operation are compatible.
 
-    Args:
-        function: the `func.func`.
-        enable_full_version: insert reshards for all operations. Otherwise only for those that other
-            partitioners handle badly: operands of calls, concatenations of differently sharded
-            operands, some results of matrix products (see `dot_result`), and operations with
-            unreduced axes or on single devices.
-        mark_partial_result_with_unreduced_axes: add the axes of an inserted all-reduce to the
-            unreduced axes of the partial result.
-        compatibility: the resolver of incompatible shardings: "shardy" decides as C++ Shardy does,
-            by tensor sizes; "cheapest", in the full version, by the cost of communication (see
-            `cheapest_axes`), and replicates the operands of operations that have no local form in
-            `sdy-convert-global-to-local`.
-        hardware: the hardware whose cost counts for "cheapest" (see `load_hardware`).
+    Makes the shardings of each operation compatible with its sharding rule, by reshards of its
+    operands and results.
+
+    Precondition: constraints are reshards, data-flow edges have been removed, and meshes are
+    symbols. Postcondition of the full version: each operation that has a rule that is not custom,
+    and whose shardings have the same mesh, satisfies:
+
+    - a factor is sharded by the same axes in every operand and result that has it;
+    - factors that need replication are not sharded;
+    - no axis shards two factors;
+    - an `sdy.all_reduce` follows it for the axes that shard its reduction factors, except those
+      along which its result is declared unreduced.
+
+    Without `enable-full-version`, the pass treats only operations that cannot be left to a later
+    partitioner.
+
+    ```mlir
+    // %a is sharded as [{"x"}, {}], %b as [{"y"}, {}], the result as [{"x"}, {}]
+    %0 = stablehlo.add %a, %b
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = sdy.reshard %b <@mesh, [{"x"}, {}]>
+    %1 = stablehlo.add %a, %0
+    ```
+
+    Options:
+        enable_full_version: whether to make the shardings of all operations compatible.
+        mark_partial_result_with_unreduced_axes: whether to mark partial results: the axes of the
+            all-reduce that follows become unreduced axes of the sharding.
+        compatibility: resolution of incompatible shardings.
 
     Raises:
         PassError: unreduced axes, or values on a single device, are not allowed at some place.

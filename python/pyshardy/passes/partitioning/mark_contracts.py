@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-mark-contracts`: mark the operations that contracts are for.
 
-    %0 = stablehlo.while ... attributes {sdy.contract = {at_most = {all_gather = 0}}}
-
 The mark is part of the locations of the operations in the loop, so that it survives when the
 partitioner inlines, copies or moves them. `sdy-check-contracts` reads the marks.
 """
@@ -26,6 +24,7 @@ from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.operation_names import names_that_may_occur
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
 from pyshardy.irtools.tags import tagged
+from pyshardy.pipeline import register_pass
 
 CONTRACT_TAG = "contract"
 """The kind of the marks."""
@@ -36,13 +35,23 @@ COLLECTIVE_TAG = "contract_collective"
 _COLLECTIVES = COLLECTIVES | {name.replace("stablehlo.", "sdy.") for name in COLLECTIVES}
 
 
+@register_pass("sdy-mark-contracts", release="pyshardy")
 @inserts()
 @preserves("device-meshes", "result-kinds", "sharding-lists")
 def mark_contracts(module: ir.Module) -> None:
-    """Move the contracts in a module to the module, and mark the operations inside.
+    """Mark the operations that contracts limit the communication of.
 
-    Args:
-        module: the module, which is changed in place.
+    A function or an operation with regions may have an attribute `sdy.contract`, a dictionary with
+    limits for the collectives that the operations inside need:
+
+    ```mlir
+    %0 = stablehlo.while(%i = %a) : tensor<8xf32>
+        attributes {sdy.contract = {at_most = {all_gather = 0},
+                                    limits = ["at most 8MB along data"]}}
+    ```
+
+    The entries are the arguments of `pyshardy.Contract.of`. The pass moves the contracts to the
+    module, and marks the operations inside by their locations. `sdy-check-contracts` checks them.
 
     Raises:
         PassError: a contract is invalid.

@@ -1,17 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-move-reshards`: compute regions along the dimensions that reshards lead to.
 
-    // %0 is sharded as [{}, {"x"}]
-    %1 = stablehlo.slice %0 [0:8, 0:4] : (tensor<8x8xf32>) -> tensor<8x4xf32>   // [{}, {"x"}]
-    %2 = sdy.reshard %1 <@mesh, [{"x"}, {}]> : tensor<8x4xf32>
-    %3 = stablehlo.slice %0 [0:8, 4:8] : (tensor<8x8xf32>) -> tensor<8x4xf32>   // [{}, {"x"}]
-    %4 = sdy.reshard %3 <@mesh, [{"x"}, {}]> : tensor<8x4xf32>
+`AxisRegions` states what a region is, and `AxisMover` when it is changed. Only regions beside
+reshards that move axes from one dimension to another are.
 
-becomes
-
-    %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
-    %2 = stablehlo.slice %1 [0:8, 0:4] : (tensor<8x8xf32>) -> tensor<8x4xf32>   // [{"x"}, {}]
-    %3 = stablehlo.slice %1 [0:8, 4:8] : (tensor<8x8xf32>) -> tensor<8x4xf32>   // [{"x"}, {}]
+The tensors of each operation are compatible, and slices don't have their local forms yet.
 """
 
 from __future__ import annotations
@@ -24,7 +17,7 @@ from mlir_sdy.host import identity, ir
 from mlir_sdy.model import TensorSharding, lists_overlap, sort_and_merge
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.cost.collectives import collective_traffic
-from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.operation_names import may_occur_at_start
@@ -43,24 +36,41 @@ from pyshardy.partition.resharding.cost import (
 from pyshardy.partition.resharding.region_boundary import RegionBoundary, is_made_by_each_device
 from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.steps import AxesPerDim
+from pyshardy.pipeline import register_pass
 
 _RESHARD = "sdy.reshard"
 _ROUNDING = 1e-15
 """The seconds below which a difference is one of rounding."""
 
 
+@register_pass("sdy-move-reshards", anchor="func.func", release="pyshardy")
 @inserts(_RESHARD, where={_RESHARD})
-def move_reshards(function: ir.Operation | ir.OpView, *, hardware: str = DEFAULT_HARDWARE) -> None:
-    """Change the shardings of regions before and after reshards.
+def move_reshards(
+    function: ir.Operation | ir.OpView, *, hardware: HardwareOption = DEFAULT_HARDWARE
+) -> None:
+    """Move reshards across regions.
 
-    `AxisRegions` states what a region is, and `_AxisMover` when it is changed. Only regions beside
-    reshards that move axes from one dimension to another are.
+    Changes the shardings of the operations before or after a reshard that moves axes from one
+    dimension to another, if that takes less time, so that the reshard isn't needed there. A region
+    consists of elementwise operations, reductions, broadcasts, reshapes, transposes, slices,
+    concatenations, paddings and reverses. The cost includes the reshards around it, all-reduces
+    and halo exchanges.
 
-    Args:
-        function: the `func.func`, in which the tensors of each operation are compatible, and whose
-            slices don't have their local forms yet.
-        hardware: the devices and links that costs are for: a preset, a TOML file, or an inline
-            table (see `load_hardware`).
+    ```mlir
+    // %0 is sharded as <@mesh, [{}, {"x"}]>
+    %1 = stablehlo.slice %0 [0:8, 0:4] : (tensor<8x8xf32>) -> tensor<8x4xf32>
+    %2 = sdy.reshard %1 <@mesh, [{"x"}, {}]> : tensor<8x4xf32>
+    %3 = stablehlo.slice %0 [0:8, 4:8] : (tensor<8x8xf32>) -> tensor<8x4xf32>
+    %4 = sdy.reshard %3 <@mesh, [{"x"}, {}]> : tensor<8x4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+    %2 = stablehlo.slice %1 [0:8, 0:4] : (tensor<8x8xf32>) -> tensor<8x4xf32>
+    %3 = stablehlo.slice %1 [0:8, 4:8] : (tensor<8x8xf32>) -> tensor<8x4xf32>
+    ```
 
     Raises:
         UsageError: there is no such hardware.

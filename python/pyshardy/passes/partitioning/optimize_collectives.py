@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-optimize-collectives`: replace permutes before all-to-alls by all-to-alls.
 
-On a mesh `<["x"=2, "y"=4]>`, with %0 sharded as `[{}, {"y", "x"}]`,
+A permute is rewritten if both hold:
 
-    %1 = sdy.collective_permute %0 out_sharding=<@mesh, [{}, {"x", "y"}]> : tensor<24x24xf32>
-    %2 = sdy.all_to_all [{"y"}: 1->0] %1 out_sharding=<@mesh, [{"y"}, {"x"}]> : tensor<24x24xf32>
+1. It changes the order of the axes of one dimension, the split dimension, and its only
+   use is an all-to-all that moves one axis out of it. More such all-to-alls may follow, each
+   the only use of the one before.
+2. The axes of the split dimension after the permute are sub-axes of those before, in another
+   order; they divide it, and there is a plan for their moves (`plan_moves`).
 
-becomes
-
-    %1 = stablehlo.reshape %0 : (tensor<24x24xf32>) -> tensor<24x4x2x3xf32>
-    %2 = sdy.all_to_all [{"y"}: 1->0] %1 out_sharding=<@mesh, [{"y"}, {}, {"x"}, {}]>
-    %3 = sdy.all_to_all [{"x"}: 2->1] %2 out_sharding=<@mesh, [{"y"}, {"x"}, {}, {}]>
-    %4 = stablehlo.reshape %3 : (tensor<24x4x2x3xf32>) -> tensor<24x24xf32>
+Reshards are collectives already.
 """
 
 from __future__ import annotations
@@ -40,6 +38,7 @@ from mlir_sdy.values import SHARDING, get_sharding
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
+from pyshardy.pipeline import register_pass
 
 _PERMUTE, _ALL_TO_ALL = "sdy.collective_permute", "sdy.all_to_all"
 
@@ -100,17 +99,30 @@ def plan_moves(
     return moves
 
 
+@register_pass("sdy-optimize-collectives", anchor="func.func", release="0.12")
 def optimize_collectives(function: ir.Operation | ir.OpView) -> None:
-    """Rewrite the permutes of a function that only prepare all-to-alls.
+    """Replace permutes that precede all-to-alls by all-to-alls of single axes.
 
-    1. A permute changes the order of the axes of one dimension, the split dimension, and its only
-       use is an all-to-all that moves one axis out of it. More such all-to-alls may follow, each
-       the only use of the one before.
-    2. The axes of the split dimension after the permute are sub-axes of those before, in another
-       order; they divide it, and there is a plan for their moves (`plan_moves`).
+    An all-to-all moves the last axes of a dimension; moving another axis requires
+    a collective-permute first, in which each device sends its entire shard. If the dimension can be
+    reshaped so that each axis has its own dimension, the pass moves the axis from its own
+    dimension, followed by the remaining axes. In each of these all-to-alls, a part of the shard
+    stays on the device.
 
-    Args:
-        function: the `func.func`, in which reshards are collectives.
+    ```mlir
+    // on <["x"=2, "y"=4]>, %0 is sharded as [{}, {"y", "x"}]
+    %1 = sdy.collective_permute %0 out_sharding=<@mesh, [{}, {"x", "y"}]> : tensor<24x24xf32>
+    %2 = sdy.all_to_all [{"y"}: 1->0] %1 out_sharding=<@mesh, [{"y"}, {"x"}]> : tensor<24x24xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = stablehlo.reshape %0 : (tensor<24x24xf32>) -> tensor<24x4x2x3xf32>
+    %2 = sdy.all_to_all [{"y"}: 1->0] %1 out_sharding=<@mesh, [{"y"}, {}, {"x"}, {}]> : ...
+    %3 = sdy.all_to_all [{"x"}: 2->1] %2 out_sharding=<@mesh, [{"y"}, {"x"}, {}, {}]> : ...
+    %4 = stablehlo.reshape %3 : (tensor<24x4x2x3xf32>) -> tensor<24x24xf32>
+    ```
     """
     context = FunctionContext.of(function)
     for permute in operations_named({_PERMUTE}, function):

@@ -23,6 +23,8 @@ all-reduce whose result is resharded becomes a reduce-scatter, if that takes les
 `scatter_all_reduces`).
 
 The cost includes communication and additional computation, as in `cost`.
+
+The tensors of each operation are compatible.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ from mlir_sdy.model import (
     mesh_of,
 )
 from mlir_sdy.values import get_sharding, set_result_shardings_of
-from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
@@ -59,19 +61,36 @@ from pyshardy.partition.resharding.regions import ElementwiseRegions
 from pyshardy.partition.resharding.scatter_all_reduces import scatter_all_reduces
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
 from pyshardy.partition.types.planned_axes import has_planned_axes
+from pyshardy.pipeline import register_pass
 from pyshardy.rules.signature import OperationParts
 
 _MANUAL, _RESHARD = "sdy.manual_computation", "sdy.reshard"
 
 
+@register_pass("sdy-optimize-reshards", anchor="func.func", release="pyshardy")
 @inserts(_RESHARD, "sdy.reduce_scatter", "stablehlo.reshape", where={_RESHARD, _MANUAL})
-def optimize_reshards(function: ir.OpView, *, hardware: str = DEFAULT_HARDWARE) -> None:
-    """Reduce the communication of a function.
+def optimize_reshards(function: ir.OpView, *, hardware: HardwareOption = DEFAULT_HARDWARE) -> None:
+    """Reduce the communication of reshards.
 
-    Args:
-        function: the `func.func`, in which the tensors of each operation are compatible.
-        hardware: the devices and links that costs are for: a preset, a TOML file, or an inline
-            table (see `load_hardware`).
+    Computes constants, iotas and other values that need no communication in the sharding that a
+    reshard requires. Moves reshards across element-wise operations if that sends fewer bytes, and
+    computes whole regions of them in the sharding of the operations around them.
+    Reuses an earlier reshard of a value, or of its transposes, reshapes and conversions, as the
+    source of a later one if that is cheaper. Makes an all-reduce whose result is only resharded a
+    reduce-scatter, if that and the remaining reshards take less time.
+
+    ```mlir
+    // %0 is sharded as <@mesh, [{"x"}, {}]>
+    %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<8x8xf32>
+    %2 = stablehlo.convert %1 : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = stablehlo.convert %0 : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+    %2 = sdy.reshard %1 <@mesh, [{}, {}]> : tensor<8x8xbf16>
+    ```
 
     Raises:
         UsageError: there is no such hardware.

@@ -1,23 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-pad-for-divisibility`: pad dimensions that their axes don't divide.
 
-Before, on a mesh `<["x"=4]>`:
-
-    %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<7xf32>
-    %2 = stablehlo.negate %1 {sdy.sharding = ...} : tensor<7xf32>
-    %3 = sdy.all_gather [{"x"}] %2 out_sharding=<@mesh, [{}]> : tensor<7xf32>
-
-After:
-
-    %1 = stablehlo.pad %0, %zero, low = [0], high = [1], interior = [0]
-    %2 = sdy.all_slice [{"x"}] %1 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
-    %3 = stablehlo.negate %2 {sdy.sharding = ...} : tensor<8xf32>
-    %4 = sdy.all_gather [{"x"}] %3 out_sharding=<@mesh, [{}]> : tensor<8xf32>
-    %5 = stablehlo.slice %4 [0:7]
-
 Padding is at the end of a dimension, and its contents are undefined. Arguments and results of
 private functions are padded, too. Functions are changed in place: all types first, then the
 operations that depend on them.
+
+The tensors of each operation are compatible, and reshards are collectives.
 """
 
 from __future__ import annotations
@@ -71,6 +59,7 @@ from pyshardy.partition.padding.replicated import (
     unpaddable_dims,
 )
 from pyshardy.partition.types.padding_builder import PaddingBuilder
+from pyshardy.pipeline import register_pass
 
 _CALL, _RETURN = "func.call", "func.return"
 _BOUNDARIES = frozenset({_CALL, _RETURN, "sdy.manual_computation", "sdy.return"})
@@ -84,12 +73,32 @@ _COLLECTIVES_IN_PLACE = frozenset({"sdy.all_reduce", "sdy.collective_permute"})
 """Collectives that keep the position of padding, and its zeros."""
 
 
+@register_pass("sdy-pad-for-divisibility", release="0.10.2")
 def pad_for_divisibility(module: ir.Module) -> None:
-    """Pad the values whose dimensions are not divisible by their axes.
+    """Pad dimensions that are not divisible by their number of shards.
 
-    Args:
-        module: a module in which the tensors of each operation are compatible and reshards are
-            collectives.
+    Rounds the size of every sharded dimension up to a multiple of its number of shards. The padding
+    is at the end, and its contents are undefined. It is overwritten by the identity of the
+    operation where it would affect a result: in reduced dimensions of contractions and reductions,
+    and in divisors. Gathered dimensions are sliced to their original size. The dimensions of an
+    operation that cannot be computed on padded dimensions, such as a reshape that splits one, are
+    unsharded.
+
+    Precondition: reshards have been converted to collectives, the shardings of each operation are
+    compatible, and the dimensions of inputs and outputs of functions, calls and manual computations
+    are divisible. Postcondition: all dimensions are divisible.
+
+    ```mlir
+    // on a mesh <["x"=4]>
+    %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<7xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = stablehlo.pad %0, %zero, low = [0], high = [1], interior = [0]
+    %2 = sdy.all_slice [{"x"}] %1 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+    ```
 
     Raises:
         PassError: an argument or a result of a public function or of a manual computation would

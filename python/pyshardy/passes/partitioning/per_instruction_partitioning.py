@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-per-instruction-partitioning`: partition single operations.
 
-Before, on a mesh `<["x"=2]>`, with %0 sharded by `[{"x"}]`:
-
-    %1 = stablehlo.negate %0 {sdy.sharding = ...<@mesh, [{"x"}]>} : tensor<8xf32>
-
-After:
-
-    %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>]
-        out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg0: tensor<4xf32>) {
-      %2 = stablehlo.negate %arg0 : tensor<4xf32>
-      sdy.return %2 : tensor<4xf32>
-    } : (tensor<8xf32>) -> tensor<8xf32>
-
 An operation is partitioned as a program of its own, by the pipeline for whole programs. To find one
 that is partitioned incorrectly, bisect the range of numbers in the filter.
+
+1. Candidates are the operations directly in functions that have a sharded operand or result,
+   except those of the dialect that only annotate shardings or communicate already.
+2. They are numbered from 0 through the module, and chosen by `filter` (`InstructionFilter`).
+3. Inputs and outputs of a computation keep the axes that divide them. Outputs are resharded to
+   the full shardings after it.
+4. Results stay partial where collectives after an operation complete them, and are complete
+   otherwise.
+5. Calls, and operations with values other than tensors, are numbered, but not partitioned.
+
+The tensors of each operation are compatible (see `insert_explicit_reshards`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -52,7 +52,14 @@ from pyshardy.partition.local.device_kind import are_replicas
 from pyshardy.partition.partial.completion import completed_axes
 from pyshardy.partition.partial.reductions import completion_of
 from pyshardy.partition.records.random_numbers import allow_unsafe_rng
-from pyshardy.pipeline import pipeline_of, use
+from pyshardy.passes.options import (
+    EnableHaloExchange,
+    PartitionCount,
+    ReplicaCount,
+    RngBitGeneratorUnsafe,
+)
+from pyshardy.pipeline import pipeline_of, register_pass, use
+from pyshardy.pipeline.options import Help
 from pyshardy.pipeline.runner import run_pipeline
 from pyshardy.pipeline.syntax import PassPipeline
 from pyshardy.rules import ShardingRuleLookup
@@ -82,35 +89,44 @@ _EDGES = (
 )
 
 
+@register_pass("sdy-per-instruction-partitioning", release="0.12")
 def per_instruction_partitioning(
     module: ir.Module,
     *,
-    filter: str = "",  # noqa: A002 - the name of the option
-    enable_halo_exchange: bool = True,
-    replica_count: int = 1,
-    partition_count: int = 1,
-    rng_bit_generator_unsafe: bool = False,
+    filter: Annotated[str, Help(release="0.12")] = "",  # noqa: A002 - the name of the option
+    enable_halo_exchange: EnableHaloExchange = True,
+    replica_count: ReplicaCount = 1,
+    partition_count: PartitionCount = 1,
+    rng_bit_generator_unsafe: RngBitGeneratorUnsafe = False,
 ) -> None:
-    """Replace single operations by manual computations with their local form.
+    """Partition single operations and keep the rest of the program global.
 
-    1. Candidates are the operations directly in functions that have a sharded operand or result,
-       except those of the dialect that only annotate shardings or communicate already.
-    2. They are numbered from 0 through the module, and chosen by `filter` (`InstructionFilter`).
-    3. Inputs and outputs of a computation keep the axes that divide them. Outputs are resharded to
-       the full shardings after it.
-    4. Results stay partial where collectives after an operation complete them, and are complete
-       otherwise.
-    5. Calls, and operations with values other than tensors, are numbered, but not partitioned.
+    Converts single operations to their local form within an `sdy.manual_computation` with the
+    shardings of the operation. The surrounding program stays global, so that a partitioner bug can
+    be bisected to an operation.
 
-    Args:
-        module: a module in which the tensors of each operation are compatible (see
-            `insert_explicit_reshards`).
-        filter: the operations to partition; all if it is empty.
-        enable_halo_exchange: let shards exchange the elements that they need of their neighbors.
-        replica_count: the number of replicas, if devices are the replicas of one program.
-        partition_count: the number of partitions, if devices are the partitions of one.
-        rng_bit_generator_unsafe: whether each shard of a `stablehlo.rng_bit_generator` may generate
-            bits of its own.
+    Candidates are operations directly in functions that have a sharded operand or result. They are
+    numbered from 0 throughout the module. `filter` is a list of conditions: `selectLow=N` and
+    `selectHigh=N` are inclusive bounds of the number, and any other word selects operations whose
+    name contains it. An empty filter selects all candidates.
+
+    ```mlir
+    %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+        : tensor<8xf32>
+    ```
+
+    becomes, on a mesh of size 2,
+
+    ```mlir
+    %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>]
+        out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg0: tensor<4xf32>) {
+      %2 = stablehlo.negate %arg0 : tensor<4xf32>
+      sdy.return %2 : tensor<4xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    Options:
+        filter: conditions that select the operations to partition.
 
     Raises:
         PassError: the filter is malformed, the shardings of an operation have no common mesh, or it

@@ -3,16 +3,20 @@
 
 Propagation may leave an argument of a function replicated, although the operand is sharded: if the
 function is called several times, or, as in Shardy, if the operand is carried by a loop. Once the
-function is inlined, with %w carried by a loop and sharded by `[{"x"}, {}]`,
+function is inlined, the values that depend on the operand are sharded, too. XLA inlines functions
+before it propagates.
 
-    %0 = sdy.reshard %w <@mesh, [{}, {}]> {sdy.at_call} : tensor<8x4xf32>
-    %1 = stablehlo.tanh %0 : tensor<8x4xf32>
+1. A reshard is a candidate if it has the attribute `sdy.at_call` (see
+   `sdy-inline-small-functions`), only gathers, and isn't used by a remaining call. All
+   candidates are dropped together.
+2. The shardings of values that are computed from their operands are opened. Values keep their
+   axes. Reshards, calls, manual computations, and the arguments and results of functions are
+   not changed.
+3. Shardings propagate as in `sdy-op-priority-propagate`, and are closed again.
+4. Both programs are partitioned until collectives can be counted (see `total_cost`). If the new
+   one isn't cheaper, the old one is kept.
 
-becomes
-
-    %1 = stablehlo.tanh %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
-
-and all dependent values are sharded, too. XLA inlines functions before it propagates.
+Constraints are reshards already.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ from mlir_sdy.values import (
     set_result_shardings,
     set_sharding,
 )
-from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.functions import functions_of, has_static_shape
@@ -44,7 +48,7 @@ from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.resharding.total_cost import total_cost
 from pyshardy.passes.partitioning.inline_small_functions import AT_CALL
-from pyshardy.pipeline import PassPipeline, pipeline_of, pipelines, run_pipeline
+from pyshardy.pipeline import PassPipeline, pipeline_of, pipelines, register_pass, run_pipeline
 
 _PROPAGATION = (
     "sdy-constant-or-scalar-splitter,symbol-dce,sdy-add-data-flow-edges,sdy-op-priority-propagate,"
@@ -57,23 +61,28 @@ _FIXED = frozenset({"func.call", "func.return", "sdy.manual_computation", _RESHA
 _LOOP = "stablehlo.while"
 
 
-def propagate_past_calls(module: ir.Module, *, hardware: str = DEFAULT_HARDWARE) -> None:
-    """Propagate shardings into inlined functions.
+@register_pass("sdy-propagate-past-calls", release="pyshardy")
+def propagate_past_calls(module: ir.Module, *, hardware: HardwareOption = DEFAULT_HARDWARE) -> None:
+    """Propagate shardings past calls that have been inlined.
 
-    1. A reshard is a candidate if it has the attribute `sdy.at_call` (see
-       `sdy-inline-small-functions`), only gathers, and isn't used by a remaining call. All
-       candidates are dropped together.
-    2. The shardings of values that are computed from their operands are opened. Values keep their
-       axes. Reshards, calls, manual computations, and the arguments and results of functions are
-       not changed.
-    3. Shardings propagate as in `sdy-op-priority-propagate`, and are closed again.
-    4. Both programs are partitioned until collectives can be counted (see `total_cost`). If the new
-       one isn't cheaper, the old one is kept.
+    Propagation may leave a function argument unsharded although the operand of a call is sharded,
+    for example if the function is called several times or in a loop. After inlining, the pass drops
+    the reshard that gathers the argument, which `sdy-inline-small-functions` marks by
+    `sdy.at_call`, and propagates the sharding of the operand. All other values keep their axes. The
+    pass changes nothing unless devices send fewer bytes.
 
-    Args:
-        module: the module, which is changed in place. Its constraints are reshards already.
-        hardware: the devices and links that costs are for: a preset, a TOML file, or an inline
-            table (see `load_hardware`).
+    ```mlir
+    // %w is sharded as [{"x"}, {}]
+    %0 = sdy.reshard %w <@mesh, [{}, {}]> {sdy.at_call} : tensor<8x4xf32>
+    %1 = stablehlo.tanh %0 : tensor<8x4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = stablehlo.tanh %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+        : tensor<8x4xf32>
+    ```
 
     Raises:
         UsageError: there is no such hardware.

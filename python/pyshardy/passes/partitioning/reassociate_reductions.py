@@ -1,16 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy-reassociate-reductions`: complete partial results once, after linear operations.
 
-    %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
-    %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}]> : tensor<8xf32>
-    %4 = stablehlo.add %1, %3 : tensor<8xf32>
-
-becomes
-
-    %3 = stablehlo.add %0, %2 {sdy.sharding = ... [<@mesh, [{}], unreduced={"x"}>]} : tensor<8xf32>
-    %4 = sdy.all_reduce {"x"} %3 out_sharding=<@mesh, [{}]> : tensor<8xf32>
-
 XLA's passes `all-reduce-reassociate` and `while-loop-all-reduce-code-motion` do the same.
+
+1. *Joint operations* (`_JOINT`). Each operand is computed, through operations that are linear
+   in it, from an all-reduce. All these values have a single use and are in one block. The
+   all-reduces add up along the same axes, and together they have at least as many bytes as the
+   result. One all-reduce of the result replaces them.
+2. The same for reduce-scatters, if all scatter in the same way, and operations are transposes,
+   or elementwise without other operands than one number: these run on unscattered partial
+   results then.
+3. *Slices*. An all-reduce whose only use is a `stablehlo.slice` moves after it.
+4. *Loops*. A `stablehlo.while` carries a sum to which its body only adds (or from which it
+   subtracts) a value that is computed, as above, from an all-reduce. The loop adds up the
+   partial results, beginning with zero; after it they are completed, and the initial value is
+   added if it isn't zero. Reduce-scatters are moved if the sums, which are not scattered in the
+   loop then, take at most `max_bytes` more on a device than before.
+5. *Rows of groups*. The all-reduce of a `chlo.ragged_dot` is erased if devices only use rows of
+   their own groups (see `uses_own_rows_only`).
+6. Inner operations and loops come first.
+
+The shardings of partial results have these axes as unreduced axes.
+
+Reshards are collectives already.
 """
 
 from __future__ import annotations
@@ -56,6 +68,7 @@ from pyshardy.partition.op_facts.own_rows import group_axes, uses_own_rows_only
 from pyshardy.partition.partial.accumulations import accumulation
 from pyshardy.partition.partial.completion import reduced_axes, reduction_kind
 from pyshardy.partition.partial.linear_operations import is_zero, linear_operands
+from pyshardy.pipeline import register_pass
 
 Value = TypeVar("Value")
 
@@ -78,6 +91,7 @@ _ELEMENTWISE = frozenset(
 """Linear operations on each element of a single operand."""
 
 
+@register_pass("sdy-reassociate-reductions", anchor="func.func", release="pyshardy")
 @inserts(
     _ALL_REDUCE,
     _REDUCE_SCATTER,
@@ -89,30 +103,34 @@ _ELEMENTWISE = frozenset(
 def reassociate_reductions(
     function: ir.Operation | ir.OpView, *, max_bytes: int = MOST_BYTES
 ) -> None:
-    """Move the collectives that complete sums after operations that are linear in these.
+    """Complete partial results after linear operations on them.
 
-    1. *Joint operations* (`_JOINT`). Each operand is computed, through operations that are linear
-       in it, from an all-reduce. All these values have a single use and are in one block. The
-       all-reduces add up along the same axes, and together they have at least as many bytes as the
-       result. One all-reduce of the result replaces them.
-    2. The same for reduce-scatters, if all scatter in the same way, and operations are transposes,
-       or elementwise without other operands than one number: these run on unscattered partial
-       results then.
-    3. *Slices*. An all-reduce whose only use is a `stablehlo.slice` moves after it.
-    4. *Loops*. A `stablehlo.while` carries a sum to which its body only adds (or from which it
-       subtracts) a value that is computed, as above, from an all-reduce. The loop adds up the
-       partial results, beginning with zero; after it they are completed, and the initial value is
-       added if it isn't zero. Reduce-scatters are moved if the sums, which are not scattered in the
-       loop then, take at most `max_bytes` more on a device than before.
-    5. *Rows of groups*. The all-reduce of a `chlo.ragged_dot` is erased if devices only use rows of
-       their own groups (see `uses_own_rows_only`).
-    6. Inner operations and loops come first.
+    Replaces several all-reduces whose results are only added, subtracted or concatenated by
+    a single all-reduce after these operations. Negations, products with complete values, exact
+    conversions, transposes, reshapes, slices, broadcasts, sums over dimensions and pads with zeros
+    may occur in between.
+    Reduce-scatters along the same dimensions and axes are merged as well. A loop that only
+    accumulates results of all-reduces or reduce-scatters accumulates partial results instead, and
+    one collective completes them after the loop. Sums that aren't scattered in the loop any more
+    occupy more memory. The all-reduce of a `chlo.ragged_dot` is dropped if its result is only used
+    by others of the same groups, of which each device takes the same rows.
 
-    The shardings of partial results have these axes as unreduced axes.
+    ```mlir
+    %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    %4 = stablehlo.add %1, %3 : tensor<8xf32>
+    ```
 
-    Args:
-        function: the `func.func`, in which reshards are collectives.
-        max_bytes: the maximum size on a device by which the sums of a loop may grow.
+    becomes
+
+    ```mlir
+    %3 = stablehlo.add %0, %2
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>} : tensor<8xf32>
+    %4 = sdy.all_reduce {"x"} %3 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    ```
+
+    Options:
+        max_bytes: maximum number of bytes on each device by which the sums of a loop may grow.
     """
     if not operations_named({_ALL_REDUCE, _REDUCE_SCATTER}, function):
         mark_all_preserved()

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-reshard-to-collectives`: convert reshards to collectives.
 
-    %1 = sdy.reshard %0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>     // %0 is sharded [{"x"}, {}]
-
-becomes
-
-    %1 = sdy.all_to_all [{"x"}: 0->1] %0 out_sharding=<@mesh, [{}, {"x"}]> : tensor<8x8xf32>
+A reshard is kept if it is between meshes of different numbers of devices, or, with
+`keep_redundant_reshards`, if it changes nothing. One to or from a single device is kept, too,
+but for a replicated tensor: a sharded one is gathered before it, or sliced after it. The same
+holds between meshes of the same devices with different axes.
 """
 
 from __future__ import annotations
@@ -41,8 +40,10 @@ from pyshardy.partition.types.steps import (
     CollectivePermute,
     ReshardStep,
 )
+from pyshardy.pipeline import register_pass
 
 
+@register_pass("sdy-reshard-to-collectives", anchor="func.func", release="0.10.2")
 @inserts(
     "sdy.all_gather",
     "sdy.all_slice",
@@ -51,16 +52,29 @@ from pyshardy.partition.types.steps import (
     where={"sdy.reshard"},
 )
 def reshard_to_collectives(function: ir.OpView, *, keep_redundant_reshards: bool = False) -> None:
-    """Replace the reshards in a function.
+    """Convert reshards to collectives.
 
-    A reshard is kept if it is between meshes of different numbers of devices, or, with
-    `keep_redundant_reshards`, if it changes nothing. One to or from a single device is kept, too,
-    but for a replicated tensor: a sharded one is gathered before it, or sliced after it. The same
-    holds between meshes of the same devices with different axes.
+    Replaces each `sdy.reshard` by a chain of `sdy.all_slice`, `sdy.collective_permute`,
+    `sdy.all_to_all` and `sdy.all_gather` from the sharding of the input to that of the result.
 
-    Args:
-        function: the `func.func`.
-        keep_redundant_reshards: keep reshards between equivalent shardings.
+    Reshards from or to a single device, and between meshes with different numbers of devices, are
+    kept. Values are replicated before they move to a single device, and sliced after they move from
+    one. For meshes with the same devices but different axes, the value is first resharded to
+    a layout that both meshes can express; the remaining reshard changes nothing on the devices.
+
+    ```mlir
+    // %0 is sharded as <@mesh, [{"x"}, {}]>
+    %1 = sdy.reshard %0 <@mesh, [{}, {"x"}]> : tensor<8x16xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = sdy.all_to_all [{"x"}: 0->1] %0 out_sharding=<@mesh, [{}, {"x"}]> : tensor<8x16xf32>
+    ```
+
+    Options:
+        keep_redundant_reshards: whether to keep reshards that have no effect.
 
     Raises:
         PassError: a reshard has another rank than its operand.

@@ -2,23 +2,10 @@
 """The pass `sdy-resolve-permutation-factors`: insert halo exchanges.
 
 An operation that is sharded along a dimension whose shards need elements of each other is replaced
-by local code that exchanges these elements:
-
-    %1 = stablehlo.slice %0 [1:8] {sdy.sharding = ...} : (tensor<8xf32>) -> tensor<7xf32>
-
-on 2 devices becomes
-
-    %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>]
-        out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg1: tensor<4xf32>) {
-      %3 = stablehlo.slice %arg1 [1:4] : (tensor<4xf32>) -> tensor<3xf32>
-      %4 = stablehlo.slice %arg1 [0:1] : (tensor<4xf32>) -> tensor<1xf32>
-      %5 = "stablehlo.collective_permute"(%4) {source_target_pairs = dense<[[1, 0]]>, ...}
-      %6 = stablehlo.concatenate %3, %5, dim = 0
-      sdy.return %6 : tensor<4xf32>
-    } : (tensor<8xf32>) -> tensor<8xf32>
-    %2 = stablehlo.slice %1 [0:7] {sdy.sharding = ...} : (tensor<8xf32>) -> tensor<7xf32>
-
+by local code that exchanges these elements.
 Other operations are replicated along these dimensions (see `halo` for the forms).
+
+The tensors of each operation are compatible (see `insert_explicit_reshards`).
 """
 
 from __future__ import annotations
@@ -29,7 +16,7 @@ from functools import cached_property
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
 from mlir_sdy.values import get_sharding, look_through_barriers, result_shardings_of
-from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.collectives import first_free_channel
@@ -57,33 +44,69 @@ from pyshardy.partition.types.compatible_shardings import (
 )
 from pyshardy.partition.types.exchange_form import PASSING_ON, ExchangeForm
 from pyshardy.partition.types.local_builder import LocalBuilder
+from pyshardy.passes.options import (
+    EnableHaloExchange,
+    PartitionCount,
+    ReplicaCount,
+    RngBitGeneratorUnsafe,
+)
+from pyshardy.pipeline import register_pass
 
 _RESHAPE, _RESHARD, _SLICE = "stablehlo.reshape", "sdy.reshard", "stablehlo.slice"
 _RNG = "stablehlo.rng_bit_generator"
 
 
+@register_pass("sdy-resolve-permutation-factors", release="0.10.2")
 def resolve_permutation_factors(
     module: ir.Module,
     *,
-    enable_halo_exchange: bool = True,
-    replica_count: int = 1,
-    partition_count: int = 1,
-    rng_bit_generator_unsafe: bool = False,
-    hardware: str = DEFAULT_HARDWARE,
+    enable_halo_exchange: EnableHaloExchange = True,
+    replica_count: ReplicaCount = 1,
+    partition_count: PartitionCount = 1,
+    rng_bit_generator_unsafe: RngBitGeneratorUnsafe = False,
+    hardware: HardwareOption = DEFAULT_HARDWARE,
 ) -> None:
-    """Insert exchanges for operations whose shards need elements of each other.
+    """Replace operations that need elements of other shards by halo exchanges.
 
-    Args:
-        module: a module in which the tensors of each operation are compatible (see
-            `insert_explicit_reshards`).
-        enable_halo_exchange: whether to insert exchanges; otherwise dimensions whose shards need
-            elements of each other are replicated.
-        replica_count: the number of replicas, if devices are the replicas of one program.
-        partition_count: the number of partitions, if devices are the partitions of one.
-        rng_bit_generator_unsafe: whether each shard of a `stablehlo.rng_bit_generator` may generate
-            its own bits; otherwise each device generates all bits.
-        hardware: the devices and links that costs are for: a preset, a TOML file, or an inline
-            table (see `load_hardware`).
+    Handles operations that are sharded along a dimension where a shard of the result depends on
+    other shards of the operands: pads, slices, reversals, concatenations, convolutions and windows.
+    Replaces each by an `sdy.manual_computation` in which devices exchange only the elements that
+    they need.
+
+    ```mlir
+    // %0 and %1 are sharded by [{"x"}] on <["x"=2]>
+    %1 = stablehlo.slice %0 [1:8] : (tensor<8xf32>) -> tensor<7xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>]
+        out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg1: tensor<4xf32>) {
+      %3 = stablehlo.slice %arg1 [1:4] : (tensor<4xf32>) -> tensor<3xf32>
+      %4 = stablehlo.slice %arg1 [0:1] : (tensor<4xf32>) -> tensor<1xf32>
+      %5 = "stablehlo.collective_permute"(%4) <{source_target_pairs = dense<[[1, 0]]>}>
+      %6 = stablehlo.concatenate %3, %5, dim = 0
+      sdy.return %6 : tensor<4xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    %2 = stablehlo.slice %1 [0:7] : (tensor<8xf32>) -> tensor<7xf32>
+    ```
+
+    A dimension is unsharded if that sends fewer bytes, if the operation has no halo exchange, and
+    without `enable-halo-exchange`. Dimensions of a `stablehlo.reshape` are unsharded if the shards
+    of its operand and of its result do not hold the same data:
+
+    ```mlir
+    // %0 is sharded by [{}, {"x"}]
+    %1 = stablehlo.reshape %0 : (tensor<12x24xf32>) -> tensor<8x36xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<12x24xf32>
+    %2 = stablehlo.reshape %1 : (tensor<12x24xf32>) -> tensor<8x36xf32>
+    ```
 
     Raises:
         PassError: both counts are above one, or a mesh has too many devices.

@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-resolve-single-device-sharding`: run operations on single devices.
 
-    %1 = stablehlo.negate %0 {sdy.sharding = ...<@device_1, []>} : tensor<8xf32>
-
-becomes, with a comparison of the device's id with 1,
-
-    %1 = "stablehlo.if"(%is_device_1) ({
-      %5 = stablehlo.negate %0 : tensor<8xf32>
-      stablehlo.return %5
-    }, {
-      stablehlo.return %zeros
-    })
-    %2 = stablehlo.bitcast_convert %1 : (tensor<8xf32>) -> tensor<8xi32>
-    %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}]> : tensor<8xi32>
-    %4 = stablehlo.bitcast_convert %3 : (tensor<8xi32>) -> tensor<8xf32>
-
 Floating-point numbers are added as integers of the same bits: -0.0 plus 0.0 would be 0.0, and the
 payload of a NaN may get lost.
+
+1. The operation is moved into a conditional that all other devices skip. Other operations on
+   that device use its results directly.
+2. All other uses get the result of an `sdy.all_reduce` over all axes of the mesh of the
+   function, to which the other devices contribute zeros.
+3. Reshards between the single device and replicated tensors have no effect any more, and are
+   erased.
+
+Operands and results of such operations are on their device or replicated (see
+`insert_explicit_reshards`).
 """
 
 from __future__ import annotations
@@ -44,27 +40,41 @@ from pyshardy.partition.types.single_device import (
     is_on_single_device,
     single_device_sharding,
 )
+from pyshardy.passes.options import PartitionCount, ReplicaCount
+from pyshardy.pipeline import register_pass
 
 _INTEGER_WIDTHS = frozenset({2, 4, 8, 16, 32, 64})
 
 
+@register_pass("sdy-resolve-single-device-sharding", anchor="func.func", release="0.12")
 def resolve_single_device_sharding(
-    function: ir.OpView, *, replica_count: int = 1, partition_count: int = 1
+    function: ir.OpView, *, replica_count: ReplicaCount = 1, partition_count: PartitionCount = 1
 ) -> None:
-    """Run each operation with a result on a single device there, and broadcast its results.
+    """Run operations with a single-device sharding on that device only.
 
-    1. The operation is moved into a conditional that all other devices skip. Other operations on
-       that device use its results directly.
-    2. All other uses get the result of an `sdy.all_reduce` over all axes of the mesh of the
-       function, to which the other devices contribute zeros.
-    3. Reshards between the single device and replicated tensors have no effect any more, and are
-       erased.
+    Wraps an operation whose result is on a single device in a conditional that only this device
+    executes. The result is broadcast by an `sdy.all_reduce` to which the other devices contribute
+    zeros, over all axes of the first mesh with axes that the function uses.
 
-    Args:
-        function: the `func.func`, in which operands and results of such operations are on their
-            device or replicated (see `insert_explicit_reshards`).
-        replica_count: the number of replicas, if devices are the replicas of one program.
-        partition_count: the number of partitions, if devices are the partitions of one.
+    ```mlir
+    %1 = sdy.reshard %0 <@device_1, []> : tensor<8xf32>
+    %2 = stablehlo.negate %1 {sdy.sharding = #sdy.sharding_per_value<[<@device_1, []>]>}
+        : tensor<8xf32>
+    %3 = sdy.reshard %2 <@mesh, [{}]> : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = "stablehlo.if"(%is_device_1) ({
+      %4 = stablehlo.negate %0 : tensor<8xf32>
+      stablehlo.return %4 : tensor<8xf32>
+    }, {
+      %4 = stablehlo.constant dense<0.0> : tensor<8xf32>
+      stablehlo.return %4 : tensor<8xf32>
+    }) : (tensor<i1>) -> tensor<8xf32>
+    %3 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    ```
 
     Raises:
         PassError: an operation has results on several devices, or on one that is not in the mesh;

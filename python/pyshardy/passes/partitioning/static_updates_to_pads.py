@@ -3,18 +3,19 @@
 
 A window that is written at constant indices into a sharded dimension overlaps known shards. As a
 pad, its shards are sent to the shards that they update by a halo exchange; as a `stablehlo.scatter`
-or `stablehlo.dynamic_update_slice` the window would be gathered. On four devices, JAX's
-`x.at[1:15].add(y)` is
+or `stablehlo.dynamic_update_slice` the window would be gathered. JAX writes such
+windows for `x.at[1:15].add(y)`. An operation is replaced if it satisfies:
 
-    %0 = "stablehlo.scatter"(%x, %one, %y) ... {sdy.sharding = [<@mesh, [{"d"}]>]}
-        : (tensor<16xf32>, tensor<1xi32>, tensor<14xf32>) -> tensor<16xf32>
+1. It is a `dynamic_update_slice`, or a `scatter` of one window whose body returns
+   the update or combines it with the old value by one operation (see `combining_operations`).
+   All indices are constants, and the window lies within the tensor. `dynamic_update_slice`
+   clamps indices, so that its window always does.
+2. The window has more than one element, but not all, of a dimension that is sharded. A single
+   element is on one device, which updates it without communication.
+3. The update of a `dynamic_update_slice` is sharded along such a dimension. Otherwise each
+   device has the elements that it writes already.
 
-and becomes, with all results sharded as that of the scatter,
-
-    %1 = stablehlo.pad %y, %zero, low = [1], high = [1], interior = [0]
-    %2 = stablehlo.add %x, %1
-    %3 = ...                                        // true from 1 to 15: compares of an iota
-    %4 = stablehlo.select %3, %2, %x
+Shardings have been propagated.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.scatter_windows import window_dims
 from pyshardy.partition.types.padding_builder import PaddingBuilder
+from pyshardy.pipeline import register_pass
 
 _UPDATE_SLICE = "stablehlo.dynamic_update_slice"
 _SCATTER = "stablehlo.scatter"
@@ -71,20 +73,27 @@ class _Window:
     combinations: tuple[str, ...]
 
 
+@register_pass("sdy-static-updates-to-pads", anchor="func.func", release="pyshardy")
 def static_updates_to_pads(function: ir.OpView) -> None:
-    """Replace updates of sharded dimensions at constant indices by pads and selects.
+    """Rewrite updates at constant indices as pads and selects.
 
-    1. The operation is a `dynamic_update_slice`, or a `scatter` of one window whose body returns
-       the update or combines it with the old value by one operation (see `combining_operations`).
-       All indices are constants, and the window lies within the tensor. `dynamic_update_slice`
-       clamps indices, so that its window always does.
-    2. The window has more than one element, but not all, of a dimension that is sharded. A single
-       element is on one device, which updates it without communication.
-    3. The update of a `dynamic_update_slice` is sharded along such a dimension. Otherwise each
-       device has the elements that it writes already.
+    Rewrites a `stablehlo.dynamic_update_slice`, or a `stablehlo.scatter` of a single window, that
+    updates a part of a sharded dimension at constant indices: pads the update to the size of the
+    tensor and selects between both, so that devices exchange only the elements that move to another
+    shard. JAX lowers `x.at[1:15].set(y)` to such an update. On 4 devices, with constant indices 1,
 
-    Args:
-        function: the `func.func`. Shardings have been propagated.
+    ```mlir
+    %0 = stablehlo.dynamic_update_slice %x, %y, %one
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}]>]>}
+        : (tensor<16xf32>, tensor<14xf32>, tensor<i32>) -> tensor<16xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = stablehlo.pad %y, %zero, low = [1], high = [1], interior = [0]  // sharded as the result
+    %1 = stablehlo.select %mask, %0, %x                                  // the mask: 1 <= iota < 15
+    ```
     """
     if not may_occur_at_start({_UPDATE_SLICE, _SCATTER}, function):
         mark_all_preserved()

@@ -13,6 +13,9 @@
 
        %c = sdy.constant dense<[3, 0]> ...                                  // one constant for each
        %1 = stablehlo.dynamic_slice %0, %c, %c_0, sizes = [1, 8] : ... -> tensor<1x8xf32>
+
+Arguments and results of the function keep their shardings, and so do those of calls and of manual
+computations.
 """
 
 from __future__ import annotations
@@ -41,17 +44,33 @@ from pyshardy.irtools.stablehlo_views import SliceView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
+from pyshardy.pipeline import register_pass
 
 _SLICE = "stablehlo.slice"
 _REARRANGING = frozenset({"stablehlo.concatenate", "stablehlo.pad"})
 
 
+@register_pass("sdy-unshard-size-one-dims", anchor="func.func", release="pyshardy")
 def unshard_size_one_dims(function: ir.OpView) -> None:
-    """Remove axes from the dimensions in a function that have one element only.
+    """Unshard dimensions of size 1.
 
-    Args:
-        function: the `func.func`. Its arguments and results keep their shardings, and so do those
-            of calls and of manual computations.
+    Removes the axes from dimensions of size 1. A slice that takes one element of a sharded
+    dimension becomes a `stablehlo.dynamic_slice`, so that the device that holds the element
+    broadcasts it to the others.
+
+    ```mlir
+    // %0 is sharded as <@mesh, [{"x"}, {}]> on <["x"=4]>
+    %1 = stablehlo.slice %0 [3:4, 0:8] : (tensor<16x8xf32>) -> tensor<1x8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %2 = sdy.constant dense<3> : tensor<i64>
+    %3 = sdy.constant dense<0> : tensor<i64>
+    %1 = stablehlo.dynamic_slice %0, %2, %3, sizes = [1, 8]
+        : (tensor<16x8xf32>, tensor<i64>, tensor<i64>) -> tensor<1x8xf32>
+    ```
     """
     context = FunctionContext.of(function)
     meshes, cache = context.meshes, context.cache

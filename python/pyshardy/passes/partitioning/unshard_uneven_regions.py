@@ -2,12 +2,17 @@
 """`sdy-unshard-uneven-regions`: replicate operations whose shards are gathered again.
 
 Arguments and results of a program must divide evenly. Where the sharding of an argument was dropped
-for that, the shardings that propagation derived from it are left, and only add communication:
+for that, the shardings that propagation derived from it are left, and only add communication.
 
-    func.func @main(%a: tensor<9x4xf32>) -> tensor<9x4xf32> {     // not sharded any more
-      %0 = stablehlo.negate %a {... [<@mesh, [{"x"}, {}]>]} : tensor<9x4xf32>
-      return %0 : tensor<9x4xf32>                                  // gathered
-    }
+1. A region is a set of operations with results that are sharded unevenly, connected by such
+   results. The uneven dimensions lose their axes.
+2. Operands from outside of the region, and the results of operations outside that use it, have
+   none of these axes. Reshards and constraints, calls, and operations with regions are never
+   part of it: the user's shardings are kept, and so are those of plans (`sdy-auto-shard`).
+3. Gathering the results that are used outside costs more than the additional computation on
+   each device. See `cost`.
+
+The arguments and results of the function divide evenly.
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding, mesh_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions
 from mlir_sdy.values import get_sharding, set_result_shardings_of, sharded_operations
-from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.collectives import COLLECTIVES_WITH_GROUPS
@@ -31,6 +36,7 @@ from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.resharding.cost import Reshard, reshard_cost
 from pyshardy.partition.types.planned_axes import has_planned_axes
+from pyshardy.pipeline import register_pass
 from pyshardy.rules import ShardingRuleLookup
 
 _CONSTANT = "sdy.constant"
@@ -48,23 +54,30 @@ _NEVER_INSIDE = frozenset(
 """Operations that depend on more than their operands, or on the device."""
 
 
+@register_pass("sdy-unshard-uneven-regions", anchor="func.func", release="pyshardy")
 def unshard_uneven_regions(
-    function: ir.Operation | ir.OpView, *, hardware: str = DEFAULT_HARDWARE
+    function: ir.Operation | ir.OpView, *, hardware: HardwareOption = DEFAULT_HARDWARE
 ) -> None:
-    """Remove axes from regions of operations whose inputs and outputs aren't sharded along them.
+    """Drop uneven shardings that only add communication.
 
-    1. A region is a set of operations with results that are sharded unevenly, connected by such
-       results. The uneven dimensions lose their axes.
-    2. Operands from outside of the region, and the results of operations outside that use it, have
-       none of these axes. Reshards and constraints, calls, and operations with regions are never
-       part of it: the user's shardings are kept, and so are those of plans (`sdy-auto-shard`).
-    3. Gathering the results that are used outside costs more than the additional computation on
-       each device. See `cost`.
+    If the sharding of an argument was dropped because it is not divisible, the shardings that
+    propagation derived from it remain. The pass replicates a region of operations whose inputs and
+    outputs are not sharded along these axes, unless computing the region on all devices costs more
+    than the gathers. On 4 devices,
 
-    Args:
-        function: the `func.func`. Its arguments and results divide evenly.
-        hardware: the devices and links that costs are for: a preset, a TOML file, or an inline
-            table (see `load_hardware`).
+    ```mlir
+    %0 = stablehlo.negate %a
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<9x4xf32>
+    return %0 : tensor<9x4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = stablehlo.negate %a
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : tensor<9x4xf32>
+    return %0 : tensor<9x4xf32>
+    ```
 
     Raises:
         UsageError: there is no such hardware.

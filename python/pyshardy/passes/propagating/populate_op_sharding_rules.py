@@ -6,21 +6,27 @@ from __future__ import annotations
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.discardable import has_discardable, set_discardable
 from mlir_sdy.host import ir
+from pyshardy.pipeline import register_pass
+from pyshardy.propagation.options import Compatible, ConservativePropagation
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup
 
 
+@register_pass("sdy-populate-op-sharding-rules", anchor="func.func", release="0.10.2")
 def populate_op_sharding_rules(
     function: ir.Operation | ir.OpView,
     *,
-    conservative_propagation: bool = False,
-    compatible: bool = False,
+    conservative_propagation: ConservativePropagation = False,
+    compatible: Compatible = False,
 ) -> None:
-    """Give each operation of a function that has no rule the registered one.
+    """Attach sharding rules to operations.
 
-    Args:
-        function: the function, which is changed in place.
-        conservative_propagation: whether rules omit dimensions of windows and padding.
-        compatible: whether to leave out the rules of operations that C++ Shardy does not know.
+    Attaches `sdy.sharding_rule` to each operation that has no rule and for which one is
+    registered. Existing rules, from the user or from an earlier pass, are kept.
+
+    ```mlir
+    %0 = stablehlo.add %a, %b {sdy.sharding_rule =
+        #sdy.op_sharding_rule<([i, j], [i, j])->([i, j]) {i=8, j=16}>} : tensor<8x16xf32>
+    ```
 
     Raises:
         PassError: a rule does not fit its operation.

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `convert-sdy-to-shard`: convert meshes to grids, and shardings to annotations.
 
-    sdy.mesh @mesh = <["x"=8]>
-    func.func @f(%a: tensor<8x4xf32> {sdy.sharding = <@mesh, [{"x":(1)2}, {"x":(2)4}]>})
-
-becomes
-
-    shard.grid @mesh(shape = 2x4) {sdy.axis_names = ["x", "x"]}
-    func.func @f(%a: tensor<8x4xf32>) {
-      %s = shard.sharding @mesh split_axes = [[0], [1]] : !shard.sharding
-      %0 = shard.shard %a to %s : tensor<8x4xf32>
-
 The module is checked before anything changes.
+
+1. A mesh becomes a grid of the same name, with an axis for each part of an axis in use.
+2. The sharding of an argument or a result of an operation becomes an annotation of the
+   definition of the value, that of a function's result one of the uses of the value that is
+   returned.
+3. A constraint or reshard becomes an annotation of the uses of its result; an unused constraint
+   one of the definition of its operand.
+4. Fully open shardings are dropped. Constants of the sdy dialect become constants of StableHLO,
+   which are not distinguished by their uses.
 """
 
 from __future__ import annotations
@@ -38,6 +37,7 @@ from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import ConstantView, function_type_of, symbol_name
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.preconditions import check_no_inner_modules
+from pyshardy.pipeline import register_pass
 from pyshardy.shard.errors import SDY_TO_SHARD, refusal
 from pyshardy.shard.refinement import (
     AXIS_NAMES,
@@ -56,22 +56,37 @@ _CONVERTED = frozenset({"sdy.constant", "sdy.mesh", *ORIGINS, *_HINTS})
 """Operations that are converted or removed."""
 
 
+@register_pass("convert-sdy-to-shard")
 def convert_sdy_to_shard(module: ir.Module, *, lossy: bool = False) -> None:
-    """Convert the meshes and shardings of a module to grids and annotations.
+    """Convert meshes and shardings to grids and annotations.
 
-    1. A mesh becomes a grid of the same name, with an axis for each part of an axis in use.
-    2. The sharding of an argument or a result of an operation becomes an annotation of the
-       definition of the value, that of a function's result one of the uses of the value that is
-       returned.
-    3. A constraint or reshard becomes an annotation of the uses of its result; an unused constraint
-       one of the definition of its operand.
-    4. Fully open shardings are dropped. Constants of the sdy dialect become constants of StableHLO,
-       which are not distinguished by their uses.
+    The inverse of `convert-shard-to-sdy`. An axis whose sub-axes are used becomes several axes of
+    the grid, so that each sub-axis is a list of full grid axes:
 
-    Args:
-        module: the module.
-        lossy: drop information that only controls further propagation: open dimensions, priorities,
-            explicitly replicated axes, barriers, and groups.
+    ```mlir
+    sdy.mesh @mesh = <["x"=8]>
+    func.func @f(%a: tensor<8x4xf32>
+        {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}, {"x":(2)4}]>})
+    ```
+
+    becomes
+
+    ```mlir
+    shard.grid @mesh(shape = 2x4) {sdy.axis_names = ["x", "x"]}
+    func.func @f(%a: tensor<8x4xf32>) {
+      %s = shard.sharding @mesh split_axes = [[0], [1]] : !shard.sharding
+      %0 = shard.shard %a to %s : tensor<8x4xf32>
+    ```
+
+    Features that annotations cannot express are errors. With `lossy`, open dimensions, priorities,
+    explicitly replicated axes, barriers and groups are dropped instead. The following are always
+    errors: unreduced axes, device orders, meshes without axes, inlined meshes, dimensions that
+    several axes split unevenly, and `sdy` operations other than constants, constraints and
+    reshards.
+
+    Options:
+        lossy: whether to drop annotations that only affect propagation: open dimensions,
+            priorities, explicitly replicated axes, barriers, and groups.
 
     Raises:
         PassError: something has no equivalent. The module is not changed then.

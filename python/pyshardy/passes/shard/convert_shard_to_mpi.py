@@ -1,5 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `convert-shard-to-mpi` of upstream, with errors where it would be incorrect."""
+"""The pass `convert-shard-to-mpi` of upstream, with errors where it would be incorrect.
+
+Not supported are
+
+1. a collective over no axes, which would include all processes;
+2. an ordered one over all axes in another order than theirs, as the order would be ignored;
+3. an average, which would become an exclusive or, and a generic reduction;
+4. shard shapes of dimensions along several axes, of which only the first would be used.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +22,7 @@ from mlir_sdy.shard.reading import (
     shard_operations,
 )
 from mlir_sdy.shard.values import ReductionKind
+from pyshardy.pipeline import register_pass
 from pyshardy.shard.errors import refusal
 
 _WHERE = "upstream's 'convert-shard-to-mpi' would generate wrong code"
@@ -23,15 +32,13 @@ _ORDERED = frozenset({"shard.all_gather", "shard.reduce_scatter"})
 """Collectives that it lowers and that depend on the order of a group."""
 
 
+@register_pass("convert-shard-to-mpi")
 def convert_shard_to_mpi(module: ir.Module) -> None:
-    """Lower collectives to MPI by upstream's pass.
+    """Run upstream's lowering of collectives to MPI if it is correct.
 
-    Not supported are
-
-    1. a collective over no axes, which would include all processes;
-    2. an ordered one over all axes in another order than theirs, as the order would be ignored;
-    3. an average, which would become an exclusive or, and a generic reduction;
-    4. shard shapes of dimensions along several axes, of which only the first would be used.
+    Runs upstream's pass. Operations that upstream lowers incorrectly are errors: collectives over
+    no axes, or over all axes in another order, averages and generic reductions, and shapes of
+    shards of dimensions along several axes. `shard-prepare-for-mpi` rewrites most of them.
 
     Raises:
         PassError: the module contains one of these.

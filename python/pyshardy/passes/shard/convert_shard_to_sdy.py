@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `convert-shard-to-sdy`: convert grids to meshes, and annotations to shardings.
 
-    shard.grid @grid(shape = 2x4)
-    %s = shard.sharding @grid split_axes = [[0], [1]] : !shard.sharding
-    %1 = shard.shard %0 to %s : tensor<8x4xf32>
-
-becomes, for a `%0` that is the result of an operation,
-
-    sdy.mesh @grid = <["axis0"=2, "axis1"=4]>
-    %0 = stablehlo.abs %a {sdy.sharding = <[<@grid, [{"axis0"}, {"axis1"}]>]>}
-
 The module is checked before anything changes.
+
+1. A grid becomes a mesh of the same name.
+2. An annotation of the definition of a value becomes the value's sharding, or a constraint
+   where there is no attribute for it, as for an argument of most regions.
+3. An annotation of the uses of a value becomes the sharding of a function's result for uses
+   that return it, and a constraint for other uses. It is dropped if the value has that
+   sharding.
 """
 
 from __future__ import annotations
@@ -35,6 +33,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.partition.local.preconditions import check_no_inner_modules
+from pyshardy.pipeline import register_pass
 from pyshardy.shard.errors import SHARD_TO_SDY, refusal
 from pyshardy.shard.refinement import (
     AXIS_NAMES,
@@ -47,15 +46,36 @@ from pyshardy.shard.refinement import (
 )
 
 
+@register_pass("convert-shard-to-sdy")
 def convert_shard_to_sdy(module: ir.Module) -> None:
-    """Convert the grids and annotations of a module to meshes and shardings.
+    """Convert grids and annotations to meshes and shardings.
 
-    1. A grid becomes a mesh of the same name.
-    2. An annotation of the definition of a value becomes the value's sharding, or a constraint
-       where there is no attribute for it, as for an argument of most regions.
-    3. An annotation of the uses of a value becomes the sharding of a function's result for uses
-       that return it, and a constraint for other uses. It is dropped if the value has that
-       sharding.
+    Converts a program that is annotated with the `shard` dialect to a program that Shardy can
+    propagate and partition.
+
+    - A `shard.grid` becomes an `sdy.mesh`. The attribute `sdy.axis_names` of the grid names its
+      axes; without it, they are `axis0`, `axis1` and so on.
+    - An annotation of a definition (`shard.shard` without `annotate_for_users`) becomes the
+      sharding of the value, closed in every dimension.
+    - An annotation of a use becomes an `sdy.sharding_constraint`, or the sharding of a function
+      result if the use is a return. It is dropped if the value already has the sharding.
+
+    ```mlir
+    shard.grid @grid(shape = 2x4)
+    func.func @f(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
+      %s = shard.sharding @grid split_axes = [[0], [1]] : !shard.sharding
+      %0 = shard.shard %a to %s : tensor<8x4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    sdy.mesh @grid = <["axis0"=2, "axis1"=4]>
+    func.func @f(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@grid, [{"axis0"}, {"axis1"}]>})
+    ```
+
+    Halos, offsets other than those of equal shards, grids of dynamic size, contradictory
+    annotations, and collectives have no equivalent and are errors.
 
     Raises:
         PassError: something has no equivalent. The module is not changed then.

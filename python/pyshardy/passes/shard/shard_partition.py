@@ -1,5 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `shard-partition` of upstream, with errors where it would be incorrect."""
+"""The pass `shard-partition` of upstream, with errors where it would be incorrect.
+
+Not supported are
+
+1. a dimension that doesn't divide evenly: its remainder would be lost;
+2. a reshard that upstream converts incorrectly (see `reshards`);
+3. a body of linalg that reads its indices, which would be those of a shard;
+4. a matrix product of tosa along a sharded dimension, whose sums would stay partial.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +19,7 @@ from mlir_sdy.shard.reading import grids_of, read_sharding
 from mlir_sdy.shard.values import Axes, Grid, GridSharding
 from mlir_sdy.symbols import enclosing_module
 from mlir_sdy.traversal import operations_in
+from pyshardy.pipeline import register_pass
 from pyshardy.shard.errors import refusal
 
 _WHERE = "upstream's 'shard-partition' would generate wrong code"
@@ -19,15 +28,13 @@ _CONTRACTIONS = {"tosa.matmul": ((0, 2), (1, 1))}
 """Contracted operand dimensions of operations that don't declare them to upstream."""
 
 
+@register_pass("shard-partition", anchor="func.func")
 def shard_partition(function: ir.OpView) -> None:
-    """Partition a function by upstream's pass.
+    """Run upstream's partitioning by annotations if it is correct.
 
-    Not supported are
-
-    1. a dimension that doesn't divide evenly: its remainder would be lost;
-    2. a reshard that upstream converts incorrectly (see `reshards`);
-    3. a body of linalg that reads its indices, which would be those of a shard;
-    4. a matrix product of tosa along a sharded dimension, whose sums would stay partial.
+    Runs upstream's pass for functions of linalg, tosa and tensor operations. Programs that upstream
+    partitions incorrectly are errors: uneven dimensions, some reshards, `linalg.index`, and
+    `tosa.matmul` with a sharded contracting dimension.
 
     Raises:
         PassError: the function contains one of these.

@@ -23,6 +23,7 @@ from mlir_sdy.shard.values import Axes, Grid, ReductionKind
 from pyshardy.irtools.functions import FreshNames
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.passes.shard.shard_to_stablehlo import lower_collectives
+from pyshardy.pipeline import register_pass
 from pyshardy.shard.lowering.builder import GridBuilder, Pairs
 from pyshardy.shard.lowering.device_values import DeviceValues
 from pyshardy.shard.lowering.reductions import KINDS
@@ -32,8 +33,21 @@ _KNOWN = frozenset({"f32", "f64", "i8", "i16", "i32", "i64"})
 _SHORT_FLOATS = frozenset({"f16", "bf16"})
 
 
+@register_pass("shard-prepare-for-mpi")
 def shard_prepare_for_mpi(module: ir.Module) -> None:
-    """Rewrite the collectives of a module to those that upstream lowers correctly.
+    """Rewrite collectives into those that convert-shard-to-mpi lowers correctly.
+
+    Upstream's `convert-shard-to-mpi` lowers a part of the dialect, and some of it incorrectly. This
+    pass runs before it:
+
+    - Collectives over no axes, or over a single device, are replaced by their operands.
+    - If a collective uses all axes, the grid gets an additional axis of size 1, since upstream
+      ignores the order of the axes otherwise.
+    - `all_to_all`, `broadcast`, `gather`, `reduce`, `scatter` and `shift` become all-gathers and
+      all-reduces, with a slice for each process.
+    - An average becomes a sum and a division.
+    - All other unsupported operations are errors: generic reductions, sends and receives, halos
+      along several axes, grids of dynamic size, annotations.
 
     Raises:
         PassError: an operation can't be expressed by these.

@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `shard-simplify` of upstream, with errors where it would be incorrect."""
+"""The pass `shard-simplify` of upstream, with errors where it would be incorrect.
+
+It replaces a gather of slices by the operand of the slice. That is valid only if all members of
+a group have the same operand, which is unknown: a program with such a pair is an error.
+"""
 
 from __future__ import annotations
 
 from mlir_sdy.host import ir, passmanager
 from mlir_sdy.shard.reading import grid_axes, grid_name, integer
 from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import register_pass
 from pyshardy.shard.errors import refusal
 
 _WHERE = "upstream's 'shard-simplify' would generate wrong code"
 
 
+@register_pass("shard-simplify")
 def shard_simplify(module: ir.Module) -> None:
-    """Simplify collectives by upstream's pass.
+    """Run upstream's simplification of collectives if it is correct.
 
-    It replaces a gather of slices by the operand of the slice. That is valid only if all members of
-    a group have the same operand, which is unknown: a program with such a pair is an error.
+    Runs upstream's pass. An all-gather of slices is an error: upstream replaces it by the operand
+    of the slices, even if that differs between the devices of a group.
 
     Raises:
         PassError: there is such a pair.

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `shard-to-stablehlo`: lower collectives of the shard dialect to StableHLO.
 
-    shard.grid @grid(shape = 2x2)
-    %0 = shard.all_gather %a on @grid grid_axes = [1] gather_axis = 0
-        : tensor<2xf32> -> tensor<4xf32>
-
-becomes
-
-    %0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0, replica_groups = dense<[[0, 1], [2, 3]]>,
-        ...} : (tensor<2xf32>) -> tensor<4xf32>
-
 A device of StableHLO has the linear index in the grid as its id.
+
+1. Branches around messages are flattened, and values that devices compute from their indices
+   are evaluated.
+2. Each collective is replaced by its StableHLO form, each pair of messages by a permutation.
+3. Integers that depend on the device become tables where tensors or results need them.
+4. The grids and the queries are erased.
 """
 
 from __future__ import annotations
@@ -26,6 +23,7 @@ from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.collectives import first_free_channel
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.local.preconditions import check_no_inner_modules
+from pyshardy.pipeline import register_pass
 from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering import collectives as _collectives  # noqa: F401 (registers)
 from pyshardy.shard.lowering.builder import LOWERINGS, GridBuilder, check_static
@@ -43,18 +41,37 @@ MakeBuilder = Callable[[ir.Module, Mapping[str, Grid], DeviceValues], GridBuilde
 """Builds the operations of a module, given its grids and the known values of its integers."""
 
 
+@register_pass("shard-to-stablehlo")
 def shard_to_stablehlo(module: ir.Module, *, replicas: bool = False) -> None:
-    """Lower the collectives and queries of a module.
+    """Lower collectives and queries of the shard dialect to StableHLO.
 
-    1. Branches around messages are flattened, and values that devices compute from their indices
-       are evaluated.
-    2. Each collective is replaced by its StableHLO form, each pair of messages by a permutation.
-    3. Integers that depend on the device become tables where tensors or results need them.
-    4. The grids and the queries are erased.
+    Lowers a local program with collectives of the `shard` dialect to StableHLO. Grids are replaced
+    by device ids: device `i` is the process with the linear index `i`.
 
-    Args:
-        module: a program for one device, in which tensors have local types.
-        replicas: whether devices are the replicas of one program rather than its partitions.
+    - Values that depend on the device (its indices, those of its neighbors, shapes of shards, and
+      integers computed from them) become tables with an entry for each device.
+    - `gather` and `reduce` return the result on all devices, not only on the root.
+    - A `send` and a `recv` become one `collective_permute` if their partners are known: each
+      message that is both sent and received is a pair. An `scf.if` around them is resolved.
+    - A device that receives nothing, by `shift` or `recv`, holds zeros.
+
+    ```mlir
+    shard.grid @grid(shape = 2x2)
+    func.func @f(%a: tensor<2xf32>) -> tensor<4xf32> {
+      %0 = shard.all_gather %a on @grid grid_axes = [1] gather_axis = 0
+          : tensor<2xf32> -> tensor<4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%a: tensor<2xf32>) -> tensor<4xf32> {
+      %0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0, replica_groups = dense<[[0, 1], [2, 3]]>,
+          ...} : (tensor<2xf32>) -> tensor<4xf32>
+    ```
+
+    Options:
+        replicas: whether devices are replicas of the program rather than partitions.
 
     Raises:
         PassError: an operation has no static form in StableHLO.

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `stablehlo-to-shard`: convert collectives of a local program to the shard dialect.
 
-    %0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64,
-        replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, ...}
-        : (tensor<2xf32>) -> tensor<4xf32>
-
-becomes
-
-    shard.grid @grid(shape = 2x2)
-    %0 = shard.all_gather %a on @grid grid_axes = [0] gather_axis = 0
-        : tensor<2xf32> -> tensor<4xf32>
+1. The grid is the one with the fewest axes such that all groups are along axes, or as many as
+   possible.
+2. Collectives whose groups are not along axes gather along the axes that contain their members.
+   So do permutations and broadcasts.
+3. The id of the device becomes its linear index.
 """
 
 from __future__ import annotations
@@ -38,6 +34,7 @@ from pyshardy.irtools.tensor_types import element_type_of, shape_of
 from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
 from pyshardy.local_program.segments import DEVICE_IDS
 from pyshardy.partition.local.preconditions import check_no_inner_modules
+from pyshardy.pipeline import register_pass
 from pyshardy.shard.errors import refusal
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.lowering.device_values import DeviceValues
@@ -53,18 +50,31 @@ _KINDS_OF_BOOLEANS = {
 }
 
 
+@register_pass("stablehlo-to-shard")
 def stablehlo_to_shard(module: ir.Module, *, devices: int = 0) -> None:
-    """Convert the collectives of a local program to those of the shard dialect.
+    """Raise StableHLO collectives to the shard dialect.
 
-    1. The grid is the one with the fewest axes such that all groups are along axes, or as many as
-       possible.
-    2. Collectives whose groups are not along axes gather along the axes that contain their members.
-       So do permutations and broadcasts.
-    3. The id of the device becomes its linear index.
+    The inverse of `shard-to-stablehlo`, for local programs. The grid is inferred from the groups of
+    devices: it has the coarsest axes by which all groups can be expressed.
 
-    Args:
-        module: the program.
-        devices: the number of devices; 0 to take it from the groups.
+    ```mlir
+    %0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64, replica_groups =
+        dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, ...} : (tensor<2xf32>) -> tensor<4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    shard.grid @grid(shape = 2x2)
+    %0 = shard.all_gather %a on @grid grid_axes = [0] gather_axis = 0
+        : tensor<2xf32> -> tensor<4xf32>
+    ```
+
+    A `collective_permute` becomes an all-gather and a slice. So do collectives whose groups are not
+    along axes of a grid, or not in their order, as on meshes with device ids.
+
+    Options:
+        devices: number of devices; 0 to count the devices in the groups.
 
     Raises:
         PassError: groups don't partition all devices evenly, or a reduction isn't of a known kind.

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The command line of `sdy-opt`: its flags, and reading arguments by them.
+
+Arguments are read as LLVM's tools read them: one or two dashes, `--flag=value` or `--flag value`,
+booleans that may carry `=true` or `=false`, lists with commas. Any other flag names a pass; passes
+run in the order of their flags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.cli.flags import (
+    LOAD_RULES,
+    MESH,
+    MESH_FORM,
+    NO_GUARD,
+    REMARKS,
+    STRICT_RULES,
+    VERBOSE,
+    Flag,
+    flag,
+    flags_of,
+)
+
+_BOOLEANS = {"": True, "true": True, "1": True, "false": False, "0": False}
+
+
+@dataclass(frozen=True, slots=True)
+class PassFlag:
+    """A pass on the command line: its name, and its options as written after `=`."""
+
+    name: str
+    options: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}{{{self.options}}}" if self.options else self.name
+
+
+_text = partial(flag, group="Input and output")
+_run = partial(flag, group="Running passes")
+_watch = partial(flag, group="Watching passes")
+_about = partial(flag, group="About the tool")
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The parsed command line; each field except the first two is a flag."""
+
+    input: str = "-"
+    passes: list[PassFlag] = field(default_factory=list[PassFlag])
+
+    output: str = _text("-", "output file", "file", name="o")
+    split_input_file: str = _text(
+        "",
+        "split the input at lines '// -----', or with another text, and process each part as a "
+        "module",
+        "separator",
+        alone="true",
+    )
+    verify_diagnostics: str = _text(
+        "",
+        "check diagnostics against comments such as expected-error@+1 {{...}}",
+        choices=("all", "only-expected"),
+        alone="all",
+    )
+    allow_unregistered_dialect: bool = _text(False, "accept operations of unregistered dialects")
+    mlir_print_op_generic: bool = _text(False, "print operations in generic form")
+    mlir_print_debuginfo: bool = _text(False, "print locations")
+    mlir_elide_elementsattrs_if_larger: int | None = _text(
+        None, "print constants with more elements than this as dense_resource<__elided__>", "n"
+    )
+    mlir_elide_resource_strings_if_larger: int | None = _text(
+        None, "elide resources with more characters than this", "n"
+    )
+    mlir_print_local_scope: bool = _text(
+        False, "print each operation by itself, without aliases of attributes and locations"
+    )
+    mlir_use_nameloc_as_prefix: bool = _text(
+        False, "name values by their named locations, such as %weights"
+    )
+    mlir_print_skip_regions: bool = _text(False, "print operations without their regions")
+    mlir_print_value_users: bool = _text(False, "print the users of each value as a comment")
+    verify_roundtrip: bool = _text(
+        False, "check that the output is the same after printing and reading, as text and bytecode"
+    )
+    mesh: str = _text("", MESH, MESH_FORM)
+    schedule: str = _run("", "propagate by the tactics of this TOML file before the passes", "file")
+    emit_bytecode: bool = _text(False, "write MLIR bytecode instead of text")
+
+    pass_pipeline: str = _run(
+        "", "run this textual pass pipeline instead of pass flags", "pipeline"
+    )
+    verify_each: bool = _run(True, "verify after each pass")
+    verify_inside_pipelines: bool = _run(
+        False, "verify also between the passes of a named pipeline"
+    )
+    verify_analyses: bool = _run(
+        False, "recompute the analyses that a pass preserves, and fail if they differ"
+    )
+    load_passes: tuple[str, ...] = _run(
+        (), "load passes and pipelines from these Python files", "file,..."
+    )
+    load_rules: tuple[str, ...] = _run((), LOAD_RULES, "file,...")
+    strict_rules: bool = _run(False, STRICT_RULES)
+    run_reproducer: bool = _run(False, "run the pipeline of the input file, a reproducer")
+    mlir_disable_threading: bool = _run(
+        False, "accepted as in mlir-opt; passes run in a single thread anyway"
+    )
+    no_guard: bool = _run(False, NO_GUARD)
+
+    mlir_print_ir_before: tuple[str, ...] = _watch(
+        (), "print the IR before these passes", "pass,..."
+    )
+    mlir_print_ir_after: tuple[str, ...] = _watch((), "print the IR after these passes", "pass,...")
+    mlir_print_ir_before_all: bool = _watch(False, "print the IR before each pass")
+    mlir_print_ir_after_all: bool = _watch(False, "print the IR after each pass")
+    mlir_print_ir_after_change: bool = _watch(False, "print the IR after each pass that changes it")
+    mlir_print_ir_after_failure: bool = _watch(False, "print the IR after a pass that fails")
+    mlir_print_ir_module_scope: bool = _watch(
+        False, "print the entire module, also for passes on functions"
+    )
+    remarks: bool = _watch(False, REMARKS)
+    dump_pass_pipeline: bool = _watch(
+        False, "print the passes that run; named pipelines are expanded"
+    )
+    mlir_timing: bool = _watch(False, "print the execution time of each pass")
+    mlir_timing_display: str = _watch(
+        "",
+        "order of the times: as the passes run, or the longest first",
+        choices=("tree", "list"),
+        alone="tree",
+    )
+    mlir_pass_statistics: bool = _watch(
+        False, "print the number of operations that each pass adds and removes"
+    )
+    verbose: bool = _watch(False, VERBOSE)
+    mlir_pass_pipeline_crash_reproducer: str = _watch(
+        "", "write a reproducer to this file if a pass fails", "file"
+    )
+    mlir_generate_reproducer: str = _watch(
+        "", "write a reproducer to this file before the first pass", "file"
+    )
+    mlir_print_op_on_diagnostic: bool = _watch(
+        True, "add the operation to errors of the MLIR host, as a note"
+    )
+    mlir_print_stacktrace_on_diagnostic: bool = _watch(
+        False, "print the Python traceback of a pass that fails"
+    )
+
+    help: str = _about("", "print this help, or the description of a pass", "pass", alone="true")
+    help_all: bool = _about(False, "print this help with all passes and their options")
+    version: bool = _about(False, "print the version")
+    list_passes: bool = _about(False, "print the names of passes and pipelines")
+    show_dialects: bool = _about(False, "print the names of the available dialects")
+
+
+FLAGS: dict[str, Flag] = {each.name: each for each in flags_of(Arguments)}
+_ALIASES = {"h": "help", "v": "verbose"}
+
+
+def parse_arguments(arguments: Sequence[str]) -> Arguments:
+    """Read the command line, without the name of the program.
+
+    The names of passes are not checked here.
+
+    Raises:
+        UsageError: a value is missing or wrong, or there are two input files.
+    """
+    result = Arguments()
+    inputs: list[str] = []
+    remaining = iter(arguments)
+    for argument in remaining:
+        if argument == "--":
+            inputs += remaining
+        elif argument == "-" or not argument.startswith("-"):
+            inputs.append(argument)
+        else:
+            _read_flag(argument, remaining, result)
+    if len(inputs) > 1:
+        raise _error(f"more than one input file: '{inputs[0]}' and '{inputs[1]}'")
+    if inputs:
+        result.input = inputs[0]
+    if result.passes and result.pass_pipeline:
+        raise _error("'--pass-pipeline' cannot be combined with pass flags")
+    if result.run_reproducer and (result.passes or result.pass_pipeline):
+        raise _error(
+            "'--run-reproducer' cannot be combined with passes: the input file contains them"
+        )
+    return result
+
+
+def _read_flag(argument: str, remaining: Iterator[str], result: Arguments) -> None:
+    written, equals, value = argument.partition("=")
+    name = written.removeprefix("-").removeprefix("-")
+    known = FLAGS.get(_ALIASES.get(name, name))
+    if known is None:
+        result.passes.append(PassFlag(name, value))
+        return
+    if known.type != "bool" and known.alone is None and not equals:
+        following = next(remaining, None)
+        if following is None:
+            raise _error(f"'{written}' requires a value: {known}")
+        value = following
+    setattr(result, known.field, _value(known, value, getattr(result, known.field)))
+
+
+def _value(known: Flag, value: str, before: tuple[str, ...]) -> bool | int | str | tuple[str, ...]:
+    if known.type == "bool":
+        if value not in _BOOLEANS:
+            raise _error(f"'--{known.name}' is '{value}': expected true or false")
+        return _BOOLEANS[value]
+    if known.choices:
+        if value and value not in known.choices:
+            raise _error(f"'--{known.name}' is '{value}': expected {' or '.join(known.choices)}")
+        return value or known.alone
+    if known.type == "int":
+        if not value.isdecimal():
+            raise _error(f"'--{known.name}' is '{value}': expected a number")
+        return int(value)
+    if known.alone is not None and _BOOLEANS.get(value) is not None:
+        return "true" if _BOOLEANS[value] else ""
+    if known.type == "tuple[str, ...]":
+        return (*before, *(name.strip() for name in value.split(",") if name.strip()))
+    return value
+
+
+def _error(message: str) -> UsageError:
+    return UsageError(error(message))
