@@ -12,7 +12,7 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.dialect import Context
 from pyshardy.passes.propagating import basic_propagate
 from pyshardy.pipeline import run_pipeline
-from pyshardy.propagation.options import PropagationOptions
+from pyshardy.propagation.options import PropagationSettings
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))
 CASES_PER_TEST = 50
@@ -37,7 +37,7 @@ def compare(shardy: Shardy, context: Context, text: str, options: str = "", **ke
     module = parse(text, context)
     printed = asm(module)
     expected = shardy.run(printed, f"builtin.module(sdy-basic-propagate{options})")
-    basic_propagate(module, PropagationOptions(**keywords))
+    basic_propagate(module, PropagationSettings(**keywords))
     assert asm(module) == normalised(expected, context), printed
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Flags(MeshFlag, RuleFlags, GuardFlags):
+class AutoFlags(MeshFlag, RuleFlags, GuardFlags):
     """The flags of sdy-auto."""
 
     file: str = argument("input file; - for standard input", default="-")
@@ -113,16 +113,16 @@ class Flags(MeshFlag, RuleFlags, GuardFlags):
 
 
 parser = partial(
-    Parser[Flags],
+    Parser[AutoFlags],
     "sdy-auto",
     "Finds the shardings of a program with the least cost on some hardware, and proves how "
     "far from the optimum they are at most.",
-    Flags,
+    AutoFlags,
 )
 """Makes the parser of the command line."""
 
 
-def _costs(arguments: Flags, hardware: Hardware) -> CostModel | None:
+def _costs(arguments: AutoFlags, hardware: Hardware) -> CostModel | None:
     """Return the costs that flags ask for in place of the objective; None without these flags."""
     from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes  # noqa: PLC0415
     from pyshardy.auto.strategies.measured import read_measured  # noqa: PLC0415
@@ -136,7 +136,7 @@ def _costs(arguments: Flags, hardware: Hardware) -> CostModel | None:
     return costs
 
 
-def _run(arguments: Flags, tool: Tool) -> int:
+def _run(arguments: AutoFlags, tool: Tool) -> int:
     tool.start(arguments, arguments.file)
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.auto.entry import auto_shard  # noqa: PLC0415
@@ -177,7 +177,7 @@ def _run(arguments: Flags, tool: Tool) -> int:
     return 0
 
 
-def _constrained(constraints: Constraints, arguments: Flags) -> Constraints:
+def _constrained(constraints: Constraints, arguments: AutoFlags) -> Constraints:
     """Add the shardings of `--fix` and `--forbid`."""
     from pyshardy.api import sharding  # noqa: PLC0415
     from pyshardy.cli.reading import read_sharding  # noqa: PLC0415
@@ -200,7 +200,7 @@ def _pareto(plan: ShardingPlan, sizes: str) -> Pareto:
     return plan.pareto([float(bytes_of_text(each)) for each in sizes.split(",")])
 
 
-def _print(plan: ShardingPlan, pareto: Pareto | None, arguments: Flags) -> None:
+def _print(plan: ShardingPlan, pareto: Pareto | None, arguments: AutoFlags) -> None:
     from pyshardy.cli.tables import Printer  # noqa: PLC0415
 
     printer = Printer()

@@ -47,7 +47,7 @@ _NUM_VALUES = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class Flags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
+class ExplainFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
     """The flags of sdy-explain."""
 
     file: str = argument("input file; - for standard input", default="-")
@@ -103,16 +103,16 @@ class Flags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
 
 
 parser = partial(
-    Parser[Flags],
+    Parser[ExplainFlags],
     "sdy-explain",
     "Propagates and partitions a program. Reports why values have their shardings, why "
     "collectives exist, and how much they cost.",
-    Flags,
+    ExplainFlags,
 )
 """Makes the parser of the command line."""
 
 
-def _run(arguments: Flags, tool: Tool) -> int:
+def _run(arguments: ExplainFlags, tool: Tool) -> int:
     for spelling, given in (("--what-if", arguments.what_if), ("--advise", arguments.advise)):
         if given and arguments.schedule:
             message = f"'{spelling}' is for annotated programs: it can't be combined with"
@@ -125,14 +125,14 @@ def _run(arguments: Flags, tool: Tool) -> int:
         return _explain(arguments, tool)
 
 
-def _explain(arguments: Flags, tool: Tool) -> int:
+def _explain(arguments: ExplainFlags, tool: Tool) -> int:
     from pyshardy.cli.explain_ahead import ReportAhead  # noqa: PLC0415 (loads the MLIR host)
 
     with ReportAhead() as ahead:
         return _explain_with(ahead, arguments, tool)
 
 
-def _explain_with(ahead: ReportAhead, arguments: Flags, tool: Tool) -> int:
+def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> int:
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.backends.xla.text import text_to_partition  # noqa: PLC0415
     from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
@@ -196,9 +196,9 @@ def _explain_with(ahead: ReportAhead, arguments: Flags, tool: Tool) -> int:
         answers = {"values": explanations, "cost": cost, "difference": difference}
         _print_json(explained, answers if xla is None else {**answers, "against_xla": xla.kinds})
         return status
-    from pyshardy.cli.explain_report import Report  # noqa: PLC0415 (loads rich)
+    from pyshardy.cli.explain_report import ExplainReport  # noqa: PLC0415 (loads rich)
 
-    report = Report(explained, title)
+    report = ExplainReport(explained, title)
     for word, found in explanations.items():
         report.print_values(word, found)
     if arguments.collectives:
@@ -213,7 +213,7 @@ def _explain_with(ahead: ReportAhead, arguments: Flags, tool: Tool) -> int:
     return status
 
 
-def _print_what_if(arguments: Flags, tool: Tool) -> None:
+def _print_what_if(arguments: ExplainFlags, tool: Tool) -> None:
     """Print the effect of other shardings."""
     from pyshardy.cli.reading import read_sharding, rule_flags_applied  # noqa: PLC0415
     from pyshardy.cli.tables import Printer  # noqa: PLC0415
@@ -227,7 +227,7 @@ def _print_what_if(arguments: Flags, tool: Tool) -> None:
         printer.line(f"\n{each}")
 
 
-def _print_advice(arguments: Flags, tool: Tool) -> None:
+def _print_advice(arguments: ExplainFlags, tool: Tool) -> None:
     """Print the constraints that help."""
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
 
@@ -244,7 +244,7 @@ def _print_advice(arguments: Flags, tool: Tool) -> None:
         print("no constraint that was tried makes devices send fewer bytes")
 
 
-def _check(explained: ExplainedProgram, arguments: Flags, tool: Tool) -> int:
+def _check(explained: ExplainedProgram, arguments: ExplainFlags, tool: Tool) -> int:
     """Report the limits that the program exceeds, and return the exit status."""
     from pyshardy.contracts.contract import Contract  # noqa: PLC0415
     from pyshardy.contracts.files import read_contract  # noqa: PLC0415
@@ -269,7 +269,7 @@ def _check(explained: ExplainedProgram, arguments: Flags, tool: Tool) -> int:
     return 1
 
 
-def _what_if(arguments: Flags, tool: Tool) -> WhatIf:
+def _what_if(arguments: ExplainFlags, tool: Tool) -> WhatIf:
     """Return the what-if of the program in the file."""
     from pyshardy.cli.reading import read_program, rule_flags_applied  # noqa: PLC0415
     from pyshardy.explain.what_if import whatif  # noqa: PLC0415
@@ -282,7 +282,7 @@ def _what_if(arguments: Flags, tool: Tool) -> WhatIf:
 def _explained(
     module: ir.Module,
     title: str,
-    arguments: Flags,
+    arguments: ExplainFlags,
     on_propagated: Callable[[ir.Module, Propagation], None] | None = None,
 ) -> ExplainedProgram:
     """Return the explained program of a module, which is propagated in place."""
@@ -300,7 +300,7 @@ def _explained(
         )
 
 
-def _plan(module: ir.Module, arguments: Flags) -> Plan:
+def _plan(module: ir.Module, arguments: ExplainFlags) -> Plan:
     """Apply the tactics of `--schedule`, and print their effects."""
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
     from pyshardy.cli.tables import Printer  # noqa: PLC0415

@@ -17,7 +17,7 @@ from pyshardy.program import Port
 _NUM_VALUES = 8
 
 
-class Report:
+class ExplainReport:
     """Prints to standard output.
 
     Args:

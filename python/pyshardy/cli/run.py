@@ -29,7 +29,7 @@ from pyshardy.cli.tool import Parser, Tool, entry_point, refuse_binary_on_termin
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
     from pyshardy.cli.run_profile import Profile
-    from pyshardy.cli.run_report import Report
+    from pyshardy.cli.run_report import RunReport
     from pyshardy.local_program.tensor_spec import Array
     from pyshardy.program import PartitionedProgram
 
@@ -40,7 +40,7 @@ SAME = "the same"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Flags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
+class RunFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
     """The flags of sdy-run."""
 
     file: str = argument("input file; - for standard input")
@@ -111,16 +111,16 @@ class Flags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
 
 
 parser = partial(
-    Parser[Flags],
+    Parser[RunFlags],
     "sdy-run",
     "Propagates and partitions a program, runs it on simulated devices with random inputs, "
     "and compares the results with those of the unpartitioned program.",
-    Flags,
+    RunFlags,
 )
 """Makes the parser of the command line."""
 
 
-def _run(arguments: Flags, tool: Tool) -> int:
+def _run(arguments: RunFlags, tool: Tool) -> int:
     _check(arguments)
     tool.start(arguments, arguments.file)
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
@@ -129,7 +129,7 @@ def _run(arguments: Flags, tool: Tool) -> int:
     from pyshardy.cli.run_arrays import load_inputs, save_outputs  # noqa: PLC0415
     from pyshardy.cli.run_custom_calls import load_functions  # noqa: PLC0415
     from pyshardy.cli.run_profile import Profile  # noqa: PLC0415
-    from pyshardy.cli.run_report import Report  # noqa: PLC0415
+    from pyshardy.cli.run_report import RunReport  # noqa: PLC0415
     from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
     from pyshardy.irtools.shardings import any_sharding  # noqa: PLC0415
 
@@ -163,7 +163,7 @@ def _run(arguments: Flags, tool: Tool) -> int:
         is_annotated=any_sharding(original, lambda each: not each.is_fully_replicated),
         print_module=arguments.print_module,
         quiet=arguments.backend == "mpi" and is_later_rank(),
-        kind=Report,
+        kind=RunReport,
     )
     with activity(f"running on {program.mesh.total_size} devices"):
         outputs = profile.run(
@@ -181,7 +181,7 @@ def _run(arguments: Flags, tool: Tool) -> int:
     return status
 
 
-def _check(arguments: Flags) -> None:
+def _check(arguments: RunFlags) -> None:
     """Raise an error for flags that cannot be combined."""
     if arguments.no_check and arguments.compare:
         raise UsageError(error("'--compare' and '--no-check' cannot be combined"))
@@ -193,7 +193,7 @@ def _check(arguments: Flags) -> None:
         refuse_binary_on_terminal(arguments.emit, arguments.output)
 
 
-def _partitioned(module: ir.Module, arguments: Flags, profile: Profile) -> PartitionedProgram:
+def _partitioned(module: ir.Module, arguments: RunFlags, profile: Profile) -> PartitionedProgram:
     from pyshardy.advised_partition import partition  # noqa: PLC0415
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
     from pyshardy.contracts.annotated import (  # noqa: PLC0415
@@ -223,8 +223,8 @@ def _begun_report(
     is_annotated: bool,
     print_module: bool,
     quiet: bool,
-    kind: type[Report],
-) -> Report:
+    kind: type[RunReport],
+) -> RunReport:
     """Create the report, and print the part that is known before the program runs.
 
     Args:
@@ -256,13 +256,13 @@ def _begun_report(
 
 
 def _agree(
-    arguments: Flags,
+    arguments: RunFlags,
     original: ir.Module,
     inputs: Sequence[Array],
     outputs: Sequence[Array],
     options: CompileOptions,
     profile: Profile,
-    report: Report,
+    report: RunReport,
 ) -> bool:
     """Whether the outputs match those of the unpartitioned program; prints the comparison."""
     # All of these load the MLIR host or are slow to load.

@@ -14,7 +14,7 @@ from pyshardy.cli.tables import Content, Printer, table_of
 from pyshardy.program import Collective, PartitionedProgram, Port
 
 
-class Report:
+class RunReport:
     """Prints to standard output.
 
     Args:

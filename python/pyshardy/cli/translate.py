@@ -22,7 +22,7 @@ from pyshardy.cli.tool import Parser, Tool, entry_point, refuse_binary_on_termin
 
 
 @dataclass(frozen=True, kw_only=True)
-class Flags(MeshFlag, GuardFlags):
+class TranslateFlags(MeshFlag, GuardFlags):
     """The flags of sdy-translate."""
 
     file: str = argument("input file; - for standard input", default="-")
@@ -42,15 +42,15 @@ class Flags(MeshFlag, GuardFlags):
 
 
 parser = partial(
-    Parser[Flags],
+    Parser[TranslateFlags],
     "sdy-translate",
     "Converts a program between text, MLIR bytecode and portable artifacts of StableHLO.",
-    Flags,
+    TranslateFlags,
 )
 """Makes the parser of the command line."""
 
 
-def _run(arguments: Flags, tool: Tool) -> int:
+def _run(arguments: TranslateFlags, tool: Tool) -> int:
     if arguments.target_version and arguments.to != "portable":
         raise UsageError(error("'--target-version' requires '--to=portable'"))
     if arguments.to != "text":

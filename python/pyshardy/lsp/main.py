@@ -23,23 +23,23 @@ from pyshardy.packages import require
 
 
 @dataclass(frozen=True, kw_only=True)
-class Flags:
+class ServerFlags:
     """The flags of sdy-lsp."""
 
     tcp: int | None = flag(None, "listen on a port of this machine instead", "PORT")
 
 
 parser = partial(
-    Parser[Flags],
+    Parser[ServerFlags],
     "sdy-lsp",
     "Language server for MLIR programs with shardings, and for Python files that trace "
     "them. Editors start it and talk to it on standard input and output.",
-    Flags,
+    ServerFlags,
 )
 """Makes the parser of the command line."""
 
 
-def _run(arguments: Flags, _: Tool) -> int:
+def _run(arguments: ServerFlags, _: Tool) -> int:
     require("pygls", "sdy-lsp", extra="lsp")
     from pyshardy.lsp.server import create_server  # noqa: PLC0415 (needs an extra)
 

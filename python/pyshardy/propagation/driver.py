@@ -41,7 +41,7 @@ from pyshardy.propagation.engine import Engine, Run, StepChange
 from pyshardy.propagation.groups import synchronize_groups
 from pyshardy.propagation.observer import Observer, current_observers
 from pyshardy.propagation.op_priority import NUM_PRIORITIES
-from pyshardy.propagation.options import PriorityOptions, PropagationOptions, StrategyName
+from pyshardy.propagation.options import PriorityOptions, PropagationSettings, StrategyName
 from pyshardy.propagation.program import Program
 from pyshardy.propagation.relation import ALL_PRIORITIES
 from pyshardy.propagation.relations import RelationReader
@@ -106,7 +106,7 @@ class Hierarchy:
 def propagate(
     module: ir.Module,
     hierarchy: Hierarchy,
-    options: PropagationOptions,
+    options: PropagationSettings,
     observers: Sequence[Observer] = (),
 ) -> None:
     """Propagate the shardings of a module.
@@ -152,7 +152,7 @@ def propagate(
         _drop_given_rules(engine)
 
 
-def _engine(module: ir.Module, options: PropagationOptions) -> Engine:
+def _engine(module: ir.Module, options: PropagationSettings) -> Engine:
     lookup = ShardingRuleLookup(
         conservative=options.conservative_propagation, compatible=options.compatible
     )
@@ -187,7 +187,7 @@ def _warn_of_inner_modules(program: Program) -> None:
 
 
 def _dump_before(
-    module: ir.Module, write: Callable[[], None], options: PropagationOptions
+    module: ir.Module, write: Callable[[], None], options: PropagationSettings
 ) -> Callable[[int], None] | None:
     """Return a callback that saves the module before the next user priority, or None."""
     if not options.module_dump_directory:

@@ -34,7 +34,7 @@ RunOpPriorityPropagation = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class PropagationOptions:
+class PropagationSettings:
     """The options of all passes that propagate.
 
     Attributes:
@@ -57,7 +57,7 @@ class PropagationOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StrategyOptions(PropagationOptions):
+class StrategyOptions(PropagationSettings):
     """The options of passes that resolve conflicts."""
 
     propagation_strategy: PropagationStrategy = "aggressive"

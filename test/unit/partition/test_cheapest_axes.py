@@ -11,7 +11,7 @@ from test_factor_axes import rule
 
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Link, load_hardware
-from pyshardy.partition.choice.cheapest_axes import Tensor, cheapest_factor_axes
+from pyshardy.partition.choice.cheapest_axes import FactorTensor, cheapest_factor_axes
 from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
     Reshard,
@@ -47,7 +47,7 @@ def cheapest(rule, *dims_of_tensors, mesh=MESH, blocked=(), hardware=DEFAULT):
         for factor, axes in enumerate(choose_factor_axes(rule, projection, shapes, mesh))
     )
     tensors = [
-        Tensor(shape, 4, sharding.dim_axes)
+        FactorTensor(shape, 4, sharding.dim_axes)
         for shape, sharding in zip(shapes, shardings, strict=True)
     ]
     best = cheapest_factor_axes(

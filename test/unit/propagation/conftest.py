@@ -12,7 +12,7 @@ from mlir_sdy.values import argument_shardings, get_sharding, result_shardings
 from pyshardy.pipeline import run_pipeline
 from pyshardy.propagation.debugging.explanation import Propagation
 from pyshardy.propagation.driver import STRATEGIES, Hierarchy, propagate
-from pyshardy.propagation.options import PropagationOptions
+from pyshardy.propagation.options import PropagationSettings
 
 MESH = 'sdy.mesh @m = <["a"=2, "b"=2, "c"=4, "p"=8]>'
 
@@ -95,7 +95,7 @@ def recorded(context):
             run_pipeline(module, before)
         record = Propagation()
         hierarchy = Hierarchy(STRATEGIES[strategy], by_operation, by_user)
-        propagate(module, hierarchy, PropagationOptions(**options), [record])
+        propagate(module, hierarchy, PropagationSettings(**options), [record])
         return Outcome(module, record)
 
     return run

@@ -13,7 +13,7 @@ from pyshardy.propagation.debugging.explanation import Propagation
 from pyshardy.propagation.driver import (
     STRATEGIES,
     Hierarchy,
-    PropagationOptions,
+    PropagationSettings,
     propagate,
 )
 
@@ -125,7 +125,7 @@ def test_record(context):
         context,
     )
     record = Propagation()
-    propagate(module, Hierarchy(STRATEGIES["basic"]), PropagationOptions(), [record])
+    propagate(module, Hierarchy(STRATEGIES["basic"]), PropagationSettings(), [record])
     step = record[0]
     assert step.name == "stablehlo.add"
     assert [(flow.factor, flow.source, flow.target) for flow in step.flows] == [
@@ -167,5 +167,5 @@ def test_unsupported(context, text, message):
 def test_module_without_functions(context):
     record = Propagation()
     module = parse('sdy.mesh @m = <["a"=2]>', context)
-    propagate(module, Hierarchy(STRATEGIES["basic"]), PropagationOptions(), [record])
+    propagate(module, Hierarchy(STRATEGIES["basic"]), PropagationSettings(), [record])
     assert len(record) == 0

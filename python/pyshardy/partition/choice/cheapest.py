@@ -33,7 +33,7 @@ from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.choice.cheapest_axes import Tensor, cheapest_factor_axes
+from pyshardy.partition.choice.cheapest_axes import FactorTensor, cheapest_factor_axes
 from pyshardy.partition.choice.cheapest_reshape import cheapest_reshape
 from pyshardy.partition.choice.even_factors import even_factors, with_even_factors
 from pyshardy.partition.choice.resolver import (
@@ -544,16 +544,16 @@ class _Question:
             if each is not None
         )
 
-    def tensors(self) -> list[Tensor]:
+    def tensors(self) -> list[FactorTensor]:
         """Return the tensors with their current axes."""
-        found: list[Tensor] = []
+        found: list[FactorTensor] = []
         for index, shape in enumerate(self.shapes):
             sharding = self.shardings[index]
             axes = tuple(sharding.dim_axes) if sharding else ((),) * len(shape)
             if self.wanted is not None and index == len(self.shapes) - 1:
                 axes = self.wanted
             is_accessed = index > 0 or not self.is_taking
-            found.append(Tensor(shape, self.nbytes[index], axes, is_accessed))
+            found.append(FactorTensor(shape, self.nbytes[index], axes, is_accessed))
         return found
 
     def replicated_axes(self) -> frozenset[str]:

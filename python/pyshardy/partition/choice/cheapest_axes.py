@@ -63,7 +63,7 @@ _MOST_ANSWERS = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class FactorTensor:
     """An operand or a result.
 
     Attributes:
@@ -86,7 +86,7 @@ class Tensor:
 def cheapest_factor_axes(
     rule: OpShardingRule,
     projection: ShardingProjection,
-    tensors: Sequence[Tensor],
+    tensors: Sequence[FactorTensor],
     blocked: frozenset[int],
     answer: FactorAxes,
     mesh: Mesh,
@@ -210,7 +210,7 @@ class _Judge:
     def __init__(
         self,
         rule: OpShardingRule,
-        tensors: tuple[Tensor, ...],
+        tensors: tuple[FactorTensor, ...],
         mesh: Mesh,
         hardware: Hardware,
         addends: float,

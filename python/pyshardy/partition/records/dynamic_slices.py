@@ -95,7 +95,7 @@ def _factors_of_smaller_updates(operation: ir.Operation, rule: OpShardingRule) -
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class _Window:
     """The window of a sharded dimension that a device takes.
 
     Attributes:
@@ -165,7 +165,7 @@ def convert_dynamic_update_slice(operation: ir.Operation, builder: LocalBuilder)
 
 def _windows(
     operation: ir.Operation, slice_: ir.Value, first: int, builder: LocalBuilder
-) -> dict[int, Window]:
+) -> dict[int, _Window]:
     """Return the windows along the sharded dimensions of which slices take a part.
 
     If there are any, the starts of the slice, the operands from `first`, are replaced by those of
@@ -185,7 +185,7 @@ def _windows(
         return {}
     mesh = builder.mesh_of(sharding)
     sizes, lengths = shape_of(operation.operands[0].type), shape_of(slice_.type)
-    windows: dict[int, Window] = {}
+    windows: dict[int, _Window] = {}
     integer = ir.IntegerType.get_signless(64)
     for dim, (size, length) in enumerate(zip(sizes, lengths, strict=True)):
         axes = sharded.get(dim, ())
@@ -198,7 +198,7 @@ def _windows(
             taken = min(length, size)
             at = builder.clamp(builder.index(0), moved, builder.index(size - taken))
             within = builder.binary("subtract", at, moved)
-            windows[dim] = Window(length, taken, at, within)
+            windows[dim] = _Window(length, taken, at, within)
             moved = at
         operation.operands[first + dim] = moved
     return windows
@@ -227,7 +227,9 @@ def _shifted(
     return builder.slice_within_bounds(padded, starts, shape)
 
 
-def _is_in_slice(builder: LocalBuilder, window: Window, dim: int, shape: Sequence[int]) -> ir.Value:
+def _is_in_slice(
+    builder: LocalBuilder, window: _Window, dim: int, shape: Sequence[int]
+) -> ir.Value:
     """Build flags for the elements of a window in the slice; one for all if it has one element."""
     if window.taken == 1 == window.length:
         return builder.compare("EQ", window.within, builder.index(0))

@@ -40,7 +40,7 @@ _MOST_CANDIDATES = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
+class CompletionPlan:
     """A way to complete partial results and to reshard them.
 
     Attributes:
@@ -65,7 +65,7 @@ class Completion:
 
 
 @lru_cache(maxsize=16384)
-def completions(reshard: Reshard, reduced: AxisTuple) -> tuple[Completion, ...]:
+def completions(reshard: Reshard, reduced: AxisTuple) -> tuple[CompletionPlan, ...]:
     """Return the ways to complete partial results and to reshard them, the simplest first.
 
     Args:
@@ -75,7 +75,7 @@ def completions(reshard: Reshard, reduced: AxisTuple) -> tuple[Completion, ...]:
     first = next(iter(reshard.plan()), None)
     if isinstance(first, AllSlice) and set(reduced) <= {ref for refs in first.axes for ref in refs}:
         return (_scattering(reshard, reduced, first.result),)
-    whole = Completion(
+    whole = CompletionPlan(
         None, completing_collective(reshard, reduced, "all_reduce"), reshard_collectives(reshard)
     )
     if reshard.source == reshard.target:
@@ -193,10 +193,10 @@ def completing_collective(
     return PlannedCollective(kind, group, names, put_in * float(share_sent(kind, group)))
 
 
-def _scattering(reshard: Reshard, reduced: AxisTuple, axes: AxesPerDim) -> Completion:
+def _scattering(reshard: Reshard, reduced: AxisTuple, axes: AxesPerDim) -> CompletionPlan:
     rest = reshard_collectives(replace(reshard, source=axes))
     first = completing_collective(reshard, reduced, "reduce_scatter", axes)
-    return Completion(axes, first, rest)
+    return CompletionPlan(axes, first, rest)
 
 
 def _start(reshard: Reshard, reduced: AxisTuple) -> AxesPerDim:

@@ -10,14 +10,14 @@ from mlir_sdy.host import ir
 from pyshardy.irtools.analyses import inserts
 from pyshardy.pipeline import register_pass
 from pyshardy.propagation.driver import STRATEGIES, Hierarchy, propagate
-from pyshardy.propagation.options import PropagationOptions
+from pyshardy.propagation.options import PropagationSettings
 
-_DEFAULTS = PropagationOptions()
+_DEFAULTS = PropagationSettings()
 
 
 @register_pass("sdy-basic-propagate", release="0.10.2")
 @inserts()
-def basic_propagate(module: ir.Module, options: PropagationOptions = _DEFAULTS) -> None:
+def basic_propagate(module: ir.Module, options: PropagationSettings = _DEFAULTS) -> None:
     """Propagate shardings without resolving conflicts.
 
     Extends the shardings of values that sharding rules and data-flow edges connect, until nothing
