@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from mlir_sdy.attribute_search import values_of_attribute
 from mlir_sdy.diagnostics import SourceLocation, UsageError, collect, emit, error, note, warning
-from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.traversal import operations_in
@@ -40,6 +39,7 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import Collective, collectives_of
 from pyshardy.local_program.custom_calls import drop_inspections
 from pyshardy.local_program.entry import in_order
+from pyshardy.local_program.front_end_hooks import implementations_of, run_steps
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.partition.local.preconditions import check_no_inner_modules
@@ -77,8 +77,6 @@ _PIPELINE = "sdy-partition-pipeline"
 
 _LOG = logging.getLogger(__name__)
 
-_CALLBACKS, _CUSTOM_PARTITIONING = "jax.callbacks", "jax.custom_partitioning"
-_INSPECTIONS = "jax.inspections"
 """The attributes of modules whose Python functions exist in the process that traced them."""
 
 
@@ -327,17 +325,7 @@ def partition(
             "shardings first: sdy.propagate(module)"
         )
         emit(warning(message, location_of(main_of(local).location)))
-    if has_discardable(local.operation, _CUSTOM_PARTITIONING):
-        # Its import is slow, and most programs don't need it.
-        from pyshardy.frontends.jax.custom_partitioning import (  # noqa: PLC0415
-            expand_custom_partitioning,
-        )
-
-        expand_custom_partitioning(local)
-    if has_discardable(local.operation, _INSPECTIONS):
-        from pyshardy.frontends.jax.inspections import answer_inspections  # noqa: PLC0415 (as above)
-
-        answer_inspections(main_of(local), local)
+    run_steps(main_of(local), local)
     drop_inspections(local)
     interface = InterfaceRecorder()
     pipeline = pipeline_of(use(_PIPELINE, **keywords))
@@ -508,13 +496,11 @@ def _entered_at_main(module: ir.Module) -> ir.Module:
 
 
 def _with_callbacks(options: CompileOptions, module: ir.Module) -> CompileOptions:
-    """Return the options with the callbacks of a module traced by JAX."""
-    if not has_discardable(module.operation, _CALLBACKS):
+    """Return the options with the functions that the front end of a module has registered."""
+    functions = implementations_of(module)
+    if not functions:
         return options
-    from pyshardy.frontends.jax.callbacks import implementations_of  # noqa: PLC0415 (loads much)
-
-    functions = implementations_of(module) | dict(options.custom_calls)
-    return replace(options, custom_calls=functions)
+    return replace(options, custom_calls=functions | dict(options.custom_calls))
 
 
 def _column(value: npt.ArrayLike | ShardedArray, port: Port) -> Column:

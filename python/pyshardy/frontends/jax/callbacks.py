@@ -43,6 +43,7 @@ from pyshardy.local_program.custom_calls import (
     takes_token,
     target_of,
 )
+from pyshardy.local_program.front_end_hooks import implementing_calls
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
 Callback = Callable[..., Sequence[Any]]
@@ -86,6 +87,7 @@ def callbacks_of(module: ir.Module) -> Sequence[Callback] | None:
     return None if name is None else _known.get(name)
 
 
+@implementing_calls(_ATTRIBUTE)
 def implementations_of(module: ir.Module) -> dict[str, Callable[..., Any]]:
     """Return functions for the custom calls of a module that are callbacks, by targets.
 

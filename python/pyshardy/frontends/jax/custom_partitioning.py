@@ -49,6 +49,7 @@ from pyshardy.irtools.stablehlo_views import (
 )
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.custom_calls import CUSTOM_PARTITIONING, calls_to, described
+from pyshardy.local_program.front_end_hooks import before_partitioning
 
 if TYPE_CHECKING:
     import jax
@@ -73,10 +74,12 @@ def remember_custom_partitioning(kept: Sequence[Any], module: ir.Module) -> None
         set_discardable(module.operation, ATTRIBUTE, process)
 
 
-def expand_custom_partitioning(module: ir.Module) -> None:
+@before_partitioning(ATTRIBUTE)
+def expand_custom_partitioning(_: ir.Operation, module: ir.Module) -> None:
     """Replace the calls that are registered in this process by manual computations.
 
     Args:
+        _: the function that the program begins with.
         module: a program whose shardings have been propagated. It is changed.
 
     Raises:

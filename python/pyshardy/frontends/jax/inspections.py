@@ -26,6 +26,7 @@ from pyshardy.frontends.jax.callbacks import this_process
 from pyshardy.frontends.jax.meshes import abstract_mesh, sharding_for_jax
 from pyshardy.irtools.stablehlo_views import CustomCallView, callee_of, target_of
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, INSPECTION
+from pyshardy.local_program.front_end_hooks import before_partitioning
 
 ATTRIBUTE = "jax.inspections"
 _known: dict[bytes, Inspection] = {}
@@ -47,6 +48,7 @@ def remember_inspections(kept: Sequence[Any], module: ir.Module) -> None:
         set_discardable(module.operation, ATTRIBUTE, process)
 
 
+@before_partitioning(ATTRIBUTE)
 def answer_inspections(entry: ir.Operation, module: ir.Module) -> None:
     """Tell the functions that are registered in this process the shardings that they ask for.
 
