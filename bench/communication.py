@@ -118,7 +118,7 @@ def compare(path: Path) -> Row:
 
 
 def compare_with_shardy(path: Path, shardy: Shardy) -> Row:
-    """Return both sides' collectives of one program, with C++ Shardy as the other side."""
+    """Return both sides' collectives of a program, with C++ Shardy as the peer."""
     context = Context()
     module = parse(path.read_text(), context)
     theirs = partitioned_by_shardy(shardy, asm(module), context)

@@ -124,7 +124,7 @@ def _making_of_operations(module: ir.Module) -> float:
 
 @dataclass
 class _Program:
-    """A training step of some layers, and the least seconds of each pipeline so far."""
+    """A training step of a few layers, and the least seconds of each pipeline so far."""
 
     text: str
     context: Context

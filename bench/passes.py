@@ -93,7 +93,7 @@ def own_seconds(text: str, context: Context, runs: int) -> list[float]:
 
 
 def peer_seconds(text: str, steps: Sequence[Step], runs: int) -> list[float | None]:
-    """Return the best time of each pass; None for those that C++ Shardy doesn't have."""
+    """Return the best time of each pass; None for passes that C++ Shardy doesn't have."""
     request = {"text": text, "steps": [str(step.pipeline) for step in steps], "runs": runs}
     command = [sys.executable, "-c", PEER]
     result = subprocess.run(

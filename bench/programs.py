@@ -150,7 +150,7 @@ def decoder_adamw() -> Step:
 
 @program
 def mixture_of_experts() -> Step:
-    """Eight layers with four experts each, the best of which each token takes, and SGD."""
+    """Eight layers of four experts, the best of which each token takes, and SGD."""
     width, hidden, experts, capacity = 32, 64, 4, 16
     layer = Weights()
     layer.add("router", (width, experts), None, None)

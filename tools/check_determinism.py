@@ -73,7 +73,7 @@ def texts_elsewhere(paths: Sequence[Path], environment: dict[str, str]) -> dict[
 
 
 def differences(paths: Sequence[Path]) -> Iterator[str]:
-    """Yield the differences, one line for each program and process."""
+    """Yield the differences, a line for each program and process."""
     rng = random.Random(0)
     here = {str(path): texts_of(path, TIMES, rng) for path in paths}
     for path, texts in here.items():
@@ -88,7 +88,7 @@ def differences(paths: Sequence[Path]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Check programs; the exit status is 0 if each has one text."""
+    """Check programs; the exit status is 0 if every program has one text."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

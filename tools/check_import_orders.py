@@ -139,7 +139,7 @@ def run(python: Path, order: Sequence[str]) -> bool:
 
 
 def use(order: Sequence[str]) -> None:
-    """Import packages in this process in some order, then use pyshardy and each of the others."""
+    """Import packages in this process in a given order, then use pyshardy and the packages."""
     packages = {name: importlib.import_module(name) for name in order}
     _use_pyshardy(packages["pyshardy"])
     _refuse_in_pyshardy(packages["pyshardy"])

@@ -217,7 +217,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def table(reports: Mapping[Version, Report]) -> str:
-    """Return the table, a line for each Python and each extra that can't be installed."""
+    """Return the table, a line for each Python and for every extra that can't be installed."""
     lines: list[str] = []
     for version in SUPPORTED:
         name = ".".join(map(str, version))

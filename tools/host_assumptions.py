@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The behaviour of the MLIR host that the project relies on, one function for each assumption.
+"""The behaviour of the MLIR host that the project relies on, a function for each assumption.
 
 `check_host.py` runs each in a separate process, since another host may end the process. The
 docstring of a function is the assumption; `relied_on_by` names the code that breaks without it. The

@@ -35,7 +35,7 @@ _NAME = re.compile(r"python(3(\.\d+)?)?")
 
 
 def find_pythons() -> dict[Version, Path]:
-    """Return one working interpreter for each version of CPython on this machine.
+    """Return a working interpreter for each version of CPython on this machine.
 
     Interpreters are looked for on the PATH, among pyenv's versions, and in the running Python. Each
     is started once: pyenv's shims exist also for versions that are not selected, and fail.

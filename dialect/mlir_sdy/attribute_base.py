@@ -77,7 +77,7 @@ _last: tuple[weakref.ref[ir.Context] | None, dict[int, Any]] = (None, {})
 
 
 def value_of(attribute: ir.Attribute) -> Any:
-    """Return the plain value of an attribute of the dialect; cached for each distinct one."""
+    """Return the plain value of an attribute of the dialect; cached for each attribute."""
     global _last  # noqa: PLW0603
     context = attribute.context
     reference, known = _last

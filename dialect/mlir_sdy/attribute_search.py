@@ -24,7 +24,7 @@ def operations_with(
 def operations_with_any(
     attributes: Iterable[str], root: ir.Module | ir.Operation | ir.OpView
 ) -> list[ir.Operation]:
-    """Return the operations in `root`, without itself, that have one of some attributes.
+    """Return the operations in `root`, without itself, that have any of the attributes.
 
     Inner operations come first, and an operation with several of the attributes once.
     """

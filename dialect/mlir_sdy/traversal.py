@@ -46,7 +46,7 @@ may_have_regions = _MayHaveRegions().__getitem__
 
 
 def names_among(names: Collection[str], root: ir.Operation) -> frozenset[str]:
-    """Return those of some names that operations in `root` have.
+    """Return the names, of the given names, that operations in `root` have.
 
     C++ compares the names, and calls back for the operations that have one of them only. Names of
     many operations are found before, among the first ones.

@@ -215,7 +215,7 @@ def body_argument_shardings(operation: ir.Operation) -> tuple[TensorSharding, ..
 
 
 def body_argument_sharding(operation: ir.Operation, index: int) -> TensorSharding | None:
-    """Return the sharding of one argument of a computation's body without reading the others."""
+    """Return the sharding of an argument of a computation's body without reading the others."""
     sharding = _at(_list(operation.attributes, "in_shardings"), index)
     return None if sharding is None else erase_manual_axes(sharding, manual_axes(operation))
 
@@ -283,7 +283,7 @@ def argument_shardings(function: ir.Operation | ir.OpView) -> list[TensorShardin
 
 
 def argument_sharding(function: ir.Operation, index: int) -> TensorSharding | None:
-    """Return the sharding of one argument of a function without reading the others."""
+    """Return the sharding of an argument of a function without reading the others."""
     if "arg_attrs" not in function.attributes:
         return None
     return _sharding_in(function.attributes["arg_attrs"][index])
@@ -466,7 +466,7 @@ def map_shardings(
 
 
 class _Changes:
-    """The results of a function of shardings for attributes that hold some, cached for each."""
+    """The results of a function of shardings for attributes that hold shardings, cached."""
 
     def __init__(self, change: Callable[[TensorSharding], TensorSharding], context: ir.Context):
         self._change = change

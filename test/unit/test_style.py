@@ -31,6 +31,18 @@ WORDS = {
 """Words that have an established term, and the term."""
 
 
+PRONOUNS = re.compile(r"\b(those|one|some|others?|each)\b", re.IGNORECASE)
+"""Words for a noun that the reader has to find; a first sentence has at most one of them."""
+
+
+def first_sentences(path):
+    """Yield the first sentences of modules, classes and functions, with their lines."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            summary = (ast.get_docstring(node) or "").partition("\n\n")[0].replace("\n", " ")
+            yield getattr(node, "lineno", 1), re.split(r"(?<=[.:])\s", summary)[0]
+
+
 def docstrings(path):
     """Yield the docstrings of a file, those of variables as well, with their lines."""
     for node in ast.walk(ast.parse(path.read_text())):
@@ -45,6 +57,10 @@ def docstrings(path):
 
 
 def offences(path):
+    for line, sentence in first_sentences(path):
+        if len(PRONOUNS.findall(sentence)) > 1:
+            place = f"{path.relative_to(ROOT)}:{line}"
+            yield f"{place}: say the noun instead of a second pronoun: {sentence}"
     for line, text in docstrings(path):
         place = f"{path.relative_to(ROOT)}:{line}"
         if CLAUSES.match(text):

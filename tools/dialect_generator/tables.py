@@ -50,7 +50,7 @@ def render(value: Any, depth: int = 0) -> str:
 
 
 def render_string(value: str, padding: str) -> str:
-    """Return a Python string literal, one line for each line of the text."""
+    """Return a Python string literal, with a line for each line of the text."""
     literal = json.dumps(value, ensure_ascii=False)
     if "\n" not in value:
         return literal

@@ -53,7 +53,7 @@ def program_of(case: int, sampler: Sampler) -> str:
 
 
 def outcomes(cases: Iterable[int], sampler: Sampler) -> Iterator[Outcome]:
-    """Run cases one after the other."""
+    """Run cases in turn."""
     warm_up()
     remaining = list(cases)
     while remaining:

@@ -198,7 +198,7 @@ def _verify_shard_before_host(reader: Reader, context: ir.Context) -> None:
 
 
 def _violation_before_host(reader: Reader, context: ir.Context) -> VerificationError | None:
-    """Return the violation that precedes the one found by the host's verifier, if there is one."""
+    """Return the violation that precedes what the host's verifier found; None without."""
     text = HostText.wrapped(reader.rewritten, _definitions(reader), WITNESS)
     unverified = text.parse_unverified(context)
     violation = None if unverified is None else violation_before_host(unverified)

@@ -312,7 +312,7 @@ class Cursor:
 
 
 def end_of_brackets(text: str, start: int) -> int:
-    """Return the offset after the bracket that closes the one at `start`, or -1 without one.
+    """Return the offset after the bracket that closes the bracket at `start`, or -1.
 
     Strings and comments are skipped, and `->` is not a closing angle bracket.
     """
@@ -331,7 +331,7 @@ def end_of_brackets(text: str, start: int) -> int:
 
 
 def end_of_braces(text: str, start: int, end: int) -> int:
-    """Return the offset after the brace that closes the one at `start`, or -1 without one.
+    """Return the offset after the brace that closes the brace at `start`, or -1.
 
     Faster than `end_of_brackets` on a region, which has few braces compared to other brackets.
     """

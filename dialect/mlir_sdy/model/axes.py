@@ -228,7 +228,7 @@ class AxisRef(TextRepr):
     # --- Merging ----------------------------------------------------------------------------
 
     def can_merge(self, other: AxisRef) -> bool:
-        """Whether both are parts of one axis and `other` begins where this ref ends."""
+        """Whether both are parts of an axis and `other` begins where this ref ends."""
         own, its = self.sub_axis_info, other.sub_axis_info
         return (
             own is not None
@@ -238,7 +238,7 @@ class AxisRef(TextRepr):
         )
 
     def merge(self, other: AxisRef, mesh: Mesh) -> AxisRef:
-        """This ref and the directly more minor `other` as one: the full axis if it covers that.
+        """This ref and the directly more minor `other` as a ref: the full axis if it covers that.
 
         `"x":(1)4` and `"x":(4)3` merge to `"x":(1)12`, and that with `"x":(12)2` to `"x"`.
 

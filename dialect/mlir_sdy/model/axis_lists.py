@@ -108,7 +108,7 @@ def dividing_axes(axes: Iterable[AxisRef], size: int, mesh: Mesh) -> AxisTuple:
 
 
 def lists_overlap(first: Iterable[AxisRef], second: Sequence[AxisRef]) -> bool:
-    """Whether some ref of the one list overlaps some ref of the other."""
+    """Whether any ref of a list overlaps a ref of the other list."""
     return any(left.overlaps(right) for left in first for right in second)
 
 

@@ -70,7 +70,7 @@ def shard_indices(mesh: Mesh, axes: Iterable[AxisRef]) -> tuple[int, ...]:
 
 
 def sizes_and_widths(mesh: Mesh, axes: Iterable[AxisRef]) -> list[tuple[int, int]]:
-    """Return for each ref its size and the difference of positions of one step along it.
+    """Return for each ref its size and the difference of positions of a step along it.
 
     On `<["x"=4, "y"=3]>`, `{"y", "x":(1)2}` gives [(3, 1), (2, 6)].
     """

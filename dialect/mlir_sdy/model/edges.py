@@ -25,7 +25,7 @@ class EdgeValueRef(TextRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AxisToPropagationDetails(TextRepr):
-    """An axis that propagated from one value to others: `{"x" = operand-1 -> [result-0]}`."""
+    """An axis that propagated from a value to others: `{"x" = operand-1 -> [result-0]}`."""
 
     axis_name: AxisRef
     source: EdgeValueRef

@@ -117,7 +117,7 @@ class OpShardingRule(HashSlot):
 
     @property
     def has_dims_with_several_factors(self) -> bool:
-        """Whether some dimension of some tensor is mapped to several factors."""
+        """Whether a dimension of any tensor is mapped to several factors."""
         return any(
             len(dim.factor_indices) > 1 for mapping in self.mappings for dim in mapping.dim_mappings
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Builder functions of the shard dialect, one for each operation.
+"""Builder functions of the shard dialect, by operation.
 
     with ir.InsertionPoint(block), ir.Location.unknown():
         gathered = all_gather(local, "grid", 0, grid_axes=[1])

@@ -27,7 +27,7 @@ def _name_of(axes: Sequence[AxisRef], position: int) -> Part:
 
 
 class AxisUse:
-    """The axes of `mesh` that one sharding, or one collective, has used so far."""
+    """The axes of `mesh` that a sharding, or a collective, has used so far."""
 
     def __init__(self, mesh: Mesh):
         self.mesh = mesh
@@ -84,7 +84,7 @@ class AxisUse:
         self.check_list(axes, f"the {kind} axes")
 
     def check_sub_axes(self) -> None:
-        """Check that the sub-axes of each axis, from all lists, fit it and each other.
+        """Check that the sub-axes of each axis, from all lists, fit it and do not overlap.
 
         For an axis of size F and its sub-axes `(m)k` in the order of the mesh:
 

@@ -67,7 +67,7 @@ class _Scope:
 
 
 class ModuleChecks:
-    """Checks operations of a module, one by one, while it does not change."""
+    """Checks the operations of a module in turn, while it does not change."""
 
     def __init__(self) -> None:
         self._meshes: dict[ir.Operation | None, dict[str, Mesh]] = {}

@@ -343,7 +343,7 @@ COLLECTIVES: dict[str, _Kind] = {
 def _check_dims(
     collective: CheckedCollective, derive: Callable[[AxisTuple, AxisTuple, Mesh], AxisTuple]
 ) -> None:
-    """Check that the axes for each dimension are valid and give those of the result."""
+    """Check that the axes for each dimension are valid and give the axes of the result."""
     mesh, lists = collective.mesh, [axes.value for axes in collective.axes]
     use = AxisUse(mesh)
     for dim, axes in enumerate(lists):

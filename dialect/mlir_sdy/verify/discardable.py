@@ -22,7 +22,7 @@ def verify_sharding_attribute(
     meshes: Mapping[str, Mesh],
     manual_axes: ManualAxes,
 ) -> None:
-    """Check that `sdy.sharding` on an operation has one valid sharding for each result of `types`.
+    """Check that `sdy.sharding` on an operation has a valid sharding for each result of `types`.
 
     Raises:
         Violation: it does not.

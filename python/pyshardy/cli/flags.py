@@ -62,7 +62,7 @@ class Flag:
 
     @property
     def spellings(self) -> list[str]:
-        """The short form, if the flag has one, and the long one."""
+        """The short form, if the flag has any, and the long form."""
         return [*([f"-{self.short}"] if self.short else []), self.spelling]
 
     def __str__(self) -> str:

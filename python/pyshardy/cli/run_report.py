@@ -82,7 +82,7 @@ class RunReport:
         self._line(f"\n{text}", style)
 
     def print_profile(self, measurements: Sequence[Measurement]) -> None:
-        """Print the time of each stage, and the bytes that each device holds and sends."""
+        """Print the times of the stages, and the bytes that each device holds and sends."""
         rows = [(each.what, f"{each.seconds:.4f}", str(each.runs)) for each in measurements]
         table = table_of(("stage", "seconds", "runs"), rows, num_numeric=2)
         self._printer.table("Time (compilation is separate; of several runs, the fastest)", table)

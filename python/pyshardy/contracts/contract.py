@@ -118,7 +118,7 @@ class Violation(DisplayedText):
 
     @property
     def diagnostic(self) -> Diagnostic:
-        """An error at the first collective, with a note for each one."""
+        """An error at the first collective, with a note for each collective."""
         notes = [note(each.text, each.place) for each in self.collectives[:_MOST_NOTES]]
         if len(self.collectives) > _MOST_NOTES:
             notes.append(note(f"and {len(self.collectives) - _MOST_NOTES:,} others"))

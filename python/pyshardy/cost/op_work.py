@@ -129,7 +129,7 @@ def no_work(_: SizedOperation) -> Work:
 
 
 def elementwise_work(sized: SizedOperation) -> Work:
-    """Return one arithmetic operation for each element of the results, and all memory traffic."""
+    """Return an arithmetic operation for each element of the results, and all memory traffic."""
     return Work(float(sum(size.elements for size in sized.results)), sized.traffic)
 
 

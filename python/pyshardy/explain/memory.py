@@ -166,7 +166,7 @@ def _live_bytes(
     inside: Callable[[int], int],
     overwritten: Mapping[int, int],
 ) -> Iterator[tuple[int, int]]:
-    """Yield the operations of a block with the bytes while each runs, without those of arguments.
+    """Yield the operations of a block with the bytes while they run, without the arguments.
 
     1. A buffer is live from its definition to its last use, in the order of the text.
     2. The result of a reshape, a bitcast or a barrier shares the memory of its operand.

@@ -228,7 +228,7 @@ def mark_all_preserved() -> None:
 
 
 def mark_preserved(*names: AnalysisName) -> None:
-    """Keep some analyses after the current pass if it calls this for each operation it runs on."""
+    """Keep analyses after the current pass if it calls this for all operations it runs on."""
     cache = _cache.get()
     if cache is not None:
         cache.marked.update(names)

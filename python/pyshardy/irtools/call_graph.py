@@ -44,7 +44,7 @@ class CallGraph:
 
     @property
     def post_order(self) -> list[str]:
-        """Yield the functions, each after those that it calls.
+        """Yield the functions, callees before callers.
 
         Functions are visited in the order of the module and, depth first, their callees in the
         order of the calls. With functions `main`, `a` and `b` in this order, where `main` calls
@@ -55,7 +55,7 @@ class CallGraph:
         return self._post_order
 
     def calls_in_post_order(self) -> Iterator[ir.Operation]:
-        """Yield all calls, function by function, each function after those that it calls."""
+        """Yield all calls, function by function, callees before callers."""
         for name in self._post_order:
             yield from self.calls[name]
 
@@ -116,7 +116,7 @@ class CallGraph:
 
 
 class FunctionCloner:
-    """Copies functions of a module, so that each copy has one call.
+    """Copies functions of a module, so that no copy has two calls.
 
     1. A copy has all attributes of its function, and in `sdy.original_func_name` the name of the
        function that it is a direct or indirect copy of.

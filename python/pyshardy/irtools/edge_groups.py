@@ -36,7 +36,7 @@ class EdgeGroup:
     write: _Write
 
     def edges(self) -> list[ir.Operation | None]:
-        """Return the edge operation of each owner; None for an owner without one."""
+        """Return the edge operations of the owners; None for an owner without an edge."""
         return [edge_operation(owner) for owner in self.owners]
 
     def sink_shardings(self, cache: AttributeCache) -> None:

@@ -25,7 +25,7 @@ def copy_of(module: ir.Module) -> ir.Module:
 
 
 def move_contents(source: ir.Operation, target: ir.Operation) -> None:
-    """Replace the attributes and the body of a module by those of another one.
+    """Replace the attributes and the body of a module by those of another module.
 
     Args:
         source: the operation of the module whose body is moved; it is empty afterwards.

@@ -50,7 +50,7 @@ def may_occur_at_start(names: Collection[str], root: ir.Module | ir.Operation | 
 def names_at_start(
     names: Collection[str], root: ir.Module | ir.Operation | ir.OpView
 ) -> Collection[str]:
-    """Return those of some names that may occur in the sense of `may_occur_at_start`."""
+    """Return the names that may occur in the sense of `may_occur_at_start`."""
     module = _module_of(root)
     if module is None or not is_computed("operation-names", module):
         return names

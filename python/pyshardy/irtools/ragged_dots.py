@@ -31,7 +31,7 @@ def expand_ragged_dots(module: ir.Module) -> None:
 
 
 def cumulative_sums(builder: StablehloBuilder, numbers: ir.Value) -> ir.Value:
-    """Build the sums of the elements up to each one along the last dimension."""
+    """Build the cumulative sums along the last dimension."""
     shape = shape_of(numbers.type)
     last = len(shape) - 1
     square = with_shape(numbers.type, [*shape, shape[-1]])

@@ -43,7 +43,7 @@ def with_element(value_type: ir.Type, element_type: ir.Type) -> ir.RankedTensorT
 
 
 def element_bytes(value_type: ir.Type) -> int:
-    """Return the bytes of an element of a tensor type, at least one; 0 for other types.
+    """Return the bytes of an element of a tensor type, at least 1; 0 for types without elements.
 
     They are 2 for `tensor<4xbf16>`, and 8 for `tensor<4xcomplex<f32>>`.
     """

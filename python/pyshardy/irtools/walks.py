@@ -72,7 +72,7 @@ def has_ancestor(operation: ir.Operation, name: str) -> bool:
 
 
 def _outer_first(post_order: list[ir.Operation]) -> list[ir.Operation]:
-    """Reorder operations in post-order so that each one precedes those in its regions."""
+    """Reorder operations in post-order so that operations precede the contents of their regions."""
     ordered: list[ir.Operation] = []
     for operation in post_order:
         place = len(ordered)

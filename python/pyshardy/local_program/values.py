@@ -52,7 +52,7 @@ def array_of(attribute: ir.DenseElementsAttr) -> Array:
 
 
 def use_dense_constants(module: ir.Module) -> None:
-    """Replace each constant with a resource by one with its elements, in place.
+    """Replace constants with resources by constants with their elements, in place.
 
     Engines read resources wrongly, or not at all.
 

@@ -49,7 +49,7 @@ class ShardingCache(dict[ir.Value, TensorSharding | None]):
     def read(
         self, operation: ir.Operation, name: str, results: Sequence[ir.Value]
     ) -> Sequence[TensorSharding | None]:
-        """Return the shardings of all results; much faster than one by one.
+        """Return the shardings of all results; much faster than for each result.
 
         Args:
             operation: the operation.
@@ -74,7 +74,7 @@ class ShardingCache(dict[ir.Value, TensorSharding | None]):
         return shardings
 
     def read_arguments(self, function: ir.Operation) -> None:
-        """Read the shardings of a function's arguments; much faster than one by one."""
+        """Read the shardings of a function's arguments; much faster than for each argument."""
         blocks = function.regions[0].blocks
         if len(blocks):
             self.update(zip(blocks[0].arguments, argument_shardings(function), strict=True))

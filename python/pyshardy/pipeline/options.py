@@ -277,7 +277,7 @@ def sections_of(documented: object) -> dict[str, str]:
 
 
 def _described_options(documented: object) -> dict[str, str]:
-    """Return the descriptions of options and arguments in a docstring, each in one line."""
+    """Return the descriptions of options and arguments in a docstring, without line breaks."""
     described: dict[str, str] = {}
     for heading, section in sections_of(documented).items():
         for line in section.splitlines() if heading in ("Options", "Args", "Attributes") else ():

@@ -41,7 +41,7 @@ class OptionText:
 
 @dataclass(frozen=True, slots=True)
 class PassUse:
-    """One pass, or one named pipeline, with its options."""
+    """A pass, or a named pipeline, with its options."""
 
     name: str
     options: tuple[OptionText, ...] = ()
@@ -108,7 +108,7 @@ def parse_options(text: str, source_name: str = SOURCE_NAME) -> tuple[OptionText
 
 
 class _Parser:
-    """A cursor over the text; each method reads one rule of the grammar above."""
+    """A cursor over the text, with a method for each rule of the grammar above."""
 
     def __init__(self, text: str, source_name: str):
         self.text = text

@@ -40,7 +40,7 @@ class _Row:
 
 @dataclass
 class NestedClock:
-    """Measures intervals, each without the time of those inside of it.
+    """Measures intervals without the time of the intervals inside of them.
 
     Attributes:
         of_process: measure the time of the processor instead of that of the clock.
@@ -92,7 +92,7 @@ class Timing(Instrumentation):
             row.seconds += time.perf_counter() - started
 
     def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:
-        """Make a row for each step; a second run of the pipeline adds to those of the first."""
+        """Make a row for each step, to which a second run of the pipeline adds."""
         del module
         self._next_step = 0
         if not self._steps:
@@ -162,7 +162,7 @@ class Timing(Instrumentation):
 
 
 def _with_analyses(rows: Iterable[_Row]) -> list[_Row]:
-    """Return the rows, each followed by those of its analyses."""
+    """Return the rows of passes, each followed by the rows of its analyses."""
     found: list[_Row] = []
     for row in rows:
         indentation = "  " + " " * (len(row.name) - len(row.name.lstrip()))

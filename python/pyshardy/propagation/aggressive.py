@@ -150,7 +150,7 @@ def _fitting_axes(
 
 
 def _bounded(axes: AxisTuple, factor: int, bounds: Iterable[TensorProjection]) -> AxisTuple:
-    """Cut `axes` to those that each tensor of `bounds` has along `factor`."""
+    """Cut `axes` to what all tensors of `bounds` have along `factor`."""
     for tensor in bounds:
         known = tensor.factors.get(factor)
         if known is not None and is_strict_prefix(known.axes, axes):

@@ -131,7 +131,7 @@ def combine(old: AxisTuple, new: AxisTuple, can_expand: bool) -> tuple[AxisTuple
 
 
 def truncate(axes: AxisTuple, check: Check, mesh: Mesh, *, conservative: bool) -> AxisTuple:
-    """Cut `axes` at the first one that `check` refuses; if conservative, do not split that one."""
+    """Cut `axes` before the first axis that `check` refuses; if conservative, do not split it."""
     prev = 1
     for position, axis in enumerate(axes):
         fitting = check(axis, prev)

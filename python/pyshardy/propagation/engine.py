@@ -212,7 +212,7 @@ class Engine:
                         self._put(other, number)
 
     def _kinds_of_run(self, run: Run) -> list[RelationKind | None]:
-        """Return the kind of each relation, at priority 0 as if no operand had other uses."""
+        """Return the kinds of the relations, at priority 0 as if no operand had other uses."""
         key = run.strategy, run.priority, True
         of_family = [None, *(self._kinds.kind(family, *key) for family in self._kinds.families)]
         return list(map(of_family.__getitem__, self._families))
@@ -273,7 +273,7 @@ class Engine:
                 self._update(operation, other, number, pushed, is_queued)
 
     def _is_single_user(self, operation: int) -> bool:
-        """Whether each operand of an operation is a scalar or has no other use."""
+        """Whether all operands of an operation are scalars or have no other use."""
         counts, program = self._use_counts, self.program
         for operand in program.operands[operation]:
             if counts[operand] != 1 and program.rank(operand):

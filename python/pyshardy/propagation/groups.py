@@ -52,7 +52,7 @@ def sharding_groups(program: Program) -> dict[int, list[int]]:
 
 
 def _check_ranks(first: ir.Operation, other: ir.Operation) -> None:
-    """Check that the members of a group have one rank, since they share one sharding."""
+    """Check that the members of a group have equal ranks, since they share a sharding."""
     types = [member.operands[0].type for member in (first, other)]
     if rank_of(types[0]) == rank_of(types[1]):
         return
@@ -68,7 +68,7 @@ def _check_ranks(first: ir.Operation, other: ir.Operation) -> None:
 
 
 def slots_in_groups(program: Program) -> dict[int, tuple[int, ...]]:
-    """Map the slot of each member of a group to the slots of the other members, in order."""
+    """Map the slot of a member of a group to the slots of the other members, in order."""
     others: dict[int, tuple[int, ...]] = {}
     for members in sharding_groups(program).values():
         slots = [program.slots[value] for value in members]

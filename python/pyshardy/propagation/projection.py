@@ -30,7 +30,7 @@ from mlir_sdy.model import (
 
 @dataclass(frozen=True, slots=True)
 class FactorSharding:
-    """The sharding of one tensor along one factor.
+    """The sharding of a tensor along a factor.
 
     Attributes:
         axes: the axes of the factor, major to minor.

@@ -156,7 +156,7 @@ class Relation:
 
 
 class RelationTable:
-    """The families and kinds that occur, one object each."""
+    """The families and kinds that occur, as distinct objects."""
 
     def __init__(self) -> None:
         self._families: dict[object, RelationFamily] = {}

@@ -53,7 +53,7 @@ class RuleBuilder:
         *,
         blocked: bool = False,
     ) -> RuleBuilder:
-        """Add a factor to at most one dimension of each tensor.
+        """Add a factor to at most one dimension of every tensor.
 
         A factor of size 1 is omitted from dimensions that already have another factor, where it
         would have no effect.
@@ -143,7 +143,7 @@ class RuleBuilder:
         return self
 
     def replicated_operands(self, *operands: int) -> RuleBuilder:
-        """Add a need-replication factor to each dimension of some operands.
+        """Add a need-replication factor to each dimension of the given operands.
 
         These are parameters of the operation that all devices need, such as sizes and offsets.
         """
@@ -202,7 +202,7 @@ class RuleBuilder:
 
 
 def pointwise(op: OperationSignature) -> OpShardingRule | None:
-    """Return the rule with one factor for each dimension of the first result, in all tensors."""
+    """Return the rule with a factor for each dimension of the first result, in all tensors."""
     result = op.results[0] if op.results else None
     return None if result is None else RuleBuilder(op).pointwise(result.shape).build()
 

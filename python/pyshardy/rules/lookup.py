@@ -37,7 +37,7 @@ _UNKNOWN = object()
 
 
 class ShardingRuleLookup:
-    """The rules of the operations of one context, for one run of a pass.
+    """The rules of the operations of a context, for a run of a pass.
 
     Args:
         conservative: whether rules block dimensions of windows and padding.
@@ -149,7 +149,7 @@ class ShardingRuleLookup:
 
     @property
     def known_types(self) -> Mapping[int, int]:
-        """The numbers that `type_key` has returned, one object for each."""
+        """The numbers that `type_key` has returned, as distinct objects."""
         return self._type_keys
 
     def type_key(self, value_type: ir.Type) -> int:

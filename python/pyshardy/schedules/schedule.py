@@ -145,7 +145,7 @@ def load_schedule(path: str | os.PathLike[str]) -> Schedule:
 
 
 def _axes_of(record: Propagation) -> dict[int, tuple[AxisTuple, ...]]:
-    """Return the axes of each value that has some, by its slot."""
+    """Return the axes of sharded values by their slots."""
     engine = record.engine
     found: dict[int, tuple[AxisTuple, ...]] = {}
     for slot in set(engine.program.slots):

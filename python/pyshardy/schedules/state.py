@@ -143,7 +143,7 @@ class ProgramState:
         )
 
     def _partial_results(self) -> dict[str, list[TacticValue]]:
-        """Return the partial results along each axis; the copies of a value are one."""
+        """Return the partial results along an axis; the copies of a value count once."""
         self._inner = {}
         found: dict[str, list[TacticValue]] = {}
         for value, axes in partial_results(self._module):
@@ -331,7 +331,7 @@ class _Use:
 
 
 def _separate_reshards(argument: ir.Value) -> None:
-    """Give each use of an argument, after the first one in the text, a value of its own.
+    """Give every use of an argument, after the first use in the text, a value of its own.
 
     The partitioner reshards a value once for all operations that need it in another sharding. A
     weight that is gathered in the forward pass is so kept until the backward pass. A barrier before
@@ -386,7 +386,7 @@ def _separate(argument: ir.Value, use: _Use) -> None:
 
 
 def _computed_operand(operation: ir.Operation, besides: int) -> int | None:
-    """Return the number of the first other operand that an operation computes, if there is one."""
+    """Return the number of the first operand beside this that an operation computes, or None."""
     for number, operand in enumerate(operation.operands):
         if number != besides and not isinstance(operand, ir.BlockArgument):
             return number

@@ -101,7 +101,7 @@ def refine(mesh: Mesh, axes: Iterable[AxisRef]) -> Refinement:
 
 
 def coarsen(grid: Grid, names: Sequence[str]) -> Refinement:
-    """Return the mesh of a grid; adjacent axes of one name are sub-axes of one mesh axis.
+    """Return the mesh of a grid; adjacent axes of a name are sub-axes of a mesh axis.
 
     Args:
         grid: the grid, of static sizes.

@@ -23,7 +23,7 @@ from mlir_sdy.shard.values import Axes, Grid
 
 
 class Digit(NamedTuple):
-    """A number of devices at a constant distance from each other."""
+    """A number of devices at a constant distance."""
 
     size: int
     stride: int

@@ -165,7 +165,7 @@ class _Rows:
         return self.of.reshards.traffic(self.nbytes, self.shape, axes)
 
     def _taken(self, needed: Sequence[AxesPerDim]) -> Iterator[tuple[AxisTuple, ...]]:
-        """Yield for each operand the axes along which it can be partial, with some shardings."""
+        """Yield for each operand the axes along which it can be partial, with given shardings."""
         for option in self.operands:
             own = [
                 dict.fromkeys(each.reduced for each in left if each.axes == needed[operand])

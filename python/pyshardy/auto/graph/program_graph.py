@@ -333,7 +333,7 @@ class _Builder:
     def _is_free(
         self, name: str, operands: Sequence[ir.Value], tensors: Sequence[TensorForm]
     ) -> bool:
-        """Whether each device can compute any shard of the results, without other tensors."""
+        """Whether each device can compute any shard of the results without tensors."""
         if name == _BROADCAST and not tensors[0].shape:
             return True
         is_simple = name in _OF_CONSTANTS or record_of(name).creates_any_shard

@@ -326,7 +326,7 @@ class ShardingPlan(Printed):
         )
 
     def compare(self, shardings: Mapping[str, Spec]) -> PlanDifference:
-        """Return the differences to the best plan with some shardings, such as those of an expert.
+        """Return the differences to the best plan with given shardings, such as an expert's.
 
         Args:
             shardings: the shardings by patterns of names of arguments and results.
@@ -369,7 +369,7 @@ class ShardingPlan(Printed):
     def alternatives(
         self, seconds: float = DEFAULT_SECONDS
     ) -> Mapping[str, tuple[ForcedSharding, ...]]:
-        """Return the costs of the other shardings of each argument, the cheapest first.
+        """Return the costs of the alternatives of each argument's sharding, the cheapest first.
 
         The costs are upper bounds: those of plans that local search finds from this one with the
         argument forced to have the sharding. `explain` solves the problem again.

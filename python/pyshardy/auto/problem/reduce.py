@@ -306,7 +306,7 @@ class _Reducer:
         self.dirty[producer] = None
 
     def _merge_parallel(self, number: int) -> None:
-        """Add a value with one user to another one between the same nodes."""
+        """Add a value with a single user to a value between the same nodes."""
         table = self.tables[number]
         ends = table.ends
         for other in sorted(self.incident[table.producer] & self.incident[table.users[0][0]]):

@@ -61,7 +61,7 @@ def values_of(module: ir.Module) -> Iterator[ir.Value]:
 
 
 def closed(axes: AxesPerDim, mesh: str) -> TensorSharding:
-    """Return the closed sharding with some axes of each dimension."""
+    """Return the closed sharding with the axes of each dimension."""
     return TensorSharding(mesh, tuple(DimensionSharding(each, is_closed=True) for each in axes))
 
 

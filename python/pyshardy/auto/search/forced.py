@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The cost of each other sharding that an argument can have.
+"""The cost of the alternatives of an argument's sharding.
 
 For each sharding, the argument is moved to it, and local search improves the choices of all other
 values from those of the plan, first around the argument. The cost is that of the plan which is

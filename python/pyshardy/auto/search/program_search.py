@@ -387,7 +387,7 @@ class Search:
         return found
 
     def as_sharding(self, axes: AxesPerDim) -> TensorSharding:
-        """Return the sharding with some axes of each dimension."""
+        """Return the sharding with the axes of each dimension."""
         return closed(axes, self.mesh_name)
 
     def check_found(self, solution: Solution, memory: float | None = None) -> Ints:

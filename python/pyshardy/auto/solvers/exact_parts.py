@@ -185,7 +185,7 @@ class Neighborhoods:
         return sorted(found)
 
     def part(self, choice: Ints, free: Sequence[int]) -> Problem:
-        """Return the problem of some free nodes, in order, and of two that stand for the others."""
+        """Return the problem of the free nodes, in order, and of two nodes for the rest."""
         index = {node: number for number, node in enumerate(free)}
         producers, users = len(free), len(free) + 1
         values: list[Value] = []

@@ -363,7 +363,7 @@ class LocalSearch:
 
 
 def _targets_by_node(value: Value) -> dict[int, list[Ints]]:
-    """Return for each node that uses a value the forms that its strategies need, for each use."""
+    """Return for each node that uses a value the forms that its strategies need, by use."""
     found: dict[int, list[Ints]] = {}
     for user in value.users:
         found.setdefault(user.node, []).append(user.target)

@@ -304,7 +304,7 @@ class ReshardCosts:
 
 
 def _scaled(plan: Collectives, nbytes: int) -> Collectives:
-    """Return collectives for a tensor of some bytes from those for one byte."""
+    """Return collectives for a tensor of the given bytes from the collectives for a byte."""
     return tuple(
         PlannedCollective(each.kind, each.group_size, each.axes, each.sent * nbytes)
         for each in plan

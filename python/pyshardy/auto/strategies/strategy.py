@@ -220,7 +220,7 @@ def paddable_dims(mapping: TensorMapping, even: frozenset[int]) -> frozenset[int
 def _divides(
     axes: AxesPerDim, shape: Shape, mapping: TensorMapping, even: frozenset[int], mesh: Mesh
 ) -> bool:
-    """Whether the shards of each dimension are even, but for those that may be padded."""
+    """Whether the shards of all dimensions are even, but for those that may be padded."""
     paddable = paddable_dims(mapping, even)
     return all(
         number in paddable or size % mesh.axes_size(each) == 0

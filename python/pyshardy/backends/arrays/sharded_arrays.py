@@ -29,7 +29,7 @@ class ColumnExecutable(Protocol):
     """An executable that takes and returns columns, which may stay on the devices."""
 
     def run_columns(self, columns: Sequence[Column]) -> list[Column]:
-        """Run the program on all processes; for each argument and each result a column."""
+        """Run the program on all processes, with a column for each argument and result."""
         ...
 
 

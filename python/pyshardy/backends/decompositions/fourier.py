@@ -97,7 +97,7 @@ def split_of(length: int) -> int:
 
 
 def _roots(like: Tensor, exponents: np.ndarray, length: int, *, is_inverse: bool) -> Tensor:
-    """The roots of one with some exponents."""
+    """The roots of unity with given exponents."""
     sign = 1 if is_inverse else -1
     angles = sign * 2 * np.pi / length * (exponents % length)
     element = ir.ComplexType(like.element).element_type

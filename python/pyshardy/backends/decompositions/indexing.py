@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Scatter, one window after the other; gather with explicit, clamped indices; interior padding."""
+"""Scatter window by window; gather with explicit, clamped indices; interior padding."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Windows:
 
 @decomposition("scatter")
 def decompose_scatter(operation: ir.Operation) -> list[Tensor] | None:
-    """Replace a scatter by a loop that combines one update window with the results in each trip.
+    """Replace a scatter by a loop that combines an update window with the results in each trip.
 
     1. Elements of windows that are out of bounds are dropped. The operands are therefore padded by
        the size of a window on all sides, and the padding is sliced off at the end.

@@ -314,7 +314,7 @@ def where(condition: Tensor, yes: Tensor | Number, no: Tensor | Number) -> Tenso
 
 
 def concatenate(parts: Sequence[Tensor], axis: int) -> Tensor:
-    """Tensors behind each other along an axis."""
+    """Tensors in a row along an axis."""
     values = [part.value for part in parts]
     return Tensor(_BUILD.concatenate(values, axis % parts[0].rank))
 
@@ -371,7 +371,7 @@ def _return(values: Sequence[Tensor]) -> None:
 
 
 def mapped(body: ir.Region, operands: Sequence[Tensor], result: int = 0) -> Tensor:
-    """Apply a region on scalars to each element of tensors of one shape.
+    """Apply a region on scalars to the elements of tensors of one shape.
 
     Args:
         body: the region, which is copied.

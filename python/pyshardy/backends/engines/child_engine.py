@@ -138,7 +138,7 @@ def _specs(types: Sequence[ir.Type], place: SourceLocation | None) -> tuple[Tens
 
 
 def _places_by_name(module: ir.Module) -> dict[str, SourceLocation | None]:
-    """Return the location of the first operation of each name, and custom call of each target."""
+    """Return the locations of the first operations by name, and of custom calls by target."""
     places: dict[str, SourceLocation | None] = {}
 
     def visit(operation: ir.Operation) -> ir.WalkResult:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The backend that runs all devices in lockstep, one segment after the other."""
+"""The backend that runs all devices in lockstep, segment by segment."""

@@ -74,7 +74,7 @@ def all_to_all(
 
 
 def ragged_all_to_all(members: Sequence[Sequence[Array]]) -> list[Array]:
-    """Send ranges of rows of each member to each one.
+    """Send ranges of rows of all members to all members.
 
     Args:
         members: for each member its rows, the rows that it returns unless they are overwritten,
@@ -111,7 +111,7 @@ def collective_broadcast(parts: Sequence[Array]) -> list[Array]:
 
 
 def collective_permute(parts: Sequence[Array], pairs: Sequence[tuple[int, int]]) -> list[Array]:
-    """Send the part of the source of each pair to its target; other members get zeros.
+    """Send the part of the source of each pair to its target; members without a source get zeros.
 
     Args:
         parts: the arrays of the members.

@@ -35,7 +35,7 @@ class _Callback(NamedTuple):
 
 
 class Callbacks:
-    """The calls of one program, each with the function that implements it.
+    """The calls of a program with the functions that implement them.
 
     Args:
         calls: the calls, indexed by callback number.

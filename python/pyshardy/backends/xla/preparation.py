@@ -79,7 +79,7 @@ def _laid_out(value: ir.Value, place: ir.InsertionPoint) -> ir.Value:
 
 
 def _split_collectives(module: ir.Module) -> None:
-    """Replace each collective of several operands by one per operand, with distinct channels.
+    """Replace collectives of several operands by a collective per operand, with distinct channels.
 
         %0:2 = "stablehlo.all_reduce"(%a, %b)
 
@@ -130,7 +130,7 @@ def drops_nans(operation: ir.Operation) -> bool:
 
 
 def _keep_nans(module: ir.Module) -> None:
-    """Rewrite each such collective to return NaN where any device has one.
+    """Rewrite such collectives to return NaN where any device has NaN.
 
     A second collective computes these positions: the maximum of flags that are 1 for NaN, else 0.
 

@@ -146,7 +146,7 @@ class _Folder:
         ]
 
     def _with_repeats(self, members: list[Group | int]) -> list[Group | int]:
-        """Return members in which consecutive repeats are one group each."""
+        """Return members in which consecutive repeats are a group."""
         found: list[Group | int] = []
         at = 0
         for repeat in repeats_in(list(map(self._structure, members)), _SHORTEST_UNIT):

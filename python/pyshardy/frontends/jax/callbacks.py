@@ -217,7 +217,7 @@ def numbered(module: ir.Module, first: int, platform: str) -> ir.Module:
 
 
 def put_on_one_device(module: ir.Module) -> None:
-    """Annotate each callback with a maximal sharding, so that it runs on one device only.
+    """Annotate callbacks with a maximal sharding, so that they run on one device only.
 
     JAX does so when it traces for several devices. A function traced for one device may be sharded
     afterwards, and its callbacks must not run on each device then.

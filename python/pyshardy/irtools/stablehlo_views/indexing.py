@@ -13,7 +13,7 @@ from pyshardy.irtools.stablehlo_views.fields import (
 
 
 class SliceView(OperationView):
-    """A `stablehlo.slice`; each attribute has a number for each dimension.
+    """A `stablehlo.slice`, whose attributes have a number for each dimension.
 
     Attributes:
         start_indices: the first positions.
@@ -29,7 +29,7 @@ class SliceView(OperationView):
 
 
 class PadView(OperationView):
-    """A `stablehlo.pad`; each attribute has a number for each dimension.
+    """A `stablehlo.pad`, whose attributes have a number for each dimension.
 
     Attributes:
         edge_padding_low: the elements added before a dimension; negative if elements are removed.

@@ -105,7 +105,7 @@ class _Judge:
     hardware: Hardware
 
     def best(self, proposed: _Answer) -> _Answer:
-        """Return the cheapest candidate; the proposed one unless another one is cheaper."""
+        """Return the cheapest candidate; the proposed candidate if none is cheaper."""
         best, lowest = proposed, self.traffic(proposed)
         if lowest == Traffic():
             return best
@@ -172,7 +172,7 @@ def _axes(sharding: TensorSharding | None, shape: Sequence[int]) -> AxesPerDim:
 
 
 def _can_be_judged(sharding: TensorSharding | None, mesh_or_ref: str | Mesh) -> bool:
-    """Whether a sharding is on the mesh, and has no other axes than those of dimensions."""
+    """Whether a sharding is on the mesh, and has axes of dimensions only."""
     if sharding is None:
         return True
     if sharding.unreduced_axes or sharding.replicated_axes:

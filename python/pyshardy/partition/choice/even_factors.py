@@ -39,7 +39,7 @@ def even_factors(
 def with_even_factors(
     axes: FactorAxes, even: frozenset[int], rule: OpShardingRule, mesh: Mesh
 ) -> FactorAxes:
-    """Return the axes of each factor, of those in `even` only what divides them."""
+    """Return the axes of each factor; of factors in `even` only what divides them."""
     return tuple(
         dividing_axes(each, size, mesh) if factor in even else each
         for factor, (each, size) in enumerate(zip(axes, rule.factor_sizes, strict=True))

@@ -68,7 +68,7 @@ def exchange_collectives(
 def shard_sizes(
     operands: Sequence[AxesPerDim], shapes: Sequence[Shape], mesh: Mesh
 ) -> list[list[int]]:
-    """Return the size of each dimension of a shard of each operand, padding included.
+    """Return the sizes of a shard of each operand, padding included.
 
     Args:
         operands: the axes of the operands.

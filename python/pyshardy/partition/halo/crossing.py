@@ -37,7 +37,7 @@ from pyshardy.partition.types.reshapes import (
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """A way from one side of a reshape to the other.
+    """A way from a side of a reshape to the other.
 
     Attributes:
         traffic: the communication.
@@ -123,7 +123,7 @@ def wide_shapes(source: Side, target: Side, mesh: Mesh) -> tuple[Shape, Shape] |
 
 
 def _only_sharded(side: Side, dims: range) -> int | None:
-    """Return the first dimension above 1 of a group, if no other one is sharded."""
+    """Return the first dimension above 1 of a group, if no other dimension is sharded."""
     large = large_dims(dims, side.shape)
     is_only = large and not any(side.axes[dim] for dim in dims if dim != large[0])
     return large[0] if is_only else None

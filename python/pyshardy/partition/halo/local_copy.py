@@ -20,7 +20,7 @@ def local_copy(
     attributes: FieldValues,
     result_types: Sequence[ir.Type] | None = None,
 ) -> ir.Operation:
-    """Build an operation on other operands, with some attributes replaced.
+    """Build an operation on other operands, with attributes replaced.
 
     Sizes in other attributes are set by the local types.
 

@@ -33,7 +33,7 @@ def merge_slices(results: Iterable[ir.Value], given: Iterable[ir.Value]) -> None
 
 
 def _between(given: set[ir.Value], results: Iterable[ir.Value]) -> list[ir.Operation]:
-    """Return the operations that compute results, each after those of its operands."""
+    """Return the operations that compute results, in an order in which operands come first."""
     found: dict[ir.Operation, None] = {}
     stack = [(value, False) for value in results]
     while stack:

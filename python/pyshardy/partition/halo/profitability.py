@@ -54,7 +54,7 @@ def factors_to_replicate(
 def axes_of_factors(
     rule: OpShardingRule, shardings: Shardings, factors: frozenset[int]
 ) -> dict[int, set[AxisTuple]]:
-    """Return the distinct axes of the dimensions of each of some factors.
+    """Return the distinct axes of the dimensions of the factors.
 
     Each must be the only factor of its dimensions.
     """
@@ -92,7 +92,7 @@ def _refused(
 def _pads_a_group(
     form: ExchangeForm, shardings: Shardings, shapes: Sequence[Shape], mesh: Mesh
 ) -> bool:
-    """Whether a dimension would be padded that has other factors than one above 1."""
+    """Whether a dimension would be padded that has more than a factor above 1."""
     for mapping, sharding, shape in zip(form.rule.mappings, shardings, shapes, strict=True):
         if sharding is None or sharding.divides(shape, mesh):
             continue

@@ -15,7 +15,7 @@ def with_factor(
     size: int,
     kind: FactorType,
 ) -> OpShardingRule:
-    """Return a rule with a new last factor, which becomes the only one of some dimensions.
+    """Return a rule with a new last factor, which becomes the only factor of given dimensions.
 
     Example: `([i, k], [i, j])->([i, k])` with dimension 1 of tensors 0 to 2 mapped to a new factor
     is `([i, l], [i, l])->([i, l])`. Factors of these dimensions only are left unused.

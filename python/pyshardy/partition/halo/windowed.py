@@ -182,7 +182,7 @@ class WindowedForm(ExchangeForm):
         return footprint.extent if _has_holes(footprint, self.dims[factor]) else footprint.length
 
     def build(self, body: Body) -> Sequence[ir.Value]:
-        """Exchange one dimension after the other, corners included; then apply the operation."""
+        """Exchange the dimensions in turn, corners included; then apply the operation."""
         values = list(body.values)
         local_dims: dict[int, LocalDim] = {}
         for index in self._covered:

@@ -18,7 +18,7 @@ from pyshardy.partition.types.local_builder import LocalBuilder
 def all_reduce_product(
     operation: ir.Operation, axes: Sequence[AxisRef], mesh: Mesh, builder: LocalBuilder
 ) -> None:
-    """Replace each result by its product over all devices along some axes."""
+    """Replace each result by its product over all devices along the axes."""
     for result in operation.results:
         with ir.InsertionPoint.after(operation):
             product = builder.all_reduce(result, "stablehlo.multiply", axes, mesh)

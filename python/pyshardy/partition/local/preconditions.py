@@ -356,7 +356,7 @@ def _fail(operation: ir.Operation, problem: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _FormInShards:
-    """The conversion of an operation whose shards need no elements of each other.
+    """The conversion of an operation whose shards need no elements of their neighbors.
 
     Attributes:
         form: the form of the operation.
@@ -385,7 +385,7 @@ class _FormInShards:
 def _form_in_shards(
     operation: ir.Operation, rule: OpShardingRule, shardings: Shardings, mesh: Mesh
 ) -> _FormInShards | None:
-    """Return the conversion of an operation whose shards need no elements of each other.
+    """Return the conversion of an operation whose shards need no elements of their neighbors.
 
         %1 = stablehlo.slice %0 [0:8:2] {sdy.sharding = ...} : (tensor<8xf32>) -> tensor<4xf32>
 

@@ -74,7 +74,7 @@ def is_fusable(name: str, block: Hashable, uses: Iterable[Use]) -> bool:
 
 
 def fused_tensors(operation: ir.Operation) -> list[bool]:
-    """Return for each operand, then for each result whether it is fused into its users."""
+    """Return for the operands, then for the results whether they are fused into their users."""
     return [
         isinstance(value, ir.OpResult) and is_fused(value, value.owner.operation)
         for value in (*operation.operands, *operation.results)

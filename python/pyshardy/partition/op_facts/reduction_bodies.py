@@ -13,7 +13,7 @@ _IDEMPOTENT = frozenset(f"stablehlo.{name}" for name in ("and", "maximum", "mini
 
 
 def combining_operations(body: ir.Block) -> tuple[str, ...] | None:
-    """Return the operation by which a body combines each pair of values; None for other bodies.
+    """Return the operations by which a body combines pairs of values; None if it doesn't.
 
     1. For n values there are 2n arguments, and n results are returned.
     2. Result i is computed from the arguments i and i + n, in either order, by a single operation.
@@ -44,7 +44,7 @@ def combining_operations(body: ir.Block) -> tuple[str, ...] | None:
 
 
 def only_selects(body: ir.Block) -> bool:
-    """Whether a body returns, for each value, one of its two arguments.
+    """Whether a body returns, for each value, either of its two arguments.
 
     1. Result i is argument i or i + n, or a `select` or a maximum or minimum of such.
     2. The predicate may be anything.

@@ -17,7 +17,7 @@ def window_dims(operation: ir.Operation) -> dict[int, int]:
 
 
 def single_element_dims(operation: ir.Operation) -> dict[int, int]:
-    """Return those of `window_dims` along which a window is one of several elements.
+    """Return the `window_dims` along which a window is one of several elements.
 
     Such an element is in one shard, as along `inserted_window_dims`. The operation must have its
     global types.

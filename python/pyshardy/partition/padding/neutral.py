@@ -76,7 +76,7 @@ def masks_of_reduced_dims(operation: ir.Operation, rule: OpShardingRule) -> list
 
 
 def _dims_with(factors: set[int], mapping: TensorMapping) -> list[int]:
-    """Return the dimensions of a tensor that have one of some factors."""
+    """Return the dimensions of a tensor that have any of the factors."""
     return [
         dim
         for dim, dim_mapping in enumerate(mapping.dim_mappings)

@@ -53,7 +53,7 @@ def additive(*operands: int) -> LinearityFunction:
 
 
 def multiplicative(*operands: int) -> LinearityFunction:
-    """Return the linearity in each of some operands, if the others are constant."""
+    """Return the linearity in each of the operands, if the rest are constant."""
     return _for_sums_of_numbers(Linearity(operands, together=False))
 
 

@@ -48,7 +48,7 @@ def convert_reshard(operation: ir.Operation, _: LocalBuilder) -> None:
 
 @moves_elements
 def convert_all_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Gather all dimensions at once, or one after the other from last to first.
+    """Gather all dimensions at once, or in turn from last to first.
 
     1. The shards are gathered along a new dimension in front, over all axes together.
     2. That dimension is split into one for the axes of each gathered dimension, and these are
@@ -118,7 +118,7 @@ def convert_reduce_scatter(operation: ir.Operation, builder: LocalBuilder) -> No
 
 @moves_elements
 def convert_all_to_all(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Move the axes of one pair of dimensions directly, and those of several pairs at once.
+    """Move the axes of one pair of dimensions directly, and the axes of several pairs at once.
 
     1. The parts of each target dimension are moved to the front (`_split_to_front`).
     2. There they are one dimension, along which one all-to-all splits and concatenates.

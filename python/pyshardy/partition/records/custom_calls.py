@@ -29,7 +29,7 @@ CHECKED_TARGETS = _CALLS_ON_MATRICES | _SEARCHING_CALLS
 
 
 def _factors_of_calls(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
-    """Yield pass-through factors of operands or results only, and those of some known calls.
+    """Yield pass-through factors of operands or results only, and factors of known calls.
 
     The former don't relate results to operands. JAX writes such rules for calls of LAPACK.
     """

@@ -230,7 +230,7 @@ def _shifted(
 def _is_in_slice(
     builder: LocalBuilder, window: _Window, dim: int, shape: Sequence[int]
 ) -> ir.Value:
-    """Build flags for the elements of a window in the slice; one for all if it has one element."""
+    """Build flags for the elements of a window in the slice; a single flag for one element."""
     if window.taken == 1 == window.length:
         return builder.compare("EQ", window.within, builder.index(0))
     integers = ir.RankedTensorType.get(list(shape), ir.IntegerType.get_signless(64))

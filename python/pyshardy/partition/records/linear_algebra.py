@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Decompositions and transforms of matrices, each of which is on one device."""
+"""Decompositions and transforms of matrices that are on one device."""
 
 from __future__ import annotations
 

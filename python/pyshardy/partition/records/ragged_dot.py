@@ -49,7 +49,7 @@ class _Rows:
     end: ir.Value
 
     def of(self, dim_of: Callable[[int], int | None]) -> _Rows:
-        """Return the same rows of another tensor, given its dimension for each of this one."""
+        """Return the same rows of another tensor, given its dimension for each of these."""
         dim, *apart = (dim for each in (self.dim, *self.apart) if (dim := dim_of(each)) is not None)
         return _Rows(dim, tuple(apart), self.start, self.end)
 
@@ -189,7 +189,7 @@ def _at(builder: LocalBuilder, bounds: ir.Value, group: int) -> ir.Value:
 
 
 def _num_operations(sized: SizedOperation) -> int:
-    """Return those of a product of each row of the left operand with the matrix of its group.
+    """Return the dimension numbers of a product of each row with the matrix of its group.
 
     If the ragged dimension is contracted, each of its elements counts for one of the groups only.
     """

@@ -107,7 +107,7 @@ def convert_rng_bit_generator(operation: ir.Operation, builder: LocalBuilder) ->
 
 
 def mixed_index(index: int) -> int:
-    """Return 64 bits that differ in many places from those of other indices, as a signed integer.
+    """Return 64 bits that differ in many places for different indices, as a signed integer.
 
     The lower half of the finalizer of MurmurHash3 (Appleby, 2011) in both halves, as in Shardy:
     `mixed_index(0)` is 0, and `mixed_index(1)` is 0x34c2cb2c34c2cb2c.

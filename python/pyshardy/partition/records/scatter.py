@@ -135,7 +135,7 @@ def _component(shard_size: int, axes: tuple[AxisRef, ...], mesh: Mesh) -> Compon
 
 
 def _is_single(indices: ir.Value, components: int) -> bool:
-    """Whether the indices are those of one update."""
+    """Whether the indices are those of a single update."""
     return math.prod(ir.RankedTensorType(indices.type).shape) == components
 
 

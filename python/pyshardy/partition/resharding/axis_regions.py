@@ -414,7 +414,7 @@ def _all_reduce_of(operation: ir.Operation) -> ir.Operation | None:
 
 
 def _is_cheap(operation: ir.Operation) -> bool:
-    """Whether an operation is one of those in regions, with one result."""
+    """Whether an operation can be in regions, and has one result."""
     return operation.name in _CHEAP and len(operation.results) == 1
 
 

@@ -61,7 +61,7 @@ class RegionBoundary:
     def bring(
         self, value: ir.Value, sharding: TensorSharding, uses: Sequence[ir.OpOperand]
     ) -> None:
-        """Let some uses of a value, in one block, be those of the value in another sharding."""
+        """Replace uses of a value in one block by the value in another sharding."""
         origin = self.origin(value)
         first = _first([use.owner.operation for use in uses])
         present = get_sharding(origin)

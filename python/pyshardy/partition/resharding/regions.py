@@ -55,7 +55,7 @@ class _Member(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Region:
-    """Elementwise operations of a block that use each other's results, all in one sharding.
+    """Connected elementwise operations of a block, all in one sharding.
 
     Attributes:
         members: the operations by their keys.
@@ -194,7 +194,7 @@ class ElementwiseRegions:
         return _Region(found, sharding, mesh, list(inputs), outputs)
 
     def _member(self, operation: ir.Operation) -> _Member | None:
-        """Return an elementwise operation whose tensors have one sharding; None for another one.
+        """Return an elementwise operation if its tensors have one sharding; None if not.
 
         Constants don't count: they would connect regions that have nothing else in common.
         """

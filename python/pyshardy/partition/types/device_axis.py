@@ -15,7 +15,7 @@ from pyshardy.partition.types.local_builder import LocalBuilder
 
 
 class DeviceAxis:
-    """The devices along some axes, and operations on one dimension of their values.
+    """The devices along axes, and operations on a dimension of their values.
 
     All operations are built in one block.
 

@@ -52,7 +52,7 @@ class ExchangeForm(ABC):
         return sum(plan.received for plan in plans) <= sum(plan.gathered for plan in plans)
 
     def gathered(self, _factor: int, /) -> int:
-        """Return the elements along a factor that each shard sends to all others, beside plans."""
+        """Return the elements along a factor that a shard sends to all others, beside plans."""
         return 0
 
     def size_after(self, _factor: int, _num_shards: int, shard_size: int, /) -> int:

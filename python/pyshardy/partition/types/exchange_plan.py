@@ -15,7 +15,7 @@ from functools import lru_cache
 
 @dataclass(frozen=True, slots=True)
 class RequiredRange:
-    """The range that each shard needs of one source, a dimension that is sharded over all of them.
+    """The range that each shard needs of a source, a dimension that is sharded over all shards.
 
     Attributes:
         starts: for each shard the first position of the source in its buffer.
@@ -221,6 +221,6 @@ def _permute(source: int, runs: Sequence[_Run], shard_size: int, num_shards: int
 
 
 def _of_all(numbers: Mapping[int, int], num_shards: int) -> tuple[int, ...]:
-    """Return the numbers of all shards; those without one get one of the others'."""
+    """Return the numbers of all shards; a shard without a number gets that of a neighbor."""
     some = next(iter(numbers.values()))
     return tuple(numbers.get(shard, some) for shard in range(num_shards))

@@ -202,7 +202,7 @@ def _greedy_axes(
 
 
 def _dependencies(rule: OpShardingRule) -> list[set[int]]:
-    """Return the factors that directly precede each factor in some dimension."""
+    """Return the factors that directly precede each factor in a dimension."""
     waits_for: list[set[int]] = [set() for _ in range(rule.num_factors)]
     for mapping in rule.mappings:
         for dim in mapping.dim_mappings:

@@ -163,7 +163,7 @@ class LocalBuilder(StablehloBuilder):
         return self.per_device(np.array([value_of_shard(int(shard)) for shard in shards]))
 
     def _shards(self, mesh: Mesh, axes: AxisTuple) -> np.ndarray:
-        """Return the index of each device's shard along some axes, by device id."""
+        """Return the index of each device's shard along the axes, by device id."""
         known = self._shards_along.get((mesh, axes))
         if known is None:
             held = dict(zip(mesh.devices, shard_indices(mesh, axes), strict=True))
@@ -278,7 +278,7 @@ class LocalBuilder(StablehloBuilder):
     def reduce_scatter(
         self, value: ir.Value, dim: int, operation: str, axes: Sequence[AxisRef], mesh: Mesh
     ) -> ir.Value:
-        """Build a reduction along some axes, of which each device gets a part of a dimension."""
+        """Build a reduction along axes, of which each device gets a part of a dimension."""
         shape = list(shape_of(value.type))
         shape[dim] //= mesh.axes_size(axes)
         attributes = {

@@ -57,7 +57,7 @@ def reshape_axes(
 def deal_to_all(
     axes: Sequence[AxisRef], sizes: Sequence[int], mesh: Mesh
 ) -> tuple[list[AxisTuple], AxisTuple]:
-    """Assign axes to factors of some sizes, one axis after the other.
+    """Assign axes to factors of given sizes, in the order of the axes.
 
     1. An axis is offered to each factor in turn. A factor takes the largest leading sub-axis whose
        size divides both the axis and the unsharded part of the factor.

@@ -227,7 +227,7 @@ def reshape_groups(source: Shape, target: Shape) -> list[Group]:
 
 
 def passes_through(group: Group, source: Shape, target: Shape) -> bool:
-    """Whether at most one dimension on each side of a group has a size above 1."""
+    """Whether at most one dimension on either side of a group has a size above 1."""
     return all(
         len(large_dims(dims, shape)) <= 1
         for dims, shape in zip(group, (source, target), strict=True)

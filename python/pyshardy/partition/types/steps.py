@@ -13,7 +13,7 @@ AxesPerDim = tuple[AxisTuple, ...]
 
 @dataclass(frozen=True, slots=True)
 class AllSlice:
-    """Slice each dimension along axes; `result` are the axes of each dimension afterwards."""
+    """Slice dimensions along axes; `result` are the axes of each dimension afterwards."""
 
     axes: AxesPerDim
     result: AxesPerDim

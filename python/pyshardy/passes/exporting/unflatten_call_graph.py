@@ -173,7 +173,7 @@ def _by_what_they_compute(
 
 
 def _first_called(called: Sequence[str], signatures: _Signatures) -> dict[str, str]:
-    """Return the function to call instead of each one, by name: the first that is called."""
+    """Return the function to call instead of each function, by name: the first that is called."""
     first: dict[_Signature, str] = {}
     for name in called:
         first.setdefault(signatures[name], name)
@@ -181,7 +181,7 @@ def _first_called(called: Sequence[str], signatures: _Signatures) -> dict[str, s
 
 
 def _most_called(called: Sequence[str], signatures: _Signatures) -> dict[str, str]:
-    """Return the function to call instead of each one, by name: that with the most calls."""
+    """Return the function to call instead of each function, by name: that with the most calls."""
     kept: dict[_Origin, str] = {}
     for name in called:
         kept.setdefault(signatures[name].origin, name)
@@ -268,7 +268,7 @@ class _BodyReader:
 
 
 def _manual_parts(computation: ir.Operation) -> Iterator[Hashable]:
-    """Return the manual axes of a computation, and those of each operand and result dimension."""
+    """Return the manual axes of a computation, and of the dimensions of operands and results."""
     manual = manual_axes(computation)
     yield frozenset(manual)
     in_shardings = value_of(view_as(sdy.ManualComputationOp, computation).in_shardings).shardings

@@ -343,7 +343,7 @@ def _missing(shardings: _Shardings, others: _Shardings, mesh: Mesh) -> AxisTuple
 def _other_kinds(
     shardings: _Shardings, axes: AxisTuple, kind: ReductionOp | None
 ) -> Iterable[ReductionOp]:
-    """Yield other reductions than `kind` of shardings that are unreduced along some of `axes`."""
+    """Yield reductions unlike `kind` of shardings that are unreduced along any of `axes`."""
     return (
         sharding.reduction_kind
         for sharding in shardings

@@ -49,7 +49,7 @@ def add_data_flow_edges(module: ir.Module) -> None:
 
 
 def add_edges(operations: Iterable[ir.Operation]) -> None:
-    """Insert an edge for each owner of some data-flow operations.
+    """Insert an edge for each owner of data-flow operations.
 
     1. Owners are the results and, at a computation, the arguments of its body.
     2. An owner of static shape gets one, used or not, unless it has one already.

@@ -103,7 +103,7 @@ _EDGES = frozenset({"sdy.data_flow_edge", "sdy.func_data_flow_edge"})
 
 
 class _Applier:
-    """Applies one constraint after the other.
+    """Applies constraints in their order.
 
     Attributes:
         applied: the `sdy.sharding_constraint`s whose sharding has been copied to their input so

@@ -196,7 +196,7 @@ def _without_component(indices: ir.Value, component: int, dim: int) -> ir.Value:
 
 
 def _joins_components(concatenate: ir.Operation, size: int, dim: int) -> bool:
-    """Whether each input of a concatenation is one component of index vectors."""
+    """Whether all inputs of a concatenation are single components of index vectors."""
     along = ConcatenateView(concatenate).dimension
     return along == dim and len(concatenate.operands) == size
 

@@ -120,7 +120,7 @@ def _manual_computation_around(operation: ir.Operation) -> tuple[ir.Operation, .
 
 
 class DisjointSets(Generic[_Element]):
-    """Disjoint sets, each with one of its elements as its representative.
+    """Disjoint sets, each with an element as its representative.
 
     After `add(5)`, `add(7)` and `unite(3, 5)` the sets are {7} and {3, 5} with 3 as the latter's
     representative, and iteration gives 7, 3: elements were added in the order 5, 7, 3.

@@ -61,7 +61,7 @@ class AxisMove:
 def plan_moves(
     held: Sequence[AxisRef], wanted: Sequence[AxisRef], leaving: Sequence[AxisRef], mesh: Mesh
 ) -> list[AxisMove] | None:
-    """Plan the moves of the axes of a dimension that is split into one dimension for each axis.
+    """Plan the moves of the axes of a dimension that is split into a dimension for each axis.
 
     1. The axes that leave the dimension move first, in order.
     2. Each other axis moves to its target position as soon as that is free, the major ones first.
@@ -211,7 +211,7 @@ def _find_chain(permute: ir.Operation, meshes: Mapping[str, Mesh]) -> _Chain | N
 
 
 def _all_to_alls_from(permute: ir.Operation, dim: int) -> tuple[ir.Operation, ...]:
-    """Return the all-to-alls after a permute, each of one axis out of the split dimension."""
+    """Return the all-to-alls after a permute, each of an axis out of the split dimension."""
     found: list[ir.Operation] = []
     value = permute.results[0]
     while has_one_use(value):

@@ -269,7 +269,7 @@ class _Optimizer:
         return value.owner.operation.operands[0]
 
     def _is_elementwise(self, operation: ir.Operation) -> bool:
-        """Whether each element of the one result depends on those at the same position only.
+        """Whether each element of the only result depends on the elements at its position only.
 
         An operation whose axes a plan has chosen doesn't count: it keeps them.
         """

@@ -253,7 +253,7 @@ def _to_collectives(hardware: str) -> PassPipeline:
 
 
 def _replace(module: ir.Module, new: ir.Module) -> None:
-    """Replace the functions of a module by those of another one."""
+    """Replace the functions of a module by those of another module."""
     for view in list(module.body.operations):
         view.operation.erase()
     for view in list(new.body.operations):

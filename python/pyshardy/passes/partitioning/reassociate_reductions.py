@@ -507,7 +507,7 @@ def _is_uniform(value: ir.Value) -> bool:
 
 
 def _permuted(operation: ir.Operation, by_dim: Sequence[Value]) -> Sequence[Value]:
-    """Return something for each dimension of the operand for those of the result."""
+    """Return the entries for the dimensions of the operand from those for the result."""
     if operation.name != _TRANSPOSE:
         return by_dim
     return [by_dim[dim] for dim in TransposeView(operation).permutation]

@@ -205,7 +205,7 @@ class _Resolver:
         return self.builder.literal(ir.Attribute.parse(f'dense<"0x{bits}"> : {value_type}'))
 
     def _broadcast(self, value: ir.Value, cache: AttributeCache) -> ir.Value:
-        """Broadcast the value of one device, for which all others have zeros, bit by bit."""
+        """Broadcast the value of one device, for which the rest have zeros, bit by bit."""
         tensor = ir.RankedTensorType(value.type)
         element = tensor.element_type
         if isinstance(element, ir.ComplexType):

@@ -194,7 +194,7 @@ class _Raising:
         return kind
 
     def _taken(self, operation: ir.Operation, value: ir.Value) -> ir.Value:
-        """Build the value of the sender of each device; zeros on a device without one."""
+        """Build the value of the sender of each device; zeros on a device without a sender."""
         if operation.name == "stablehlo.collective_permute":
             pairs = process_pairs(operation, self.layout)
         else:
@@ -268,7 +268,7 @@ def _refusal(operation: ir.Operation, reason: str) -> PassError:
 def _held_by(
     value: ir.Value, members: Sequence[Sequence[int]], name: str, builder: GridBuilder
 ) -> list[ir.Value]:
-    """Return the tensors of the devices that each device lists; all lists have one length.
+    """Return the tensors of the devices that each device lists; all lists are equally long.
 
     Args:
         value: the device's own tensor.

@@ -205,7 +205,7 @@ class Explanation(DisplayedText):
 
 
 def explain(record: Record, slot: int, inserted: tuple[str, ...] = ()) -> Explanation:
-    """Explain how each axis came to a tensor, and why others did not.
+    """Explain how each axis came to a tensor, and why the remaining axes did not.
 
     Args:
         record: the record of the propagation.

@@ -129,7 +129,7 @@ def _leading_axes(
 
 
 def _longest_by_factor(projection: ShardingProjection) -> dict[int, list[int]]:
-    """Return for each factor the tensor with the longest list of axes, then that of all others.
+    """Return for each factor the tensors in the order of the lengths of their lists of axes.
 
     Of several with equally many axes, the first one counts. Those without axes are left out.
     """

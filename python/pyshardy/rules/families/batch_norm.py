@@ -11,7 +11,7 @@ from pyshardy.rules.signature import OperationSignature, TensorType
 
 @sharding_rule("stablehlo.batch_norm_inference", reads=("feature_index",))
 def batch_norm_inference_rule(op: OperationSignature) -> OpShardingRule:
-    """Elements are independent of each other, given the statistics.
+    """Elements are independent, given the statistics.
 
     Example:
         "stablehlo.batch_norm_inference"(%a, %b, %c, %d, %e) <{epsilon = 0.0 : f32,

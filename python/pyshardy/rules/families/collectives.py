@@ -44,7 +44,7 @@ def reduce_scatter_rule(op: OperationSignature) -> OpShardingRule:
 
 @sharding_rule("stablehlo.all_to_all", reads=("split_dimension", "concat_dimension"))
 def all_to_all_rule(op: OperationSignature) -> OpShardingRule:
-    """One dimension is split; another one, or the same, is concatenated.
+    """A dimension is split, and a dimension, maybe the same, is concatenated.
 
     Example:
         "stablehlo.all_to_all"(%a) <{split_dimension = 0 : i64, concat_dimension = 2 : i64,

@@ -42,7 +42,7 @@ def einsum_rule(op: OperationSignature) -> OpShardingRule | None:
 
 
 def _labels(text: str, rank: int) -> list[str]:
-    """Return a label for each dimension; those of an ellipsis are numbers, counted from its end."""
+    """Return a label for each dimension; an ellipsis has numbers, from its end."""
     before, dots, after = text.partition("...")
     number = rank - len(before) - len(after) if dots else 0
     return [*before, *(str(at) for at in reversed(range(number))), *after]

@@ -64,7 +64,7 @@ POINTWISE_CUSTOM_CALLS = (
 @sharding_rule(*POINTWISE_OPERATIONS, reads=())
 @sharding_rule(*POINTWISE_BEYOND_SHARDY, reads=(), beyond_shardy=True)
 def pointwise_rule(op: OperationSignature) -> OpShardingRule | None:
-    """One factor for each dimension of the first result.
+    """A factor for each dimension of the first result.
 
     Example:
         stablehlo.add %a, %b : tensor<4x6xf32>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Products of groups of rows of one operand with different matrices of the other."""
+"""Products of groups of rows of the left operand with different matrices of the right."""
 
 from __future__ import annotations
 

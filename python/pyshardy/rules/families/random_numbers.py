@@ -28,7 +28,7 @@ def rng_bit_generator_rule(op: OperationSignature) -> OpShardingRule:
 
 @sharding_rule("stablehlo.rng", reads=(), beyond_shardy=True)
 def rng_rule(op: OperationSignature) -> OpShardingRule:
-    """Numbers are independent of each other; all devices need the shape.
+    """Numbers are independent; all devices need the shape.
 
     Example:
         stablehlo.rng %a, %b, %c, distribution = UNIFORM

@@ -36,7 +36,7 @@ def reduce_window_rule(op: OperationSignature) -> OpShardingRule:
 
 @sharding_rule("stablehlo.select_and_scatter", reads=_WINDOW)
 def select_and_scatter_rule(op: OperationSignature) -> OpShardingRule:
-    """Each source element is scattered to one position in its window of the operand.
+    """A source element is scattered to one position in its window of the operand.
 
     Example:
         "stablehlo.select_and_scatter"(%a, %b, %c) <{window_dimensions = array<i64: 1, 2>,

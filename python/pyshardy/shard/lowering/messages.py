@@ -88,7 +88,7 @@ def read_message(
 
 
 def _partners(grid: Grid, axes: Sequence[int], coordinates: Sequence[Table]) -> Table:
-    """Return the device at some coordinates in each device's group, -1 if out of range."""
+    """Return the device at the coordinates in each device's group, -1 if out of range."""
     partners = np.full(grid.size, -1, np.int64)
     for device in range(grid.size):
         place = list(grid.coordinates(device))

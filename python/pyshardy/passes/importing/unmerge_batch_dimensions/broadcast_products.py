@@ -238,7 +238,7 @@ def _sources(value: ir.Value) -> Iterator[ir.Operation]:
 
 
 def _erase_unused(operations: Iterable[ir.Operation]) -> None:
-    """Erase those of some operations that have no uses, and those that only they used."""
+    """Erase operations without uses, and the operations that only they used."""
     left, before = list(operations), -1
     while len(left) != before:
         before = len(left)
