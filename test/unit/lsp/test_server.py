@@ -97,9 +97,7 @@ async def test_a_program(client):
     assert "all_reduce along model" in await hover_text(client, position(PROGRAM, "dot_general"))
     assert "8 devices" in await hover_text(client, position(PROGRAM, "@mesh", 1))
     assert "4 devices" in await hover_text(client, position(PROGRAM, '"model"', 1))
-    assert "Import a program" in await hover_text(
-        client, position(PROGRAM, "propagation-pipeline")
-    )
+    assert "Import a program" in await hover_text(client, position(PROGRAM, "propagation-pipeline"))
 
     everything = types.Range(types.Position(0, 0), types.Position(20, 0))
     hints = await client.text_document_inlay_hint_async(
