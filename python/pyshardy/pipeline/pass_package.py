@@ -60,10 +60,7 @@ def pass_modules() -> dict[str, str]:
 
 
 def summary_in_source(argument: str) -> str:
-    """Return the first line of the docstring of a pass of the project, without importing it.
-
-    Importing all passes takes most of a second, as it loads the MLIR host and half of the project.
-    """
+    """Return the summary of a pass of the project; importing all passes would take a second."""
     module = pass_modules()[argument]
     spec = importlib.util.find_spec(module)
     assert spec is not None
