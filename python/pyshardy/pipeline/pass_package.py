@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import importlib
 import importlib.util
 import pkgutil
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -60,15 +60,13 @@ def pass_modules() -> dict[str, str]:
 
 
 def summary_in_source(argument: str) -> str:
-    """Return the first line of the docstring of a pass of the project, without importing it.
-
-    Importing all passes takes a second, as it loads the MLIR host and most of the project.
-    """
+    """Return the summary of a pass of the project; importing all passes would take a second."""
     module = pass_modules()[argument]
     spec = importlib.util.find_spec(module)
     assert spec is not None
     assert spec.origin is not None
-    for statement in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
-        if isinstance(statement, ast.FunctionDef) and statement.name == module.rpartition(".")[2]:
-            return (ast.get_docstring(statement) or "").partition("\n")[0].removesuffix(".")
-    raise AssertionError(f"{module} has no function of its name")
+    text = Path(spec.origin).read_text(encoding="utf-8")
+    function = module.rpartition(".")[2]
+    found = re.search(rf'^def {function}\(.*?"""(.+?)(\.|""")?$', text, re.MULTILINE | re.DOTALL)
+    assert found is not None, f"{module} has no function of its name"
+    return found[1].removesuffix(".")

@@ -24,7 +24,7 @@
 // GPU: sdy-run: error: XLA failed: the program runs on 2 GPU devices: {{.*}}; for GPUs install: pip install 'jax[cuda12]'; '--backend=xla' runs
 // PACKAGE: sdy-run: error: the backend 'iree' needs the package 'iree-base-compiler', which is missing; install it by: pip install 'pyshardy[iree]', or in a clone: pip install '.[iree]'
 // OUTPUT: sdy-run: error: '-o' requires '--emit'; use '--outputs' to write arrays
-// WRITE: sdy-run: error: cannot open output file '{{.*}}': No such file or directory
+// WRITE: sdy-run: error: cannot write output file '{{.*}}': No such file or directory
 // PROFILE: sdy-run: error: '--profile=0' must be at least 1
 func.func @main(%x: tensor<2x4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> tensor<2x4x4xf32> {
   %0 = stablehlo.custom_call @unheard_of(%x) : (tensor<2x4x4xf32>) -> tensor<2x4x4xf32>

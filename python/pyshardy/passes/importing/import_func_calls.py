@@ -9,6 +9,9 @@
 3. If a function is called from several places, each gets a copy of the body.
 4. Functions that are called are erased; others are kept, and so are declarations and their
    calls.
+5. With `keep_no_inline`, computations get `sdy.func_no_inline` if the function has `no_inline`, and
+   so do the named computations of the input: their names ask for calls of these names to be kept,
+   while functions of a front end may be inlined. Calls keep `no_inline`.
 """
 
 from __future__ import annotations

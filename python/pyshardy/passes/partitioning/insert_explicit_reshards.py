@@ -5,6 +5,10 @@ After it, each factor of an operation's rule has the same axes in all operands a
 that need replication are not sharded, and partial results are completed by an `sdy.all_reduce`.
 
 An operation without a rule, or without a local form, is computed on replicated tensors.
+
+Not in the full version, the operations are those that other partitioners handle badly: operands of
+calls, concatenations of differently sharded operands, some results of matrix products (see
+`dot_result`), and operations with unreduced axes or on single devices.
 """
 
 from __future__ import annotations
@@ -131,7 +135,9 @@ def insert_explicit_reshards(
         enable_full_version: whether to make the shardings of all operations compatible.
         mark_partial_result_with_unreduced_axes: whether to mark partial results: the axes of the
             all-reduce that follows become unreduced axes of the sharding.
-        compatibility: resolution of incompatible shardings.
+        compatibility: resolution of incompatible shardings: shardy by the sizes of tensors, as C++
+            Shardy; cheapest by the cost of communication, replicating the operands of operations
+            that sdy-convert-global-to-local has no local form for.
 
     Raises:
         PassError: unreduced axes, or values on a single device, are not allowed at some place.

@@ -24,7 +24,7 @@ def test_every_pass_is_a_function(name):
     function = getattr(exporting, name)
     assert callable(function)
     assert function.__doc__
-    assert passes()[f"sdy-{name.replace('_', '-')}"].load() is function
+    assert passes()[f"sdy-{name.replace('_', '-')}"].function is function
 
 
 def test_a_pass_changes_the_module():
