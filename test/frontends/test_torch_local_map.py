@@ -2,11 +2,13 @@
 """`local_map` of DTensor computes on shards, as its placements say."""
 
 import itertools
+import random
 
 import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
+from case_counts import cases
 from torch import nn
 from torch.distributed import _functional_collectives as functional_collectives
 from torch.distributed.device_mesh import init_device_mesh
@@ -97,6 +99,37 @@ CASES = {  # function, placements of results, of arguments, of the gradients of 
 }
 
 
+FUNCTIONS = (
+    lambda x, w: torch.tanh(x @ w[: x.shape[1], :]) * w.mean(),
+    lambda x, w: x.cumsum(0) - w.sum(),
+    lambda x, w: (x / x.abs().sum(1, keepdim=True)) * w[0, 0],
+    lambda x, w: torch.softmax(x, 0) @ w[: x.shape[1], :],
+    lambda x, w: x.flip(0) * torch.sigmoid(w).std(),
+    lambda x, w: torch.cat([x, x * w.square().sum()], 1),
+)
+
+
+def random_case(rng):
+    """Return a function of shards, with placements that DTensor can give and take.
+
+    Devices along an axis have equal results if no argument is sharded along it. Then the gradients
+    of replicated arguments are complete; otherwise they are addends.
+    """
+    results, first, second, of_first, of_second = [], [], [], [], []
+    for _ in SIZES:
+        placement, other = rng.choice([R, S0, S1]), rng.choice([R, R, S0, S1])
+        is_alike = placement.is_replicate() and other.is_replicate()
+        results.append(R if is_alike else rng.choice([S0, S1, P]))
+        first.append(placement)
+        second.append(other)
+        of_first.append(P if placement.is_replicate() and not is_alike else placement)
+        of_second.append(P if other.is_replicate() and not is_alike else other)
+    function = rng.choice(FUNCTIONS)
+    arguments = [tuple(first), tuple(second)]
+    gradients = [tuple(of_first), tuple(of_second)]
+    return lambda x, w: (function(x, w),), [tuple(results)], arguments, gradients
+
+
 class Mapped(nn.Module):
     """A function of a product and a weight, on shards."""
 
@@ -126,8 +159,17 @@ class Mapped(nn.Module):
 
 @pytest.mark.parametrize("name", CASES)
 def test_results_and_gradients(device_mesh, name):
-    plain = Mapped(CASES[name], device_mesh)
-    model = distribute_module(Mapped(CASES[name], device_mesh), device_mesh)
+    check(CASES[name], device_mesh)
+
+
+@pytest.mark.parametrize("seed", range(cases(1)))
+def test_random_functions(device_mesh, seed):
+    check(random_case(random.Random(seed)), device_mesh)
+
+
+def check(case, device_mesh):
+    plain = Mapped(case, device_mesh)
+    model = distribute_module(Mapped(case, device_mesh), device_mesh)
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
     traced = sdy.torch.trace_training(model, None, X, optimizer=optimizer)
     assert "sdy.manual_computation" in sdy.asm(traced.module)
