@@ -44,40 +44,40 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyshardy.frontends.torch.parallel_plan import (
-    parallelize_plan,
-    placements,
-    write_placements,
-)
-from pyshardy.frontends.torch.static_shapes import unique
-from pyshardy.frontends.torch.traced import TracedModule
-from pyshardy.frontends.torch.tracing import trace
-from pyshardy.frontends.torch.training.traced import TracedTraining
-from pyshardy.frontends.torch.training.tracing import trace_training
+from pyshardy.packages import require
 
-__all__ = [
-    "TracedModule",
-    "TracedTraining",
-    "parallelize_plan",
-    "placements",
-    "trace",
-    "trace_training",
-    "unique",
-    "write_placements",
-]
+if TYPE_CHECKING:
+    from pyshardy.frontends.torch.parallel_plan import parallelize_plan as parallelize_plan
+    from pyshardy.frontends.torch.parallel_plan import placements as placements
+    from pyshardy.frontends.torch.parallel_plan import write_placements as write_placements
+    from pyshardy.frontends.torch.static_shapes import unique as unique
+    from pyshardy.frontends.torch.traced import TracedModule as TracedModule
+    from pyshardy.frontends.torch.tracing import trace as trace
+    from pyshardy.frontends.torch.training.traced import TracedTraining as TracedTraining
+    from pyshardy.frontends.torch.training.tracing import trace_training as trace_training
 
-
-_LATE = {"auto_shard": "pyshardy.auto.for_torch"}
-"""Names of modules that build on the partitioner, which builds on this one."""
+_HOMES = {
+    "TracedModule": "pyshardy.frontends.torch.traced",
+    "TracedTraining": "pyshardy.frontends.torch.training.traced",
+    "auto_shard": "pyshardy.auto.for_torch",
+    "parallelize_plan": "pyshardy.frontends.torch.parallel_plan",
+    "placements": "pyshardy.frontends.torch.parallel_plan",
+    "trace": "pyshardy.frontends.torch.tracing",
+    "trace_training": "pyshardy.frontends.torch.training.tracing",
+    "unique": "pyshardy.frontends.torch.static_shapes",
+    "write_placements": "pyshardy.frontends.torch.parallel_plan",
+}
+"""The modules of the public names, which import PyTorch."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATE:
-        return getattr(importlib.import_module(_LATE[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    require("torch", f"sdy.torch.{name}", extra="torch")
+    return getattr(importlib.import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_LATE})  # without the modules
+    return sorted(_HOMES)  # without the modules

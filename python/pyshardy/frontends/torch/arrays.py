@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
+from torch._subclasses.fake_tensor import is_fake
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch.dtensors import gathered, is_dtensor
 from pyshardy.local_program.tensor_spec import Array
-
-if TYPE_CHECKING:
-    import torch
 
 
 def array_of(tensor: torch.Tensor | Any, name: str) -> Array:
@@ -29,9 +28,6 @@ def array_of(tensor: torch.Tensor | Any, name: str) -> Array:
     Raises:
         UsageError: it isn't a tensor.
     """
-    import torch  # noqa: PLC0415
-    from torch._subclasses.fake_tensor import is_fake  # noqa: PLC0415
-
     if not isinstance(tensor, torch.Tensor):
         message = f"'{name}' must be a torch.Tensor, got: {type(tensor).__name__}"
         raise UsageError(error(message))
@@ -52,8 +48,6 @@ def array_of(tensor: torch.Tensor | Any, name: str) -> Array:
 
 def tensor_of(array: Array, dtype: torch.dtype) -> torch.Tensor:
     """Return a tensor of a type with the values of an array."""
-    import torch  # noqa: PLC0415
-
     # PyTorch doesn't support the small types that `ml_dtypes` adds to NumPy.
     taken = array.astype(np.float32) if array.dtype.kind == "V" else np.array(array)
     return torch.from_numpy(taken).to(dtype)

@@ -17,7 +17,11 @@ import functools
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch.fx import Graph, GraphModule, Node, map_arg
+from torch.utils import _pytree as pytree
 
 from pyshardy.frontends.torch import local_maps
 from pyshardy.frontends.torch.fragment_tracing import (
@@ -38,10 +42,6 @@ from pyshardy.frontends.torch.fragments import (
 )
 from pyshardy.frontends.torch.identities import is_identity
 from pyshardy.frontends.torch.registry import name_of
-
-if TYPE_CHECKING:
-    import torch
-    from torch.fx import Graph, GraphModule, Node
 
 _DROPPED = {
     "_set_grad_enabled",
@@ -99,8 +99,6 @@ class Decomposer:
 
     def decompose(self, module: GraphModule) -> Graph:
         """Return the graph of a module without operations that have a decomposition."""
-        from torch.fx import Graph  # noqa: PLC0415
-
         self._fake_mode = self._fake_mode or fake_mode_of(module)
         self._trace_forms(module)
         graph = Graph()
@@ -111,8 +109,6 @@ class Decomposer:
 
     def _trace_forms(self, module: GraphModule) -> None:
         """Trace the decompositions of all operations in a graph, and of those in these."""
-        import torch  # noqa: PLC0415
-
         modules = [one for one in module.modules() if isinstance(one, torch.fx.GraphModule)]
         fragments = [*map(Fragment.of, modules)]
         nested = NestedDecompositions(self._nested_decomposition)
@@ -147,8 +143,6 @@ class Decomposer:
             inputs: the values of its inputs.
             origin: the operation that it decomposes, whose locations its nodes get.
         """
-        from torch.fx import map_arg  # noqa: PLC0415
-
         values: dict[Node, Any] = dict(zip(fragment.inputs, inputs, strict=True))
         for node in fragment.nodes:
             if node.op == "get_attr":
@@ -160,8 +154,6 @@ class Decomposer:
 
     def _attribute(self, node: Node, module: GraphModule, graph: Graph) -> Any:
         """Return the value of a node that gets an attribute of its module."""
-        import torch  # noqa: PLC0415
-
         found: Any = module
         for part in str(node.target).split("."):
             found = getattr(found, part)
@@ -183,9 +175,6 @@ class Decomposer:
         origin: Node,
     ) -> Any:
         """Add a node with given arguments to a graph, decomposed, and return its value."""
-        from torch.fx import Node  # noqa: PLC0415
-        from torch.utils import _pytree as pytree  # noqa: PLC0415
-
         target = node.target
         name = name_of(target)
         if is_identity(node):
@@ -235,8 +224,6 @@ class Decomposer:
 
     def _decomposed(self, node: Node, args: Any, kwargs: Any) -> Graph | None:
         """Return the decomposed graph of an operation, whose placeholders are its tensors."""
-        from torch.fx import Graph  # noqa: PLC0415
-
         function = self._function_of(node)
         if function is None:
             return None
@@ -315,8 +302,6 @@ def _needs_lifting(operation: Any, values: Sequence[Any]) -> bool:
         operation: the operation.
         values: its tensors.
     """
-    import torch  # noqa: PLC0415
-
     schema = getattr(operation, "_schema", None)
     if schema is None or not any(one.name in ("dim", "dims") for one in schema.arguments):
         return False
@@ -326,17 +311,11 @@ def _needs_lifting(operation: Any, values: Sequence[Any]) -> bool:
 
 
 def _tensors(arguments: Arguments | None) -> list[torch.Tensor]:
-    import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     return [leaf for leaf in pytree.tree_leaves(arguments) if isinstance(leaf, torch.Tensor)]
 
 
 def _lifted(operation: Any, *args: Any, **kwargs: Any) -> Any:
     """Compute an operation with one dimension more."""
-    import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     made = operation(
         *pytree.tree_map_only(torch.Tensor, lambda one: one.reshape(1), args), **kwargs
     )
@@ -348,8 +327,6 @@ def _is_empty(node: Node) -> bool:
 
     The importer fails on some operations on them.
     """
-    import torch  # noqa: PLC0415
-
     if not isinstance(node.target, torch._ops.OpOverload):
         return False
     results = values_of(node)
@@ -360,8 +337,6 @@ def _is_empty(node: Node) -> bool:
 
 def _zeros(graph: Graph, origin: Node, value: torch.Tensor) -> Node:
     """Add a constant of a type to a graph."""
-    import torch  # noqa: PLC0415
-
     arguments = list(value.shape), 0
     made = graph.call_function(torch.ops.aten.full.default, arguments, {"dtype": value.dtype})
     made.meta["val"] = value

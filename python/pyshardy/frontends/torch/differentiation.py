@@ -13,7 +13,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch._dispatch.python import enable_python_dispatcher
+from torch._higher_order_ops import effects
+from torch._subclasses.functional_tensor import dispatch_functionalize
+from torch.export import ExportedProgram
+from torch.fx import GraphModule, Interpreter, Node, traceback
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch.autograd_calls import call_of, is_exported
@@ -22,11 +33,6 @@ from pyshardy.frontends.torch.registry import short_name
 from pyshardy.frontends.torch.replacing import replaced_attribute
 from pyshardy.frontends.torch.signature import Result, Signature, graph_of_tensors, signature_of
 from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
-
-if TYPE_CHECKING:
-    import torch
-    from torch.export import ExportedProgram
-    from torch.fx import GraphModule, Interpreter, Node
 
 
 def interpreter(
@@ -39,8 +45,6 @@ def interpreter(
         origins: gets the node that each function of autograd belongs to.
         known: the stand-ins in use, from `stand_ins`.
     """
-    import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
 
     class Noting(torch.fx.Interpreter):
         def run_node(self, n: Node) -> Any:
@@ -91,9 +95,6 @@ def _check_derivative(node: Node, arguments: Any, results: Any) -> None:
     Raises:
         UsageError: its results don't depend on its arguments for autograd.
     """
-    import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     needed, made = (
         [each for each in pytree.tree_leaves(tree) if isinstance(each, torch.Tensor)]
         for tree in (arguments, results)
@@ -110,8 +111,6 @@ def _filled(
     tensor: torch.Tensor, dim: int, index: torch.Tensor, value: torch.Tensor
 ) -> torch.Tensor:
     """Return a tensor with a value at some indices of a dimension."""
-    import torch  # noqa: PLC0415
-
     size = tensor.shape[dim] if tensor.dim() else 1
     index = torch.where(index < 0, index + size, index)
     is_filled = (torch.arange(size).unsqueeze(1) == index.reshape(1, -1)).any(1)
@@ -149,10 +148,6 @@ def stand_ins(
     Raises:
         UsageError: in the block, for a tensor of the exported graph that has no stand-in.
     """
-    import torch  # noqa: PLC0415
-    from torch.overrides import TorchFunctionMode  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     by_identity = {id(tensor): value for tensor, value in values.items()}
 
     def replaced(leaf: torch.Tensor) -> torch.Tensor:
@@ -195,13 +190,6 @@ def record(
         inputs: tensors without values, of one fake mode.
         decompositions: functions to trace in the place of operations.
     """
-    import torch  # noqa: PLC0415
-    from torch._dispatch.python import enable_python_dispatcher  # noqa: PLC0415
-    from torch._higher_order_ops import effects  # noqa: PLC0415
-    from torch.fx import traceback  # noqa: PLC0415
-    from torch.fx.experimental.proxy_tensor import make_fx  # noqa: PLC0415
-    from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: PLC0415
-
     modes = (getattr(value, "fake_mode", None) for value in inputs)
     mode: Any = next(mode for mode in modes if mode is not None)
     with (
@@ -241,8 +229,6 @@ def with_derivatives(
         The arguments and results, and the graph, which changes no tensor in place: changed
         arguments are results.
     """
-    from torch._subclasses.functional_tensor import dispatch_functionalize  # noqa: PLC0415
-
     module = numbers_as_tensors(graph_of_tensors(program))
     signature = signature_of(program)
     inputs = [node.meta["val"] for node in module.graph.nodes if node.op == "placeholder"]

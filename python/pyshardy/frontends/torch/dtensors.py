@@ -21,13 +21,17 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import torch
+from torch.nn.utils import stateless
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import _disable_current_modes
+
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.frontends.torch.dtensor_placements import sharding_of_placements
 from pyshardy.frontends.torch.signature import Signature
 
 if TYPE_CHECKING:
-    import torch
     from torch.distributed.device_mesh import DeviceMesh
 
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks")
@@ -70,9 +74,6 @@ class Layouts:
         Raises:
             UsageError: the meshes differ.
         """
-        import torch  # noqa: PLC0415
-        from torch.utils import _pytree as pytree  # noqa: PLC0415
-
         named = dict(weights_of(module)) if isinstance(module, torch.nn.Module) else {}
         weights = {name: value for name, value in named.items() if is_dtensor(value)}
         leaves = enumerate(pytree.tree_leaves(inputs))
@@ -118,9 +119,6 @@ def as_global(module: Any, inputs: Any) -> Iterator[Any]:
         module: the module, which has its own weights and hooks again after the `with` block.
         inputs: a tree with its inputs.
     """
-    from torch.nn.utils import stateless  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     weights = dict(weights_of(module))
     if not any(map(is_dtensor, (*weights.values(), *pytree.tree_leaves(inputs)))):
         yield inputs
@@ -145,8 +143,6 @@ def mesh_of_device_mesh(device_mesh: DeviceMesh) -> Mesh:
     Raises:
         UsageError: its dimensions have no names.
     """
-    from torch.utils._python_dispatch import _disable_current_modes  # noqa: PLC0415
-
     names = device_mesh.mesh_dim_names
     if names is None:
         message = f"{device_mesh} has no names of dimensions; create it with mesh_dim_names=(...)"
@@ -201,8 +197,6 @@ def _root_of(device_mesh: Any) -> DeviceMesh:
 
 
 def _on_meta(tensor: Any) -> torch.Tensor:
-    import torch  # noqa: PLC0415
-
     made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
     if isinstance(tensor, torch.nn.Parameter):
         return torch.nn.Parameter(made, requires_grad=tensor.requires_grad)

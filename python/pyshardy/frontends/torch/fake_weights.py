@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.nn.utils import stateless
+from torch.utils import _pytree as pytree
 
 from pyshardy.frontends.torch.dtensors import weights_of
-
-if TYPE_CHECKING:
-    import torch
 
 
 @contextlib.contextmanager
@@ -28,11 +30,6 @@ def weights_on_cpu(module: torch.nn.Module, inputs: Any) -> Iterator[Any]:
         module: the module, which has its own weights again after the `with` block.
         inputs: a tree with its inputs.
     """
-    import torch  # noqa: PLC0415
-    from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: PLC0415
-    from torch.nn.utils import stateless  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     weights = dict(weights_of(module))
     leaves = [leaf for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, torch.Tensor)]
     if not any(_is_on_meta(each) for each in (*weights.values(), *leaves)):
@@ -54,14 +51,10 @@ def weights_on_cpu(module: torch.nn.Module, inputs: Any) -> Iterator[Any]:
 
 
 def _is_on_meta(tensor: torch.Tensor) -> bool:
-    from torch._subclasses.fake_tensor import FakeTensor  # noqa: PLC0415
-
     return tensor.device.type == "meta" and not isinstance(tensor, FakeTensor)
 
 
 def _on_cpu(tensor: torch.Tensor, mode: Any) -> torch.Tensor:
-    import torch  # noqa: PLC0415
-
     if not _is_on_meta(tensor):
         return mode.from_tensor(tensor)
     with mode:

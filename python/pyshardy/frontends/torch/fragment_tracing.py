@@ -14,7 +14,12 @@ import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+from torch.fx.experimental.proxy_tensor import decompose, get_proxy_mode, make_fx
+from torch.utils import _pytree as pytree
 
 from pyshardy.frontends.torch.fragments import (
     Arguments,
@@ -22,10 +27,6 @@ from pyshardy.frontends.torch.fragments import (
     light_graphs,
     tensor_nodes,
 )
-
-if TYPE_CHECKING:
-    import torch
-    from torch.fx import GraphModule, Node
 
 
 @dataclass(frozen=True)
@@ -77,10 +78,6 @@ class Call:
 
     def __call__(self, tensors: Iterable[torch.Tensor]) -> Any:
         """Call the function with tensors in the place of nodes."""
-        import torch  # noqa: PLC0415
-        from torch.fx import Node  # noqa: PLC0415
-        from torch.utils import _pytree as pytree  # noqa: PLC0415
-
         leaves, tree = pytree.tree_flatten((self.args, self.kwargs))
         remaining = iter(tensors)
         filled = [next(remaining) if isinstance(leaf, Node) else leaf for leaf in leaves]
@@ -157,8 +154,6 @@ def trace_fragments(calls: Sequence[Call], nested: NestedDecompositions) -> list
     Returns:
         The fragments, with None for functions that fail or that have operations in place.
     """
-    from torch.fx.experimental.proxy_tensor import decompose, get_proxy_mode  # noqa: PLC0415
-
     counts = [len(call.inputs) for call in calls]
     table: Any = nested  # of which PyTorch asks for items only
     failed: set[int] = set()
@@ -210,9 +205,6 @@ def _traced(
     function: Callable[..., Any], inputs: Sequence[Any], *, is_functional: bool
 ) -> GraphModule:
     """Trace a function, before PyTorch decomposes its operations if it is functional."""
-    import torch  # noqa: PLC0415
-    from torch.fx.experimental.proxy_tensor import make_fx  # noqa: PLC0415
-
     with torch.no_grad(), without_mkldnn(), light_graphs():
         if is_functional:
             return make_fx(function, tracing_mode="fake", pre_dispatch=True)(*inputs)
@@ -223,8 +215,6 @@ def _traced(
 @contextlib.contextmanager
 def without_mkldnn() -> Iterator[None]:
     """Keep PyTorch from the operations of the library oneDNN for inference on CPUs."""
-    import torch  # noqa: PLC0415
-
     was_enabled = torch._C._get_mkldnn_enabled()
     torch._C._set_mkldnn_enabled(False)
     try:
@@ -238,8 +228,6 @@ def _distinct(values: Sequence[Any]) -> list[Any]:
 
     Tracing tells tensors apart by their identity, and nodes that come from one form share theirs.
     """
-    import torch  # noqa: PLC0415
-
     seen: set[int] = set()
     made: list[Any] = []
     for value in values:

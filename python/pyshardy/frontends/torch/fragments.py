@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.fx import Graph, GraphModule, Node, map_arg
+from torch.fx._lazy_graph_module import _make_graph_module, _use_lazy_graph_module
+from torch.fx.experimental import proxy_tensor
+from torch.fx.passes.shape_prop import TensorMetadata
+from torch.utils import _pytree as pytree
 
 from pyshardy.frontends.torch.replacing import replaced_attribute
-
-if TYPE_CHECKING:
-    import torch
-    from torch.fx import Graph, GraphModule, Node
 
 Arguments = tuple[Sequence[Any], Mapping[str, Any]]
 """The arguments and the keyword arguments of an operation."""
@@ -24,8 +28,6 @@ _FROM_SOURCE = ("stack_trace", "nn_module_stack", "source_fn_stack")
 
 def splice(decomposed: Graph, graph: Graph, inputs: Sequence[Node], origin: Node) -> Any:
     """Copy a graph to the end of another, located at an operation, and return its outputs."""
-    from torch.fx import map_arg  # noqa: PLC0415
-
     values: dict[Node, Any] = {}
     remaining = iter(inputs)
     for node in decomposed.nodes:
@@ -51,25 +53,17 @@ def set_source(node: Node, origin: Node) -> None:
 
 def values_of(node: Node) -> Sequence[Any]:
     """Return the types of a node's results."""
-    import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     value = node.meta.get("val")
     return (value,) if isinstance(value, torch.Tensor) else pytree.tree_leaves(value)
 
 
 def tensor_nodes(args: Any, kwargs: Any) -> list[Node]:
     """Return the nodes in arguments, in order."""
-    from torch.fx import Node  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     return [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, Node)]
 
 
 def form_of(target: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     """Return a key that is equal for operations on tensors of equal types, with equal numbers."""
-    from torch.fx import Node  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
 
     def of(leaf: Any) -> Any:
         if isinstance(leaf, Node):
@@ -89,9 +83,6 @@ def is_mutation(node: Node) -> bool:
 
 def fake_mode_of(module: GraphModule) -> Any:
     """Return the mode that the types of values in a graph belong to."""
-    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     for node in module.graph.nodes:
         for value in pytree.tree_leaves(node.meta.get("val")):
             if isinstance(value, FakeTensor):
@@ -101,8 +92,6 @@ def fake_mode_of(module: GraphModule) -> Any:
 
 def module_of(graph: Graph, origin: GraphModule) -> GraphModule:
     """Return a module of a graph with the attributes of another one."""
-    from torch.fx._lazy_graph_module import _make_graph_module  # noqa: PLC0415
-
     with light_graphs():
         return _make_graph_module(origin, graph)
 
@@ -114,10 +103,6 @@ def light_graphs() -> Iterator[None]:
     Their Python code is generated when they are called, and the second description of each value,
     `tensor_meta`, is without the memory format. Both take a tenth of the time of `torch.export`.
     """
-    import torch  # noqa: PLC0415
-    from torch.fx._lazy_graph_module import _use_lazy_graph_module  # noqa: PLC0415
-    from torch.fx.experimental import proxy_tensor  # noqa: PLC0415
-    from torch.fx.passes.shape_prop import TensorMetadata  # noqa: PLC0415
 
     def described(value: torch.Tensor, *_: Any, **__: Any) -> TensorMetadata:
         stride = value.stride() if value.layout is torch.strided else ()

@@ -9,10 +9,9 @@ PyTorch computes them on CPUs, but its checks of types demand bfloat16.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import torch
+import torch
 
 
 def grouped_mm(
@@ -31,8 +30,6 @@ def grouped_mm(
         bias: is added to the results.
         out_dtype: the type of the results.
     """
-    import torch  # noqa: PLC0415
-
     if offs is None or mat_a.dim() == mat_b.dim() == 3:
         made = torch.bmm(mat_a, mat_b)
     else:
@@ -43,16 +40,12 @@ def grouped_mm(
 
 def takes(mat_a: Any, mat_b: Any, *_: Any, **__: Any) -> bool:
     """Whether `torch.export` refuses the types of a product that PyTorch computes."""
-    import torch  # noqa: PLC0415
-
     return mat_a.dtype == mat_b.dtype and mat_a.dtype in (torch.float32, torch.float16)
 
 
 @functools.cache
 def _operation() -> Any:
     """Register the operation for matrices in groups, and its gradient, and return it."""
-    import torch  # noqa: PLC0415
-
     library = torch.library.Library("pyshardy", "FRAGMENT")
     library.define("grouped_mm(Tensor lhs, Tensor rhs, Tensor offsets) -> Tensor")
     _LIBRARIES.append(library)

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch.fx import Node
 
 from pyshardy.frontends.torch.registry import name_of
-
-if TYPE_CHECKING:
-    from torch.fx import Node
 
 _IDENTITY_FOR_EQUAL_TYPES = frozenset(
     {
@@ -69,17 +69,12 @@ def is_identity(node: Node) -> bool:
 
 def _rank_of(node: Node) -> int | None:
     """Return the number of dimensions of a result, if it is one tensor."""
-    import torch  # noqa: PLC0415
-
     result = node.meta.get("val")
     return result.dim() if isinstance(result, torch.Tensor) else None
 
 
 def _keeps_type(node: Node) -> bool:
     """Whether the result of an operation has the shape and the type of its first argument."""
-    import torch  # noqa: PLC0415
-    from torch.fx import Node  # noqa: PLC0415
-
     source, result = node.args[0] if node.args else None, node.meta.get("val")
     value = source.meta.get("val") if isinstance(source, Node) else None
     if not isinstance(value, torch.Tensor) or not isinstance(result, torch.Tensor):

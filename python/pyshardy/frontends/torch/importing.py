@@ -13,7 +13,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
+
+import torch
+from torch.fx import Graph, GraphModule, Node
 
 from mlir_sdy.diagnostics import PassError, UsageError, error
 from mlir_sdy.dialect import Context
@@ -38,10 +41,6 @@ from pyshardy.passes.importing import (
     unmerge_batch_dimensions,
 )
 from pyshardy.pipeline.collection import collect_young_objects
-
-if TYPE_CHECKING:
-    import torch
-    from torch.fx import Graph, GraphModule, Node
 
 _DIALECTS = {"builtin", "func", "stablehlo", "chlo", "sdy"}
 
@@ -128,8 +127,6 @@ class _ContextForTorch:
 
 def _module_with(constants: Mapping[str, torch.Tensor]) -> GraphModule:
     """Return a module that has tensors as attributes, where the importer looks for them."""
-    from torch.fx import Graph, GraphModule  # noqa: PLC0415
-
     module = GraphModule({}, Graph())
     for name, constant in constants.items():
         setattr(module, name, constant)

@@ -20,7 +20,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+
+import torch
+from torch.fx import Graph, GraphModule, Node, map_arg
+from torch.utils import _pytree as pytree
 
 from pyshardy.frontends.torch.fragment_tracing import Call, trace_fragment
 from pyshardy.frontends.torch.fragments import (
@@ -32,9 +36,6 @@ from pyshardy.frontends.torch.fragments import (
     tensor_nodes,
 )
 from pyshardy.frontends.torch.registry import name_of
-
-if TYPE_CHECKING:
-    from torch.fx import Graph, GraphModule, Node
 
 Storage = int
 """The identity of the memory of a tensor."""
@@ -56,8 +57,6 @@ def replaced(module: GraphModule) -> GraphModule:
     Args:
         module: a graph for which `is_replaceable` is true.
     """
-    from torch.fx import Graph  # noqa: PLC0415
-
     if not any(map(is_mutation, module.graph.nodes)):
         return module
     graph = Graph()
@@ -107,8 +106,6 @@ class _Memory:
 
     def is_local(self, mutation: Node) -> bool:
         """Whether an operation in place changes only memory that the graph allocated."""
-        import torch  # noqa: PLC0415
-
         if _is_view_in_place(mutation):
             return _as_view(mutation) is not None
         written = _written(mutation)
@@ -185,8 +182,6 @@ class _Replacement:
         inputs = [*dict.fromkeys(inputs)]
 
         def function(*values: Any) -> Any:
-            from torch.fx import map_arg  # noqa: PLC0415
-
             known = dict(zip(inputs, values, strict=True))
             known[allocated] = known[allocated].clone()
             for node in operations:
@@ -223,16 +218,12 @@ class _Replacement:
 
 def _is_view_in_place(node: Node) -> bool:
     """Whether an operation in place changes no element: graphs use its result from then on."""
-    import torch  # noqa: PLC0415
-
     target: Any = node.target
     return torch.Tag.inplace_view in target.tags
 
 
 def _as_view(node: Node) -> Callable[..., Any] | None:
     """Return the view for a view in place: `aten.unsqueeze` for `aten.unsqueeze_`."""
-    import torch  # noqa: PLC0415
-
     target: Any = node.target
     packet = getattr(torch.ops.aten, name_of(target).split(".")[1].removesuffix("_"), None)
     types = [str(each.type) for each in target._schema.arguments]
@@ -245,8 +236,6 @@ def _as_view(node: Node) -> Callable[..., Any] | None:
 
 def _written(mutation: Node) -> Node | None:
     """Return the tensor that an operation in place changes, if it is the first argument only."""
-    from torch.fx import Node  # noqa: PLC0415
-
     target: Any = mutation.target
     first, *others = target._schema.arguments
     is_first = first.alias_info is not None and first.alias_info.is_write
@@ -256,16 +245,11 @@ def _written(mutation: Node) -> Node | None:
 
 
 def _is_operation(node: Node) -> bool:
-    import torch  # noqa: PLC0415
-
     return node.target is operator.getitem or isinstance(node.target, torch._ops.OpOverload)
 
 
 def _storage_of(node: Node) -> Storage | None:
     """Return the memory of a node's tensor, or the one that a sequence of tensors shares."""
-    import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     values = pytree.tree_leaves(node.meta.get("val"))
     if not values or not all(isinstance(value, torch.Tensor) for value in values):
         return None

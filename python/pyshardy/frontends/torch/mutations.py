@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import GraphModule, Node
 
 from mlir_sdy.stages import stage
 from pyshardy.frontends.torch import in_place
@@ -15,10 +19,6 @@ from pyshardy.frontends.torch.fragments import is_mutation
 from pyshardy.frontends.torch.registry import name_of
 from pyshardy.frontends.torch.signature import graph_of_tensors
 from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
-
-if TYPE_CHECKING:
-    from torch.export import ExportedProgram
-    from torch.fx import GraphModule, Node
 
 
 def without_mutations(program: ExportedProgram) -> tuple[ExportedProgram, GraphModule]:
@@ -41,8 +41,6 @@ def without_mutations(program: ExportedProgram) -> tuple[ExportedProgram, GraphM
 
 def _nodes(module: GraphModule) -> Iterator[Node]:
     """Yield the operations of a graph and of the graphs in it."""
-    import torch  # noqa: PLC0415
-
     for each in module.modules():
         if isinstance(each, torch.fx.GraphModule):
             yield from (node for node in each.graph.nodes if node.op == "call_function")

@@ -30,7 +30,6 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings
 from pyshardy.frontends.torch.dtensor_placements import placements_of_sharding
 from pyshardy.irtools.tensor_types import Shape, shape_of
-from pyshardy.packages import require
 
 if TYPE_CHECKING:
     from torch.distributed.tensor.parallel import ParallelStyle
@@ -83,7 +82,6 @@ def placements(source: TracedProgram | Ports) -> dict[str, tuple[Placement, ...]
     Raises:
         UsageError: placements can't express a sharding; there is no mesh, or several.
     """
-    require("torch", "sdy.torch.placements", extra="torch")
     mesh, arguments = _layout_of(source)
     return {
         each.name: placements_of_sharding(each.sharding, mesh, each.shape, each.name)

@@ -14,15 +14,15 @@ import functools
 import math
 from collections.abc import Callable, Iterator
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch import failures, grouped_products
 from pyshardy.frontends.torch.connectionist import ctc_loss
 from pyshardy.frontends.torch.replacing import Replacements, replaced_attribute
-
-if TYPE_CHECKING:
-    import torch
 
 
 def unique(
@@ -47,8 +47,6 @@ def unique(
             position of an element that is left out is `size` or larger.
         return_counts: whether to return how often each element occurs, too.
     """
-    import torch  # noqa: PLC0415
-
     values, order = torch.sort(x.reshape(-1), stable=True)
     is_new = torch.cat((torch.ones_like(values[:1], dtype=torch.bool), values[1:] != values[:-1]))
     position = torch.cumsum(is_new.long(), 0) - 1
@@ -71,8 +69,6 @@ def bincount(
     minlength: int = 0,
 ) -> Any:
     """Return the numbers of occurrences of integers below `minlength`."""
-    import torch  # noqa: PLC0415
-
     bins = torch.arange(minlength, device=input.device).unsqueeze(1)
     is_number = input.unsqueeze(0) == bins
     if weights is None:
@@ -92,8 +88,6 @@ def lstsq(
 
     Residuals, ranks and singular values are returned by the same drivers as in PyTorch.
     """
-    import torch  # noqa: PLC0415
-
     rows, columns = A.shape[-2:]
     driver = driver or "gelsy"
     is_vector = B.dim() == A.dim() - 1
@@ -126,8 +120,6 @@ def quantile(
     ignores_nan: bool = False,
 ) -> Any:
     """Return quantiles, without checks of their order and of NaN."""
-    import torch  # noqa: PLC0415
-
     choices = ("linear", "lower", "higher", "midpoint", "nearest")
     if interpolation not in choices:
         message = f"'{interpolation}' is no interpolation; choose one of {', '.join(choices)}"
@@ -166,8 +158,6 @@ def gaussian_nll_loss(
     reduction: str = "mean",
 ) -> Any:
     """Return the loss of normal distributions, without the check that variances are positive."""
-    import torch  # noqa: PLC0415
-
     if not isinstance(var, torch.Tensor):
         var = torch.full_like(input, var)
     if var.shape == input.shape[:-1]:
@@ -200,8 +190,6 @@ def _always(*_: Any, **__: Any) -> bool:
 
 
 def _replaced() -> Replacements:
-    import torch  # noqa: PLC0415
-
     nanquantile = functools.partial(quantile, ignores_nan=True)
     grouped_mm = grouped_products.takes, grouped_products.grouped_mm
     names = (torch, "_grouped_mm"), (torch.nn.functional, "grouped_mm")  # since PyTorch 2.8, 2.10
@@ -248,9 +236,7 @@ def static_functions(
     Raises:
         NeedsValueError: in the block, if Python asks for the value of a tensor.
     """
-    import torch  # noqa: PLC0415
     from torch.distributions import Distribution  # noqa: PLC0415
-    from torch.overrides import TorchFunctionMode  # noqa: PLC0415
 
     replaced = {**_replaced(), **further}
     was_checked = Distribution._validate_args

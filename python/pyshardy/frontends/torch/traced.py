@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.frontends.torch.arrays import array_of, value_of
 from pyshardy.frontends.torch.signature import Constant, Signature
 from pyshardy.local_program.tensor_spec import Array
-
-if TYPE_CHECKING:
-    import torch
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,6 @@ class TracedModule:
         Raises:
             UsageError: the module was traced for other inputs.
         """
-        from torch.utils import _pytree as pytree  # noqa: PLC0415
-
         leaves, tree = pytree.tree_flatten((args, kwargs))
         expected = self._signature.inputs
         if tree != self._in_tree or len(leaves) != len(expected):
@@ -79,8 +77,6 @@ class TracedModule:
 
         They don't include updated buffers; see `results` for their positions.
         """
-        from torch.utils import _pytree as pytree  # noqa: PLC0415
-
         leaves = [
             output.value
             if isinstance(output, Constant)
@@ -91,8 +87,6 @@ class TracedModule:
 
 
 def _text(tree: Any) -> str:
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     (args, kwargs) = pytree.tree_unflatten(["*"] * tree.num_leaves, tree)
     named = [f"{name}={value}" for name, value in kwargs.items()]
     return f"({', '.join([*map(str, args), *named])})".replace("'*'", "*")

@@ -9,7 +9,12 @@ import contextlib
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import GraphModule
+from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import PassError, UsageError, error
 from mlir_sdy.host import ir
@@ -46,13 +51,7 @@ from pyshardy.frontends.torch.patterns import Axes, match
 from pyshardy.frontends.torch.signature import Signature, signature_of
 from pyshardy.frontends.torch.static_shapes import static_functions
 from pyshardy.frontends.torch.traced import TracedModule
-from pyshardy.packages import require
 from pyshardy.pipeline.collection import collection_paused
-
-if TYPE_CHECKING:
-    import torch
-    from torch.export import ExportedProgram
-    from torch.fx import GraphModule
 
 
 @collection_paused()
@@ -91,7 +90,6 @@ def trace(
         PassError: the module has an operation that can't be expressed in StableHLO.
         VerificationError: a sharding is invalid on the mesh.
     """
-    require("torch", "sdy.torch.trace", extra="torch")
     start_conversion()
     layouts = Layouts.of(module, (args, dict(kwargs or {})), mesh)
     with kept_local_maps(layouts):
@@ -146,8 +144,6 @@ def exported(
         UsageError: PyTorch can't export it.
         PassError: a tensor is sparse, or the module computes gradients.
     """
-    import torch  # noqa: PLC0415
-
     if isinstance(module, torch.export.ExportedProgram):
         if args or kwargs:
             raise UsageError(error("an exported program already contains its inputs"))
@@ -163,8 +159,6 @@ def exported(
 def _export(
     module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_differentiated: bool
 ) -> ExportedProgram:
-    import torch  # noqa: PLC0415
-
     if not isinstance(module, torch.nn.Module):
         raise UsageError(error(f"expected a torch.nn.Module, got: {type(module).__name__}"))
     calls = kept_calls() if is_differentiated else without_derivatives()
@@ -202,9 +196,6 @@ def failures_of_user(module: torch.nn.Module) -> Iterator[None]:
 
 def _with_distinct_tensors(inputs: Any) -> Any:
     """Replace repeated tensors in a tree by copies; PyTorch takes all for the last one."""
-    import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     seen: set[int] = set()
 
     def distinct(leaf: Any) -> Any:

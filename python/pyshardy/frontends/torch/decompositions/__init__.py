@@ -17,6 +17,8 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import torch
+
 from mlir_sdy.host import decompositions_of_torch
 from pyshardy.frontends.torch.decompositions import (
     attention,
@@ -112,8 +114,6 @@ def decomposition_of(operation: Any) -> Callable[..., Any] | None:
 
 def _original_of_copy(operation: Any) -> Callable[..., Any] | None:
     """Return the operation on views that another one copies: `aten.view` for `aten.view_copy`."""
-    import torch  # noqa: PLC0415
-
     namespace, _, name = name_of(operation).partition(".")
     packet, _, overload = name.partition(".")
     if namespace != "aten" or not packet.endswith("_copy") or packet == "_to_copy":
@@ -129,8 +129,6 @@ def _table() -> Mapping[Any, Callable[..., Any]]:
 
 def _decompose(operation: Any, *args: Any, **kwargs: Any) -> Any:
     """Compute an operation by those that PyTorch composes it of, on the next level."""
-    import torch  # noqa: PLC0415
-
     # Modes for functions would see the operation itself again.
     with torch._C.DisableTorchFunction():
         return operation.decompose(*args, **kwargs)

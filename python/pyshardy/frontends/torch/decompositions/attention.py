@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @decomposition("aten.scaled_dot_product_attention")
@@ -30,8 +29,6 @@ def scaled_dot_product_attention(
 
     PyTorch chooses between forms for its own kernels, which compute more than this.
     """
-    import torch  # noqa: PLC0415
-
     dtype = query.dtype
     wide = torch.promote_types(dtype, torch.float32)
     query, key, value = (each.to(wide) for each in (query, key, value))

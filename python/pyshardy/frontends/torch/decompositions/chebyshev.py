@@ -14,10 +14,11 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from torch import Tensor
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import _disable_current_modes
 
 _NODES = 48
 
@@ -41,8 +42,6 @@ class Series:
 
     def __call__(self, x: Tensor) -> Tensor:
         """Return the values of the series, by the recurrence of Clenshaw."""
-        import torch  # noqa: PLC0415
-
         middle, radius = (self.low + self.high) / 2, (self.high - self.low) / 2
         t = (torch.clamp(x, self.low, self.high) - middle) / radius
         first, *others = _coefficients(self, torch.finfo(x.dtype).eps)
@@ -55,9 +54,6 @@ class Series:
 @functools.cache
 def _coefficients(series: Series, precision: float) -> tuple[float, ...]:
     """Return the coefficients down to a precision, relative to the largest one."""
-    import torch  # noqa: PLC0415
-    from torch.utils._python_dispatch import _disable_current_modes  # noqa: PLC0415
-
     with _disable_current_modes():  # which trace the program
         numbers = torch.arange(_NODES, dtype=torch.float64)
         angles = torch.pi * (numbers + 0.5) / _NODES
@@ -72,8 +68,6 @@ def _coefficients(series: Series, precision: float) -> tuple[float, ...]:
 
 def evaluated(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """Return a function of numbers with at least 32 bits, in the type of others."""
-    import torch  # noqa: PLC0415
-
     dtype = x.dtype if x.is_floating_point() else torch.get_default_dtype()
     wide = torch.promote_types(dtype, torch.float32)
     return function(x.to(wide)).to(dtype)
@@ -90,8 +84,6 @@ def oscillation(of_cosine: Tensor, of_sine: Tensor, x: Tensor, phase: float) -> 
         x: the arguments.
         phase: the phase, a quarter of pi for the order 0, and three quarters for 1.
     """
-    import torch  # noqa: PLC0415
-
     sine, cosine = torch.sin(x), torch.cos(x)
     shift = math.sin(phase), math.cos(phase)
     turned = cosine * shift[1] + sine * shift[0], sine * shift[1] - cosine * shift[0]

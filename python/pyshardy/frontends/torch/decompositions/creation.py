@@ -6,19 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @decomposition("aten.scalar_tensor")
 def scalar_tensor(s: Any, *, dtype: Any = None, **_: Any) -> Tensor:
     """Return a tensor without dimensions."""
-    import torch  # noqa: PLC0415
-
     if dtype is None:
         dtype = torch.get_default_dtype()
     return torch.full((), s, dtype=dtype)
@@ -27,8 +25,6 @@ def scalar_tensor(s: Any, *, dtype: Any = None, **_: Any) -> Tensor:
 @decomposition("aten.normal.Tensor_Tensor", "aten.normal.Tensor_float", "aten.normal.float_Tensor")
 def normal(mean: Any, std: Any = 1.0, *, generator: Any = None) -> Tensor:
     """Draw numbers of a normal distribution."""
-    import torch  # noqa: PLC0415
-
     shape = torch.broadcast_shapes(*(getattr(each, "shape", ()) for each in (mean, std)))
     dtype = (mean if isinstance(mean, torch.Tensor) else std).dtype
     return mean + std * torch.randn(shape, dtype=dtype)
@@ -39,8 +35,6 @@ def normal_of_numbers(
     mean: float, std: float, size: Sequence[int], *, dtype: Any = None, **options: Any
 ) -> Tensor:
     """Draw numbers of a normal distribution."""
-    import torch  # noqa: PLC0415
-
     return mean + std * torch.randn(size, dtype=dtype or torch.get_default_dtype())
 
 
@@ -55,16 +49,12 @@ def randint_between(
     self: Tensor, low: int, high: int, *, dtype: Any = None, **options: Any
 ) -> Tensor:
     """Draw integers between bounds."""
-    import torch  # noqa: PLC0415
-
     return torch.randint(low, high, self.shape, dtype=torch.int64).to(dtype or self.dtype)
 
 
 @decomposition("aten.nonzero_static")
 def nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """Return the positions of a number of elements that aren't zero."""
-    import torch  # noqa: PLC0415
-
     flags = (self != 0).reshape(-1)
     count = flags.shape[0]
     order = torch.sort(~flags, stable=True)[1][:size]

@@ -6,19 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @decomposition("aten.cumsum")
 def cumsum(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """Add the elements up to each one, the parts of complex numbers apart."""
-    import torch  # noqa: PLC0415
-
     value = self if dtype is None else self.to(dtype)
     if not value.is_complex():
         return torch.cumsum(self, dim, dtype=dtype)
@@ -28,8 +26,6 @@ def cumsum(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 @decomposition("aten.cumprod")
 def cumprod(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """Multiply the elements up to each one."""
-    import torch  # noqa: PLC0415
-
     value = _converted(self, dtype)
     return _scan(lambda a, b: (a[0] * b[0],), (value,), (torch.ones_like,), dim)[0]
 
@@ -37,7 +33,6 @@ def cumprod(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 @decomposition("aten.logcumsumexp")
 def logcumsumexp(self: Tensor, dim: int) -> Tensor:
     """Return the logarithms of the cumulative sums of exponentials."""
-    import torch  # noqa: PLC0415
 
     def combine(a: Any, b: Any) -> Any:
         return (torch.logaddexp(a[0], b[0]),)
@@ -51,24 +46,18 @@ def logcumsumexp(self: Tensor, dim: int) -> Tensor:
 @decomposition("aten.cummax")
 def cummax(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """Return the largest element up to each one, and its last position; NaN is the largest."""
-    import torch  # noqa: PLC0415
-
     return _extremes(self, dim, torch.ge)
 
 
 @decomposition("aten.cummin")
 def cummin(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """Return the smallest element up to each one, and its last position; NaN is the smallest."""
-    import torch  # noqa: PLC0415
-
     return _extremes(self, dim, torch.le)
 
 
 def _extremes(
     value: Tensor, dim: int, precedes: Callable[[Tensor, Tensor], Tensor]
 ) -> tuple[Tensor, Tensor]:
-    import torch  # noqa: PLC0415
-
     dim %= value.dim()
     shape = [-1 if each == dim else 1 for each in range(value.dim())]
     positions = torch.arange(value.shape[dim], device=value.device).reshape(shape)
@@ -88,8 +77,6 @@ def _extremes(
 
 
 def _converted(value: Tensor, dtype: Any) -> Tensor:
-    import torch  # noqa: PLC0415
-
     if dtype is None and not (value.is_floating_point() or value.is_complex()):
         dtype = torch.int64
     return value if dtype is None else value.to(dtype)
@@ -106,8 +93,6 @@ def _scan(
     In each of the logarithmic number of steps, each element is combined with the one before it at
     a distance that doubles.
     """
-    import torch  # noqa: PLC0415
-
     if values[0].numel() == 0:
         return tuple(value.clone() for value in values)
     dim %= values[0].dim()

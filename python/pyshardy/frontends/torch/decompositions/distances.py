@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @decomposition("aten._cdist_forward")
@@ -28,8 +28,6 @@ def euclidean(x1: Tensor, x2: Tensor) -> Tensor:
 @decomposition("aten._pdist_forward")
 def pdist(self: Tensor, p: float = 2) -> Tensor:
     """Return the distances between all pairs of vectors, those of the first vector first."""
-    import torch  # noqa: PLC0415
-
     count = self.shape[0]
     rows = [
         _norm(self.narrow(0, row, 1) - self.narrow(0, row + 1, count - row - 1), p)
@@ -40,8 +38,6 @@ def pdist(self: Tensor, p: float = 2) -> Tensor:
 
 def _norm(difference: Tensor, p: float) -> Tensor:
     """Return the norms along the last dimension."""
-    import torch  # noqa: PLC0415
-
     size = torch.abs(difference)
     if p == 0:
         return torch.sum(size != 0, -1).to(size.dtype)
@@ -70,8 +66,6 @@ def vector_norm(
     dtype: Any = None,
 ) -> Tensor:
     """Return the norms along dimensions."""
-    import torch  # noqa: PLC0415
-
     value = self if dtype is None else self.to(dtype)
     if value.dim() == 0:
         return vector_norm(value.reshape(1), ord).reshape(())

@@ -7,12 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @decomposition(
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 )
 def replication_pad_backward(grad_output: Tensor, self: Tensor, padding: Sequence[int]) -> Tensor:
     """Return the gradient of a padding; that of the padding goes to the elements at the ends."""
-    import torch  # noqa: PLC0415
-
     made = grad_output
     for pair in range(len(padding) // 2):
         low, dim = padding[2 * pair], self.dim() - 1 - pair
@@ -45,8 +42,6 @@ def cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: float, cdist: Tensor
 @decomposition("aten._pdist_backward")
 def pdist_backward(grad: Tensor, self: Tensor, p: float, pdist: Tensor) -> Tensor:
     """Return the gradient of vectors from those of the distances of all pairs."""
-    import torch  # noqa: PLC0415
-
     count = self.shape[0]
     row, column = torch.arange(count).unsqueeze(1), torch.arange(count)
     low, high = torch.minimum(row, column), torch.maximum(row, column)
@@ -61,8 +56,6 @@ def pdist_backward(grad: Tensor, self: Tensor, p: float, pdist: Tensor) -> Tenso
 
 def _of_norm(difference: Tensor, norm: Tensor, p: float) -> Tensor:
     """Return the gradient of a norm, 0 where it is 0."""
-    import torch  # noqa: PLC0415
-
     sign, size = torch.sign(difference), torch.abs(difference)
     if p == 0:
         return torch.zeros_like(difference)
@@ -80,8 +73,6 @@ def weight_norm_backward(
     grad_w: Tensor, saved_v: Tensor, saved_g: Tensor, saved_norms: Tensor, dim: int
 ) -> tuple[Tensor, Tensor]:
     """Return the gradients of directions and norms of the slices of a weight."""
-    import torch  # noqa: PLC0415
-
     others = [each for each in range(saved_v.dim()) if each != dim % saved_v.dim()]
     along = torch.sum(grad_w * saved_v, others, keepdim=True)
     norms = saved_norms.reshape(along.shape)
@@ -110,8 +101,6 @@ def embedding_bag_backward(
     padding_idx: int = -1,
 ) -> Tensor:
     """Add the gradients of bags at their rows of a table."""
-    import torch  # noqa: PLC0415
-
     zeros = grad.new_zeros(num_weights, grad.shape[1])
     if mode == _LARGEST:
         is_filled = (bag_size > 0).unsqueeze(1)
@@ -132,8 +121,6 @@ def embedding_bag_backward(
 @decomposition("aten.masked_scatter_backward")
 def masked_scatter_backward(grad_output: Tensor, mask: Tensor, sizes: Sequence[int]) -> Tensor:
     """Return the gradient of the values that replaced those under a mask, in their order."""
-    import torch  # noqa: PLC0415
-
     count = 1
     for size in sizes:
         count *= size

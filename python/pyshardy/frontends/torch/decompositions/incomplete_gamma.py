@@ -16,14 +16,13 @@ of steps, so that devices need not agree when a loop ends.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 _LARGE, _STEPS, _NODES, _TINY = 100.0, 160, 32, 1e-300
 
@@ -41,8 +40,6 @@ def igammac(self: Tensor, other: Tensor) -> Tensor:
 
 
 def _regularized(a: Tensor, x: Tensor, *, is_upper: bool) -> Tensor:
-    import torch  # noqa: PLC0415
-
     dtype = torch.result_type(a, x)
     dtype = dtype if dtype.is_floating_point else torch.get_default_dtype()
     a, x = torch.broadcast_tensors(a.double(), x.double())
@@ -63,8 +60,6 @@ def _regularized(a: Tensor, x: Tensor, *, is_upper: bool) -> Tensor:
 
 def _regular(a: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     """Return P or Q for finite positive arguments, and whether it is Q."""
-    import torch  # noqa: PLC0415
-
     is_large, is_below = a > _LARGE, x < a + 1
     small = torch.clamp(a, max=_LARGE)
     below, above = torch.minimum(x, small + 1), torch.maximum(x, small + 1)
@@ -76,7 +71,6 @@ def _regular(a: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 def _series_and_fraction(a: Tensor, below: Tensor, above: Tensor) -> tuple[Tensor, Tensor]:
     """Return P of arguments below a + 1, and Q of those above."""
-    import torch  # noqa: PLC0415
     from torch._higher_order_ops.while_loop import while_loop_op  # noqa: PLC0415
 
     first = above + 1 - a
@@ -112,8 +106,6 @@ def _series_and_fraction(a: Tensor, below: Tensor, above: Tensor) -> tuple[Tenso
 
 
 def _apart_from_zero(value: Tensor) -> Tensor:
-    import torch  # noqa: PLC0415
-
     return torch.where(torch.abs(value) < _TINY, _TINY, value)
 
 
@@ -122,8 +114,6 @@ def _quadrature(a: Tensor, x: Tensor) -> Tensor:
 
     The integrand falls below the precision at 12 standard deviations from its peak.
     """
-    import torch  # noqa: PLC0415
-
     peak = a - 1
     deviation = torch.sqrt(peak)
     high = torch.maximum(peak + 11.5 * deviation, x + 6 * deviation)

@@ -7,27 +7,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @decomposition("aten.index_select")
 def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the elements at positions; one position may be a tensor without dimensions."""
-    import torch  # noqa: PLC0415
-
     return torch.index_select(self, dim, index.reshape(-1))
 
 
 @decomposition("aten.masked_scatter")
 def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Replace the elements where a mask is true by those of a tensor, in order."""
-    import torch  # noqa: PLC0415
-
     shape = torch.broadcast_shapes(self.shape, mask.shape)
     flags = mask.expand(shape).reshape(-1)
     position = torch.clamp(torch.cumsum(flags.long(), 0) - 1, 0, source.numel() - 1)
@@ -40,8 +35,6 @@ def as_strided(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     """Return elements at positions in memory, which has to be contiguous."""
-    import torch  # noqa: PLC0415
-
     if self.is_contiguous() and math.prod(size) == self.numel() and _is_row_major(size, stride):
         return self.reshape(size)
     positions = _positions(self, size, stride, storage_offset)
@@ -57,8 +50,6 @@ def as_strided_scatter(
     storage_offset: int | None = None,
 ) -> Tensor:
     """Replace elements at positions in memory, which has to be contiguous."""
-    import torch  # noqa: PLC0415
-
     positions = _positions(self, size, stride, storage_offset)
     flat = torch.scatter(self.reshape(-1), 0, positions.reshape(-1), src.reshape(-1))
     return flat.reshape(self.shape)
@@ -76,8 +67,6 @@ def _is_row_major(size: Sequence[int], stride: Sequence[int]) -> bool:
 def _positions(
     value: Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None
 ) -> Tensor:
-    import torch  # noqa: PLC0415
-
     if not value.is_contiguous():
         raise NotImplementedError("the tensor is not contiguous")
     last = (offset or 0) + sum((count - 1) * step for count, step in zip(size, stride, strict=True))
@@ -98,8 +87,6 @@ def index_put(
 
     With a mask, each element selects its value, so that no shape depends on the mask.
     """
-    import torch  # noqa: PLC0415
-
     first = indices[0]
     if len(indices) == 1 and first is not None and first.dtype in (torch.bool, torch.uint8):
         return _put_by_mask(self, first.bool(), values, accumulate)
@@ -116,8 +103,6 @@ def index_put(
 
 
 def _put_by_mask(self: Tensor, mask: Tensor, values: Tensor, accumulate: bool) -> Tensor:
-    import torch  # noqa: PLC0415
-
     inner = self.shape[mask.dim() :]
     flags = mask.reshape([*mask.shape, *[1] * len(inner)])
     if values.dim() <= len(inner) or values.shape[0] == 1:
@@ -134,8 +119,6 @@ def _put_by_mask(self: Tensor, mask: Tensor, values: Tensor, accumulate: bool) -
 @decomposition("aten.put")
 def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Replace elements of the flattened tensor, or add to them."""
-    import torch  # noqa: PLC0415
-
     count = math.prod(self.shape)
     position = index.reshape(-1)
     position = torch.where(position < 0, position + count, position)
@@ -149,8 +132,6 @@ def scatter_with_operation(
     self: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: str
 ) -> Tensor:
     """Add elements to others, or multiply others by them."""
-    import torch  # noqa: PLC0415
-
     return torch.scatter_reduce(self, dim, index, src, {"add": "sum", "multiply": "prod"}[reduce])
 
 
@@ -159,8 +140,6 @@ def scatter_value_with_operation(
     self: Tensor, dim: int, index: Tensor, value: float, *, reduce: str
 ) -> Tensor:
     """Add a number to elements, or multiply them by it."""
-    import torch  # noqa: PLC0415
-
     src = torch.full(index.shape, value, dtype=self.dtype)
     return scatter_with_operation(self, dim, index, src, reduce=reduce)
 
@@ -176,8 +155,6 @@ def index_reduce(
     include_self: bool = True,
 ) -> Tensor:
     """Reduce slices of a tensor with those of another one."""
-    import torch  # noqa: PLC0415
-
     shape = [-1 if each == dim % self.dim() else 1 for each in range(self.dim())]
     indices = index.reshape(shape).expand(source.shape)
     return torch.scatter_reduce(self, dim, indices, source, reduce, include_self=include_self)
@@ -192,16 +169,12 @@ def embedding(
     sparse: bool = False,
 ) -> Tensor:
     """Return rows of a table; the other arguments are for the gradient."""
-    import torch  # noqa: PLC0415
-
     return torch.embedding(weight, indices)
 
 
 @decomposition("aten.take")
 def take(self: Tensor, index: Tensor) -> Tensor:
     """Return elements by their positions in the flat tensor."""
-    import torch  # noqa: PLC0415
-
     flat, positions = self.reshape(-1), index.reshape(-1)
     positions = torch.where(positions < 0, positions + flat.shape[0], positions)
     return torch.index_select(flat, 0, positions).reshape(index.shape)
@@ -212,8 +185,6 @@ def embedding_renorm(
     self: Tensor, indices: Tensor, max_norm: float, norm_type: float = 2.0
 ) -> Tensor:
     """Scale the rows with given indices to a largest norm."""
-    import torch  # noqa: PLC0415
-
     norms = torch.linalg.vector_norm(self, norm_type, 1, keepdim=True)
     rows = torch.arange(self.shape[0], device=self.device)
     is_looked_up = torch.any(indices.reshape(-1, 1) == rows, 0).unsqueeze(1)

@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 _STEPS_PER_BIT = 1.4405
 """Steps of Euclid's algorithm for each bit: the most for consecutive Fibonacci numbers."""
@@ -24,7 +24,6 @@ def gcd(self: Tensor, other: Tensor) -> Tensor:
     The number of steps is that of the largest integers of the type, so that the loop is elementwise
     and devices need not agree when it ends.
     """
-    import torch  # noqa: PLC0415
     from torch._higher_order_ops.while_loop import while_loop_op  # noqa: PLC0415
 
     dtype = torch.result_type(self, other)
@@ -51,8 +50,6 @@ def gcd(self: Tensor, other: Tensor) -> Tensor:
 @decomposition("aten.lcm")
 def lcm(self: Tensor, other: Tensor) -> Tensor:
     """Return the least common multiples."""
-    import torch  # noqa: PLC0415
-
     divisor = torch.gcd(self, other)
     quotient = torch.div(self, torch.where(divisor == 0, 1, divisor), rounding_mode="trunc")
     return torch.abs(quotient * other)

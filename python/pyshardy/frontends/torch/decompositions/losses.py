@@ -10,12 +10,10 @@ bring all of them to each device, and lose the sharding of the batch in the back
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 _NONE, _MEAN = 0, 1  # `at::Reduction`
 
@@ -25,8 +23,6 @@ def nll_loss_forward(
     self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
 ) -> tuple[Tensor, Tensor]:
     """Return the loss and the total weight."""
-    import torch  # noqa: PLC0415
-
     chosen = _chosen(self, target)
     found = -torch.where(chosen, self, 0).sum(_class_dim(self))
     weights = _weights(self, target, weight, ignore_index)
@@ -48,8 +44,6 @@ def nll_loss_backward(
     total_weight: Tensor,
 ) -> Tensor:
     """Return the gradient of the loss."""
-    import torch  # noqa: PLC0415
-
     gradient = grad_output / total_weight if reduction == _MEAN else grad_output
     weighted = -gradient * _weights(self, target, weight, ignore_index)
     return torch.where(_chosen(self, target), weighted.unsqueeze(_class_dim(self)), 0)
@@ -66,8 +60,6 @@ def _of_classes(values: Tensor, scores: Tensor) -> Tensor:
 
 def _chosen(scores: Tensor, target: Tensor) -> Tensor:
     """Return whether each class is the target."""
-    import torch  # noqa: PLC0415
-
     dim = _class_dim(scores)
     classes = torch.arange(scores.shape[dim], device=scores.device, dtype=target.dtype)
     return _of_classes(classes, scores) == target.unsqueeze(dim)
@@ -75,8 +67,6 @@ def _chosen(scores: Tensor, target: Tensor) -> Tensor:
 
 def _weights(scores: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int) -> Tensor:
     """Return the weight of each target."""
-    import torch  # noqa: PLC0415
-
     if weight is None:
         return (target != ignore_index).to(scores.dtype)
     of_classes = torch.where(_chosen(scores, target), _of_classes(weight, scores), 0)

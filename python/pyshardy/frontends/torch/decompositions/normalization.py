@@ -5,12 +5,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @decomposition("aten.native_group_norm")
@@ -28,8 +26,6 @@ def native_group_norm(
 
     PyTorch's form for CPUs reads the weights of channels by strides.
     """
-    import torch  # noqa: PLC0415
-
     wide = torch.promote_types(input.dtype, torch.float32)
     groups = input.to(wide).reshape(N, group, C // group * HxW)
     mean = torch.mean(groups, 2, keepdim=True)

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.chebyshev import evaluated
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 Step = Callable[[int, Any, Any, Any], Any]
 """Returns the polynomial of degree k + 1, from k, x, and those of degrees k and k - 1."""
@@ -35,8 +35,6 @@ def _register(name: str, first: Callable[[Any], Any], step: Step, *, shifted: bo
     @decomposition(f"aten.special_{name}.n_scalar")
     def polynomial(x: Tensor, n: int) -> Tensor:  # pyright: ignore[reportUnusedFunction]
         def of(x: Tensor) -> Tensor:
-            import torch  # noqa: PLC0415
-
             x = 2 * x - 1 if shifted else x
             before, last = torch.zeros_like(x), torch.ones_like(x)
             for degree in range(int(n)):

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @decomposition("aten.max_pool2d_with_indices")
@@ -24,8 +24,6 @@ def max_pool2d_with_indices(
     ceil_mode: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Return the largest elements of windows, and their positions in the image."""
-    import torch  # noqa: PLC0415
-
     options = kernel_size, stride or kernel_size, padding, dilation
     values = torch.ops.aten.max_pool2d(self, *options, ceil_mode)
     return values, _positions_of_windows(self, values.shape[-2:], *options)
@@ -41,8 +39,6 @@ def max_pool3d_with_indices(
     ceil_mode: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Return the largest elements of windows, and their positions in the volume."""
-    import torch  # noqa: PLC0415
-
     options = kernel_size, stride or kernel_size, padding, dilation
     values = torch.ops.aten.max_pool3d(self, *options, ceil_mode)
     return values, _positions_of_windows(self, values.shape[-3:], *options)
@@ -57,8 +53,6 @@ def _positions_of_windows(
     dilation: Sequence[int],
 ) -> Tensor:
     """Return the first positions of the largest elements, dimension by dimension."""
-    import torch  # noqa: PLC0415
-
     count = len(sizes)
     steps = [_of_dims(each, count) for each in (kernel_size, stride, padding, dilation)]
     shape = value.shape[-count:]
@@ -79,8 +73,6 @@ def fractional_max_pool(
     self: Tensor, kernel_size: Sequence[int], output_size: Sequence[int], random_samples: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return the largest elements of windows with random distances, and their positions."""
-    import torch  # noqa: PLC0415
-
     count = len(output_size)
     batched = self.reshape([-1, *self.shape[-count - 1 :]])
     outer, sizes = batched.shape[:2], batched.shape[2:]
@@ -105,8 +97,6 @@ def fractional_max_pool(
 
 def _random_starts(sample: Tensor, size: int, count: int, kernel: int) -> Tensor:
     """Return the starts of windows, the last one at the end."""
-    import torch  # noqa: PLC0415
-
     end = torch.full_like(sample, size - kernel).long()
     if count == 1:
         return end
@@ -124,8 +114,6 @@ def _random_starts(sample: Tensor, size: int, count: int, kernel: int) -> Tensor
 )
 def max_pool_backward(grad_output: Tensor, self: Tensor, kernel_size: Any, *options: Any) -> Tensor:
     """Add gradients at the positions of the largest elements, the last one of the options."""
-    import torch  # noqa: PLC0415
-
     *_, indices = options
     count = len(kernel_size)
     outer = self.shape[: self.dim() - count]
@@ -146,8 +134,6 @@ def _avg_pool_backward(
     divisor_override: int | None,
 ) -> Tensor:
     """Add the gradients of all windows of each element, by a product for each dimension."""
-    import torch  # noqa: PLC0415
-
     steps = [_of_dims(each, count) for each in (kernel_size, stride or kernel_size, padding)]
     made = grad_output if divisor_override is None else grad_output / divisor_override
     for dim in range(count):
@@ -167,8 +153,6 @@ def _avg_pool_backward(
 @decomposition("aten.adaptive_max_pool2d", "aten.adaptive_max_pool3d")
 def adaptive_max_pool(self: Tensor, output_size: Sequence[int]) -> tuple[Tensor, Tensor]:
     """Return the largest elements of parts of equal sizes, and their positions."""
-    import torch  # noqa: PLC0415
-
     count = len(output_size)
     shape = self.shape[-count:]
     value, position = self, _flat_positions(self, shape)
@@ -185,8 +169,6 @@ def adaptive_max_pool(self: Tensor, output_size: Sequence[int]) -> tuple[Tensor,
 @decomposition("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d", "aten.adaptive_avg_pool1d")
 def adaptive_avg_pool(self: Tensor, output_size: Sequence[int]) -> Tensor:
     """Return the means of parts of equal sizes, by a product with a matrix for each dimension."""
-    import torch  # noqa: PLC0415
-
     count = len(output_size)
     for dim in range(-count, 0):
         size, parts = self.shape[dim], output_size[dim]
@@ -202,8 +184,6 @@ def adaptive_avg_pool(self: Tensor, output_size: Sequence[int]) -> Tensor:
 
 def _parts(size: int, parts: int) -> tuple[Tensor, Tensor]:
     """Return the beginnings and ends of parts, which may overlap by one element."""
-    import torch  # noqa: PLC0415
-
     index = torch.arange(parts)
     starts = torch.div(index * size, parts, rounding_mode="floor")
     ends = torch.div((index + 1) * size + parts - 1, parts, rounding_mode="floor")
@@ -211,8 +191,6 @@ def _parts(size: int, parts: int) -> tuple[Tensor, Tensor]:
 
 
 def _flat_positions(value: Tensor, shape: Sequence[int]) -> Tensor:
-    import torch  # noqa: PLC0415
-
     total = 1
     for size in shape:
         total *= size
@@ -223,8 +201,6 @@ def _largest(
     value: Tensor, position: Tensor, dim: int, members: Tensor, is_inside: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return the largest elements of windows along a dimension, and their positions."""
-    import torch  # noqa: PLC0415
-
     count, kernel = members.shape
     indices = torch.clamp(members, 0, value.shape[dim] - 1).reshape(-1)
 
@@ -259,8 +235,6 @@ def embedding_bag(
     padding_idx: int | None = -1,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Reduce the rows of a table in bags of indices: to sums, means or the largest elements."""
-    import torch  # noqa: PLC0415
-
     bags = offsets.shape[0] - bool(include_last_offset)
     place = torch.arange(indices.shape[0], device=indices.device)
     bag = torch.sum(offsets[:bags].unsqueeze(1) <= place, 0) - 1
@@ -318,8 +292,6 @@ for _count in (2, 3):
 
 def _shares(averages: Tensor, size: int, dim: int) -> Tensor:
     """Return the share of each of so many elements in each average along a dimension."""
-    import torch  # noqa: PLC0415
-
     count, device = averages.shape[dim], averages.device
     average = torch.arange(count, device=device).unsqueeze(1)
     first = torch.div(average * size, count, rounding_mode="floor")

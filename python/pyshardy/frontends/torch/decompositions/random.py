@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @decomposition("aten.multinomial")
@@ -21,8 +22,6 @@ def multinomial(
 
     Without replacement, these are the largest sums of logarithms of weights and Gumbel noise.
     """
-    import torch  # noqa: PLC0415
-
     weights = self if self.dim() > 1 else self.unsqueeze(0)
     if replacement:
         sums = torch.cumsum(weights, 1)
@@ -44,46 +43,32 @@ def exponential(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Ten
 @decomposition("aten.cauchy")
 def cauchy(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Tensor:
     """Draw numbers of a Cauchy distribution."""
-    import torch  # noqa: PLC0415
-
     return median + sigma * torch.tan(torch.pi * (_uniform(self) - 0.5))
 
 
 @decomposition("aten.geometric")
 def geometric(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
     """Draw numbers of a geometric distribution."""
-    import math  # noqa: PLC0415
-
-    import torch  # noqa: PLC0415
-
     return torch.ceil(torch.log(_uniform(self)) / math.log1p(-p)).to(self.dtype)
 
 
 @decomposition("aten.log_normal")
 def log_normal(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any = None) -> Tensor:
     """Draw numbers whose logarithms are normally distributed."""
-    import torch  # noqa: PLC0415
-
     return torch.exp(mean + std * torch.randn_like(self))
 
 
 def _uniform(like: Tensor) -> Tensor:
     """Return uniform numbers between 0 and 1, exclusive, of the shape of a tensor."""
-    import torch  # noqa: PLC0415
-
     tiny = torch.finfo(like.dtype).tiny if like.is_floating_point() else 1e-38
     return torch.clamp(torch.rand(like.shape), min=tiny)
 
 
 def _exponential(like: Tensor) -> Tensor:
-    import torch  # noqa: PLC0415
-
     return -torch.log(_uniform(like)).to(like.dtype)
 
 
 @decomposition("aten.randperm.default")
 def randperm(n: int, *, dtype: Any = None, **options: Any) -> Tensor:
     """Draw a permutation: the order of uniform numbers."""
-    import torch  # noqa: PLC0415
-
     return torch.argsort(torch.rand(n)).to(dtype or torch.int64)

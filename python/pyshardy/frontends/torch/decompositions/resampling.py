@@ -10,12 +10,11 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 _LINEAR, _NEAREST = 0, 1
 _ZEROS, _BORDER = 0, 1
@@ -56,8 +55,6 @@ def grid_sampler(
     self: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
     """Return the values of volumes at positions, by the elements around each."""
-    import torch  # noqa: PLC0415
-
     axes = _axes(self, grid, interpolation_mode, padding_mode, align_corners)
     total = torch.zeros([*self.shape[:2], *grid.shape[1:-1]], dtype=self.dtype)
     for corners in itertools.product(*(axis.corners for axis in axes)):
@@ -77,8 +74,6 @@ def grid_sampler_backward(
     output_mask: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None]:
     """Return the gradients of images or volumes, and of the positions in them."""
-    import torch  # noqa: PLC0415
-
     axes = _axes(input, grid, interpolation_mode, padding_mode, align_corners)
     outer = input.shape[:2]
     of_input = torch.zeros_like(input).reshape([*outer, -1])
@@ -104,8 +99,6 @@ def _axes(
     value: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> list[_Axis]:
     """Return the positions along the dimensions; those of a grid begin with the last one."""
-    import torch  # noqa: PLC0415
-
     if interpolation_mode not in (_LINEAR, _NEAREST):
         raise NotImplementedError("the mode 'bicubic' has no gradient; use 'bilinear'")
     axes: list[_Axis] = []
@@ -123,8 +116,6 @@ def _axes(
 
 
 def _corner(place: Tensor, weight: Tensor, slope: float, size: int) -> _Corner:
-    import torch  # noqa: PLC0415
-
     inside = ((place >= 0) & (place < size)).to(weight.dtype)
     return _Corner(torch.clamp(place, 0, size - 1).long(), weight * inside, slope * inside)
 
@@ -139,8 +130,6 @@ def _index(axes: Sequence[_Axis], corners: Sequence[_Corner]) -> Tensor:
 
 def _values(value: Tensor, axes: Sequence[_Axis], corners: Sequence[_Corner]) -> Tensor:
     """Return the elements of a volume."""
-    import torch  # noqa: PLC0415
-
     outer, shape = value.shape[:2], corners[0].element.shape[1:]
     index = _index(axes, corners).reshape(outer[0], 1, -1).expand(*outer, -1)
     return torch.gather(value.reshape([*outer, -1]), 2, index).reshape([*outer, *shape])
@@ -153,8 +142,6 @@ def _place(
 
     Also their derivatives.
     """
-    import torch  # noqa: PLC0415
-
     scale = torch.full_like(position, ((size - 1) if align_corners else size) / 2)
     place = (position + 1) / 2 * (size - 1) if align_corners else ((position + 1) * size - 1) / 2
     if padding_mode == _ZEROS:
@@ -170,15 +157,11 @@ def _place(
 
 
 def _triangle(x: Tensor) -> Tensor:
-    import torch  # noqa: PLC0415
-
     return torch.clamp(1 - torch.abs(x), min=0)
 
 
 def _cubic(x: Tensor) -> Tensor:
     """Return the cubic kernel of Keys for -0.5."""
-    import torch  # noqa: PLC0415
-
     x = torch.abs(x)
     inside = (1.5 * x - 2.5) * x * x + 1
     outside = ((-0.5 * x + 2.5) * x - 4) * x + 2
@@ -186,8 +169,6 @@ def _cubic(x: Tensor) -> Tensor:
 
 
 def _lanczos(x: Tensor) -> Tensor:
-    import torch  # noqa: PLC0415
-
     return torch.where(torch.abs(x) < 3, torch.sinc(x) * torch.sinc(x / 3), 0)
 
 
@@ -236,8 +217,6 @@ for _name in _FILTERS:
 
 def _weights(name: str, given: int, made: int, align_corners: bool, scale: float | None) -> Tensor:
     """Return the weight of each element in each of those made, which add up to 1."""
-    import torch  # noqa: PLC0415
-
     if align_corners:
         step = (given - 1) / (made - 1) if made > 1 else 0.0
     else:

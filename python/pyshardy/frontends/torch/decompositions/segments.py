@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @decomposition("aten.histogram.bin_ct")
@@ -24,8 +23,6 @@ def histogram(
     density: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Return the counts in bins of equal width, and the edges of the bins."""
-    import torch  # noqa: PLC0415
-
     low, high = (torch.full((), each, dtype=self.dtype) for each in range or (0, 0))
     if range is None:
         low, high = torch.amin(self), torch.amax(self)
@@ -41,8 +38,6 @@ def histogram_of_edges(
     self: Tensor, bins: Tensor, *, weight: Tensor | None = None, density: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Return the counts between given edges; the last bin contains its end."""
-    import torch  # noqa: PLC0415
-
     x = self.reshape(-1, 1)
     is_last = torch.arange(bins.shape[0] - 1) == bins.shape[0] - 2
     inside = (x >= bins[:-1]) & ((x < bins[1:]) | (is_last & (x == bins[1:])))
@@ -76,8 +71,6 @@ def segment_reduce(
     initial: float | None = None,
 ) -> Tensor:
     """Return the reductions of segments of the first dimension, given by lengths or offsets."""
-    import torch  # noqa: PLC0415
-
     if indices is not None:
         raise NotImplementedError("give lengths or offsets")
     segment, sizes = _segments(data, lengths, offsets, axis)
@@ -107,8 +100,6 @@ def segment_reduce_backward(
     initial: float | None = None,
 ) -> Tensor:
     """Return the gradient of the elements of segments."""
-    import torch  # noqa: PLC0415
-
     segment, sizes = _segments(data, lengths, offsets, axis)
 
     def of_elements(value: Tensor) -> Tensor:
@@ -134,8 +125,6 @@ def _segments(
 
     Elements outside have a number behind all segments.
     """
-    import torch  # noqa: PLC0415
-
     if axis != 0:
         raise NotImplementedError("only segments of the first dimension are supported")
     if offsets is not None:

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @decomposition("aten.topk")
@@ -22,8 +22,6 @@ def topk(
     sorted: bool = True,  # noqa: A002
 ) -> tuple[Tensor, Tensor]:
     """Return the first elements in an order, sorted in any case."""
-    import torch  # noqa: PLC0415
-
     values, indices = torch.sort(self, stable=True, dim=dim, descending=largest)
     return values.narrow(dim, 0, k), indices.narrow(dim, 0, k)
 
@@ -31,8 +29,6 @@ def topk(
 @decomposition("aten.kthvalue")
 def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Return the element at a position of the ascending order."""
-    import torch  # noqa: PLC0415
-
     values, indices = torch.sort(self, stable=True, dim=dim)
     return _reduced(values.narrow(dim, k - 1, 1), indices.narrow(dim, k - 1, 1), dim, keepdim)
 
@@ -40,8 +36,6 @@ def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tupl
 @decomposition("aten.median.dim")
 def median(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Return the lower one of the elements in the middle; NaN if there is one."""
-    import torch  # noqa: PLC0415
-
     values, indices = torch.sort(self, stable=True, dim=dim)
     position = torch.full_like(indices.narrow(dim, 0, 1), (self.shape[dim] - 1) // 2)
     if self.is_floating_point():
@@ -53,8 +47,6 @@ def median(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tenso
 @decomposition("aten.nanmedian.dim")
 def nanmedian(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Return the lower one of the elements in the middle, without those that are NaN."""
-    import torch  # noqa: PLC0415
-
     if not self.is_floating_point():
         return median(self, dim, keepdim)
     values, indices = torch.sort(self, stable=True, dim=dim)
@@ -78,8 +70,6 @@ def nanmedian_of_all(self: Tensor) -> Tensor:
 @decomposition("aten.mode")
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Return the smallest one of the most frequent elements, and its last position."""
-    import torch  # noqa: PLC0415
-
     values, indices = torch.sort(self, stable=True, dim=dim)
     along, last = values.movedim(dim, -1), indices.movedim(dim, -1)
     equal = along.unsqueeze(-1) == along.unsqueeze(-2)
@@ -93,39 +83,29 @@ def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Te
 @decomposition("aten.max.dim")
 def max_along(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Return the largest elements along a dimension, and their first positions."""
-    import torch  # noqa: PLC0415
-
     return torch.amax(self, dim, keepdim), torch.argmax(self, dim, keepdim)
 
 
 @decomposition("aten.min.dim")
 def min_along(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Return the smallest elements along a dimension, and their first positions."""
-    import torch  # noqa: PLC0415
-
     return torch.amin(self, dim, keepdim), torch.argmin(self, dim, keepdim)
 
 
 @decomposition("aten.argmax")
 def argmax(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Return the first position of the largest element; NaN is the largest."""
-    import torch  # noqa: PLC0415
-
     return _first(self, torch.amax, dim, keepdim)
 
 
 @decomposition("aten.argmin")
 def argmin(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Return the first position of the smallest element; NaN is the smallest."""
-    import torch  # noqa: PLC0415
-
     return _first(self, torch.amin, dim, keepdim)
 
 
 def _first(value: Tensor, extreme: Any, dim: int | None, keepdim: bool) -> Tensor:
     """Return the first position of an extreme element."""
-    import torch  # noqa: PLC0415
-
     if dim is None:
         found = _first(value.reshape(-1), extreme, 0, False)
         return found.reshape([1] * value.dim()) if keepdim else found
@@ -144,8 +124,6 @@ def _taken(
     values: Tensor, indices: Tensor, position: Tensor, dim: int, keepdim: bool
 ) -> tuple[Tensor, Tensor]:
     """Return the elements at positions along a dimension, of two tensors."""
-    import torch  # noqa: PLC0415
-
     found, at = torch.gather(values, dim, position), torch.gather(indices, dim, position)
     return _reduced(found, at, dim, keepdim)
 
@@ -165,8 +143,6 @@ def searchsorted(
     sorter: Tensor | None = None,
 ) -> Tensor:
     """Return the positions to insert elements at: the numbers of those before them."""
-    import torch  # noqa: PLC0415
-
     if sorter is not None:
         sorted_sequence = torch.gather(sorted_sequence, -1, sorter)
     is_list = sorted_sequence.dim() == 1
@@ -180,8 +156,6 @@ def searchsorted(
 @decomposition("aten.searchsorted.Scalar")
 def searchsorted_scalar(sorted_sequence: Tensor, self: float, **options: Any) -> Tensor:
     """Return the position to insert a number at."""
-    import torch  # noqa: PLC0415
-
     number = torch.full((), self, dtype=sorted_sequence.dtype, device=sorted_sequence.device)
     return searchsorted(sorted_sequence, number, **options)
 
@@ -203,8 +177,6 @@ def bucketize_scalar(self: float, boundaries: Tensor, **options: Any) -> Tensor:
 @decomposition("aten.histc")
 def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:  # noqa: A002
     """Count the elements in bins of equal width."""
-    import torch  # noqa: PLC0415
-
     value = self.reshape(-1)
     if not value.numel():
         return value.new_zeros(bins)
@@ -227,7 +199,5 @@ def isin(
     elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
     """Whether each element is among others."""
-    import torch  # noqa: PLC0415
-
     found = torch.any(elements.unsqueeze(-1) == test_elements.reshape(-1), -1)
     return ~found if invert else found

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @decomposition("aten.diagonal", "aten.diagonal_copy")
@@ -31,8 +31,6 @@ def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Ten
 @decomposition("aten.unfold", "aten.unfold_copy")
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Return the windows along a dimension."""
-    import torch  # noqa: PLC0415
-
     if self.dim() == 0:
         return self.reshape(1)[:size]
     dim = dimension % self.dim()
@@ -46,8 +44,6 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
 @decomposition("aten.roll")
 def roll(self: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
     """Shift the elements along dimensions, from the end to the beginning."""
-    import torch  # noqa: PLC0415
-
     shifts, dims = ([each] if isinstance(each, int) else list(each) for each in (shifts, dims))
     if not dims:
         return roll(self.reshape(-1), shifts, [0]).reshape(self.shape)
@@ -64,8 +60,6 @@ def diagonal_scatter(
     self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Tensor:
     """Replace a diagonal of matrices."""
-    import torch  # noqa: PLC0415
-
     dim1, dim2 = dim1 % self.dim(), dim2 % self.dim()
     matrices = self.movedim((dim1, dim2), (-2, -1))
     rows, columns = matrices.shape[-2:]

@@ -9,12 +9,11 @@ They pad with zeros, which keeps the other dimensions sharded. PyTorch would sca
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @decomposition("aten.slice_backward")
@@ -47,8 +46,6 @@ def slice_scatter(
     step: int = 1,
 ) -> Tensor:
     """Return a tensor with a slice overwritten."""
-    import torch  # noqa: PLC0415
-
     dim %= self.dim()
     size = self.shape[dim]
     part = range(*slice(start, end, step).indices(size))
@@ -66,8 +63,6 @@ def slice_scatter(
 
 def _placed(x: Tensor, dim: int, part: range, size: int) -> Tensor:
     """Return zeros with a tensor in a part of a dimension."""
-    import torch  # noqa: PLC0415
-
     if part.step > 1 and len(part):
         # Each element is followed by zeros in a dimension that is merged with its own.
         spread = _padded(x.unsqueeze(dim + 1), dim + 1, 0, part.step - 1)
@@ -77,8 +72,6 @@ def _placed(x: Tensor, dim: int, part: range, size: int) -> Tensor:
 
 
 def _padded(x: Tensor, dim: int, before: int, after: int) -> Tensor:
-    import torch  # noqa: PLC0415
-
     if not before and not after:
         return x.clone()
     return torch.constant_pad_nd(x, [0, 0] * (x.dim() - dim - 1) + [before, after], 0)

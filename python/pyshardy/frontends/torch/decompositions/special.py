@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.chebyshev import Series, evaluated, oscillation
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 Function = Callable[["Tensor"], "Tensor"]
 
@@ -40,8 +40,6 @@ def _eager(name: str) -> Function:
     """Return a function of `torch.special`."""
 
     def function(x: Tensor) -> Tensor:
-        import torch  # noqa: PLC0415
-
         return getattr(torch.special, name)(x)
 
     return function
@@ -65,8 +63,6 @@ _I1E = (
 @_function("aten.special_i0e")
 def i0e(x: Tensor) -> Tensor:
     """Return the Bessel function I0 times exp(-abs(x))."""
-    import torch  # noqa: PLC0415
-
     size = torch.abs(x)
     large = torch.clamp(size, min=_LARGE)
     return torch.where(size < _LARGE, _I0E[0](size), _I0E[1](1 / large) * torch.rsqrt(large))
@@ -75,8 +71,6 @@ def i0e(x: Tensor) -> Tensor:
 @_function("aten.special_i1e")
 def i1e(x: Tensor) -> Tensor:
     """Return the Bessel function I1 times exp(-abs(x))."""
-    import torch  # noqa: PLC0415
-
     size = torch.abs(x)
     large = torch.clamp(size, min=_LARGE)
     outside = torch.sign(x) * _I1E[1](1 / large) * torch.rsqrt(large)
@@ -86,16 +80,12 @@ def i1e(x: Tensor) -> Tensor:
 @_function("aten.i0", "aten.special_i0", "aten.special_modified_bessel_i0")
 def i0(x: Tensor) -> Tensor:
     """Return the Bessel function I0."""
-    import torch  # noqa: PLC0415
-
     return torch.exp(torch.abs(x)) * i0e(x)
 
 
 @_function("aten.special_i1", "aten.special_modified_bessel_i1")
 def i1(x: Tensor) -> Tensor:
     """Return the Bessel function I1."""
-    import torch  # noqa: PLC0415
-
     return torch.exp(torch.abs(x)) * i1e(x)
 
 
@@ -106,16 +96,12 @@ _MIDDLE = 2.0
 
 def _regular_k0(square: Tensor) -> Tensor:
     """Return `K0(x) + log(x / 2) I0(x)`, a function of the square of x."""
-    import torch  # noqa: PLC0415
-
     x = square.sqrt()
     return torch.special.modified_bessel_k0(x) + torch.log(x / 2) * torch.special.i0(x)
 
 
 def _regular_k1(square: Tensor) -> Tensor:
     """Return `x (K1(x) - log(x / 2) I1(x))`, a function of the square of x."""
-    import torch  # noqa: PLC0415
-
     x = square.sqrt()
     return x * (torch.special.modified_bessel_k1(x) - torch.log(x / 2) * torch.special.i1(x))
 
@@ -133,8 +119,6 @@ _K1 = (
 @_function("aten.special_scaled_modified_bessel_k0")
 def scaled_k0(x: Tensor) -> Tensor:
     """Return the Bessel function K0 times exp(x)."""
-    import torch  # noqa: PLC0415
-
     small, large = torch.clamp(x, max=_MIDDLE), torch.clamp(x, min=_MIDDLE)
     near = torch.exp(small) * (_K0[0](small * small) - torch.log(small / 2) * i0(small))
     made = torch.where(x < _MIDDLE, near, _K0[1](1 / large) * torch.rsqrt(large))
@@ -144,8 +128,6 @@ def scaled_k0(x: Tensor) -> Tensor:
 @_function("aten.special_scaled_modified_bessel_k1")
 def scaled_k1(x: Tensor) -> Tensor:
     """Return the Bessel function K1 times exp(x)."""
-    import torch  # noqa: PLC0415
-
     small, large = torch.clamp(x, max=_MIDDLE), torch.clamp(x, min=_MIDDLE)
     near = _K1[0](small * small) / small + torch.log(small / 2) * i1(small)
     made = torch.where(x < _MIDDLE, torch.exp(small) * near, _K1[1](1 / large) * torch.rsqrt(large))
@@ -155,16 +137,12 @@ def scaled_k1(x: Tensor) -> Tensor:
 @_function("aten.special_modified_bessel_k0")
 def k0(x: Tensor) -> Tensor:
     """Return the Bessel function K0."""
-    import torch  # noqa: PLC0415
-
     return torch.exp(-x) * scaled_k0(x)
 
 
 @_function("aten.special_modified_bessel_k1")
 def k1(x: Tensor) -> Tensor:
     """Return the Bessel function K1."""
-    import torch  # noqa: PLC0415
-
     return torch.exp(-x) * scaled_k1(x)
 
 
@@ -178,8 +156,6 @@ def _amplitudes(order: int) -> tuple[Series, Series]:
     """Return P, and Q times x, of `oscillation` as functions of `1 / x**2`."""
 
     def parts(u: Tensor) -> tuple[Tensor, Tensor, Any, Any]:
-        import torch  # noqa: PLC0415
-
         x = torch.rsqrt(u)
         scale = torch.sqrt(torch.pi * x / 2)
         first, second = (_eager(f"bessel_{kind}{order}")(x) * scale for kind in "jy")
@@ -218,8 +194,6 @@ _AMPLITUDES = _amplitudes(0), _amplitudes(1)
 
 
 def _large(order: int, size: Tensor) -> Any:
-    import torch  # noqa: PLC0415
-
     large = torch.clamp(size, min=_OSCILLATING)
     of_cosine, of_sine = (each(1 / (large * large)) for each in _AMPLITUDES[order])
     return oscillation(of_cosine, of_sine / large, large, _PHASES[order])
@@ -228,8 +202,6 @@ def _large(order: int, size: Tensor) -> Any:
 @_function("aten.special_bessel_j0")
 def j0(x: Tensor) -> Tensor:
     """Return the Bessel function J0."""
-    import torch  # noqa: PLC0415
-
     size = torch.abs(x)
     return torch.where(size < _OSCILLATING, _J0(x * x), _large(0, size)[0])
 
@@ -237,8 +209,6 @@ def j0(x: Tensor) -> Tensor:
 @_function("aten.special_bessel_j1")
 def j1(x: Tensor) -> Tensor:
     """Return the Bessel function J1."""
-    import torch  # noqa: PLC0415
-
     size = torch.abs(x)
     return torch.where(size < _OSCILLATING, x * _J1(x * x), torch.sign(x) * _large(1, size)[0])
 
@@ -246,8 +216,6 @@ def j1(x: Tensor) -> Tensor:
 @_function("aten.special_bessel_y0")
 def y0(x: Tensor) -> Tensor:
     """Return the Bessel function Y0."""
-    import torch  # noqa: PLC0415
-
     near = _Y0(x * x) + 2 / torch.pi * torch.log(x) * _J0(x * x)
     made = torch.where(x < _OSCILLATING, near, _large(0, x)[1])
     return torch.where(x == 0, -torch.inf, made)
@@ -256,8 +224,6 @@ def y0(x: Tensor) -> Tensor:
 @_function("aten.special_bessel_y1")
 def y1(x: Tensor) -> Tensor:
     """Return the Bessel function Y1."""
-    import torch  # noqa: PLC0415
-
     near = x * _Y1(x * x) + 2 / torch.pi * (torch.log(x) * x * _J1(x * x) - 1 / x)
     made = torch.where(x < _OSCILLATING, near, _large(1, x)[1])
     return torch.where(x == 0, -torch.inf, made)
@@ -269,8 +235,6 @@ _SPHERICAL = Series(lambda square: _eager("spherical_bessel_j0")(square.sqrt()),
 @_function("aten.special_spherical_bessel_j0")
 def spherical_j0(x: Tensor) -> Tensor:
     """Return the spherical Bessel function, sin(x) / x."""
-    import torch  # noqa: PLC0415
-
     size = torch.abs(x)
     made = torch.where(size < 1, _SPHERICAL(x * x), torch.sin(x) / torch.clamp(size, min=1))
     made = torch.where(x < -1, -made, made)
@@ -288,8 +252,6 @@ _FAR_TAIL = Series(lambda u: _eager("ndtri")((-1 / (2 * u * u)).exp()) * u, 1 / 
 @_function("aten.special_erfcx")
 def erfcx(x: Tensor) -> Tensor:
     """Return the complementary error function times exp(x * x)."""
-    import torch  # noqa: PLC0415
-
     size = torch.abs(x)
     made = _ERFCX(2 / (size + 2)) / (2 * size + 1)
     return torch.where(x < 0, 2 * torch.exp(x * x) - made, made)
@@ -298,8 +260,6 @@ def erfcx(x: Tensor) -> Tensor:
 @_function("aten.special_ndtri")
 def ndtri(x: Tensor) -> Tensor:
     """Return the arguments for which the normal distribution function has given values."""
-    import torch  # noqa: PLC0415
-
     tail = torch.minimum(x, 1 - x)
     y = torch.sqrt(-2 * torch.log(torch.clamp(tail, max=_TAIL)))
     outside = y * torch.where(y < _FAR, _NEAR_TAIL(y), _FAR_TAIL(1 / y))

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @decomposition("aten.var_mean.correction")
@@ -19,8 +19,6 @@ def var_mean(
     self: Tensor, dim: Any = None, *, correction: float | None = None, keepdim: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Return variances and means."""
-    import torch  # noqa: PLC0415
-
     dims = [each % max(self.dim(), 1) for each in dim] if dim else list(range(self.dim()))
     count = math.prod(self.shape[each] for each in dims) if self.dim() else 1
     mean = torch.mean(self, dims, keepdim=True) if self.dim() else self
@@ -41,15 +39,11 @@ def var(self: Tensor, dim: Any = None, **options: Any) -> Tensor:
 @decomposition("aten.std.correction")
 def std(self: Tensor, dim: Any = None, **options: Any) -> Tensor:
     """Return standard deviations."""
-    import torch  # noqa: PLC0415
-
     return torch.sqrt(var(self, dim, **options))
 
 
 @decomposition("aten.std_mean.correction")
 def std_mean(self: Tensor, dim: Any = None, **options: Any) -> tuple[Tensor, Tensor]:
     """Return standard deviations and means."""
-    import torch  # noqa: PLC0415
-
     variance, mean = var_mean(self, dim, **options)
     return torch.sqrt(variance), mean

@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    import torch
-    from torch import Tensor
 
 
 @decomposition("aten.bartlett_window")
 def bartlett_window(length: int, periodic: bool = True, **options: Any) -> Tensor:
     """Return a triangle."""
-    import torch  # noqa: PLC0415
-
     return 1 - torch.abs(_positions(length, periodic, **options))
 
 
@@ -47,8 +44,6 @@ def blackman_window(length: int, periodic: bool = True, **options: Any) -> Tenso
 @decomposition("aten.kaiser_window")
 def kaiser_window(length: int, periodic: bool = True, beta: float = 12.0, **options: Any) -> Tensor:
     """Return quotients of Bessel functions."""
-    import torch  # noqa: PLC0415
-
     position = _positions(length, periodic, **options)
     largest = torch.i0(torch.full_like(position, beta))
     return torch.i0(beta * torch.sqrt(1 - position * position)) / largest
@@ -56,8 +51,6 @@ def kaiser_window(length: int, periodic: bool = True, beta: float = 12.0, **opti
 
 def _cosines(coefficients: Sequence[float], *args: Any, **options: Any) -> Tensor:
     """Return a sum of cosines whose frequencies are multiples of each other."""
-    import torch  # noqa: PLC0415
-
     angle = math.pi * _positions(*args, **options)
     first, *others = coefficients
     terms = (each * torch.cos(order * angle) for order, each in enumerate(others, 1))
@@ -73,8 +66,6 @@ def _positions(
     **_: Any,
 ) -> Tensor:
     """Return positions in a window from -1 to 1, of which a periodic one leaves out the last."""
-    import torch  # noqa: PLC0415
-
     kind = dtype or torch.get_default_dtype()
     if length == 1:
         return torch.zeros(1, dtype=kind, device=device)
@@ -85,8 +76,6 @@ def _positions(
 @decomposition("aten.fft_fftfreq")
 def fftfreq(n: int, d: float = 1.0, **options: Any) -> Tensor:
     """Return the frequencies of a Fourier transform, the negative ones last."""
-    import torch  # noqa: PLC0415
-
     first = torch.arange((n + 1) // 2, dtype=_dtype(options))
     last = torch.arange(-(n // 2), 0, dtype=first.dtype)
     return torch.cat((first, last)) * (1 / (n * d))
@@ -95,13 +84,9 @@ def fftfreq(n: int, d: float = 1.0, **options: Any) -> Tensor:
 @decomposition("aten.fft_rfftfreq")
 def rfftfreq(n: int, d: float = 1.0, **options: Any) -> Tensor:
     """Return the frequencies of a Fourier transform of real numbers."""
-    import torch  # noqa: PLC0415
-
     return torch.arange(n // 2 + 1, dtype=_dtype(options)) * (1 / (n * d))
 
 
 def _dtype(options: Mapping[str, Any]) -> torch.dtype:
     """Return the type in options of a tensor to make, or the default one."""
-    import torch  # noqa: PLC0415
-
     return options.get("dtype") or torch.get_default_dtype()

@@ -16,6 +16,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
+from torch.fx import map_arg
+
 from mlir_sdy.diagnostics import PassError
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import TORCH_CALL, ir, passmanager
@@ -99,8 +102,6 @@ def lowering_of(node: Any) -> BuildFunction | None:
 
 
 def _has_complex_numbers(node: Any) -> bool:
-    import torch  # noqa: PLC0415
-
     values = (value for one in (node, *node.all_input_nodes) for value in values_of(one))
     return any(isinstance(value, torch.Tensor) and value.is_complex() for value in values)
 
@@ -132,8 +133,6 @@ def _lower(call: ir.Operation, node: Any, functions: Mapping[str, ir.Operation])
     Raises:
         PassError: the operation has no counterpart for its types.
     """
-    from torch.fx import map_arg  # noqa: PLC0415
-
     lower = lowering_of(node)
     assert lower is not None
     operands = iter(call.operands)

@@ -9,7 +9,12 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind, OutputKind
+from torch.fx import GraphModule
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch.autograd_calls import check_hooks
@@ -17,11 +22,6 @@ from pyshardy.frontends.torch.signature import Signature, graph_of_tensors, sign
 from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
 from pyshardy.frontends.torch.tracing import exported
 from pyshardy.frontends.torch.training.scopes import source_of
-
-if TYPE_CHECKING:
-    import torch
-    from torch.export import ExportedProgram
-    from torch.fx import GraphModule
 
 Loss = Callable[..., Any]
 """Returns a scalar from the output of a model and the targets."""
@@ -68,8 +68,6 @@ def forward_of(
     Raises:
         UsageError: PyTorch can't export the model, or the loss isn't a scalar.
     """
-    from torch.export.graph_signature import InputKind  # noqa: PLC0415
-
     check_hooks(model)
     names = _names_of_targets(model, loss, len(targets))
     module = _with_loss(model, loss, names)
@@ -139,7 +137,6 @@ def _with_loss(
     model: torch.nn.Module, loss: Loss | None, targets: Sequence[str]
 ) -> torch.nn.Module:
     """Return a module with the inputs of a model and the targets, whose output is the loss."""
-    import torch  # noqa: PLC0415
 
     def forward(*args: Any, **kwargs: Any) -> Any:
         given = [kwargs.pop(name) for name in targets]
@@ -173,8 +170,6 @@ def _loss_in(output: Any) -> Any:
 
 def _check_loss(program: ExportedProgram) -> None:
     """Raise an error unless the only output is a floating-point scalar."""
-    from torch.export.graph_signature import OutputKind  # noqa: PLC0415
-
     specs = program.graph_signature.output_specs
     outputs = [spec for spec in specs if spec.kind is OutputKind.USER_OUTPUT]
     by_name = {node.name: node for node in program.graph.nodes}

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+from torch.overrides import TorchFunctionMode
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.suggest import did_you_mean
-
-if TYPE_CHECKING:
-    import torch
-    from torch.optim import Optimizer
 
 STEP, RATE = "step", "lr"
 
@@ -31,15 +32,11 @@ Initial = Callable[["torch.Tensor", Group], "torch.Tensor"]
 
 
 def _zeros(parameter: torch.Tensor, _: Group) -> torch.Tensor:
-    import torch  # noqa: PLC0415
-
     return torch.zeros_like(parameter, memory_format=torch.preserve_format)
 
 
 def _scalar(value: float) -> Initial:
     def of(_: torch.Tensor, _group: Group) -> torch.Tensor:
-        import torch  # noqa: PLC0415
-
         is_double = torch.get_default_dtype() is torch.float64
         dtype = torch.float64 if is_double else torch.float32
         return torch.tensor(float(value), dtype=dtype)
@@ -52,8 +49,6 @@ def _rate_scalar(parameter: torch.Tensor, group: Group) -> torch.Tensor:
 
 
 def _rates(parameter: torch.Tensor, group: Group) -> torch.Tensor:
-    import torch  # noqa: PLC0415
-
     return torch.full_like(parameter, float(group[RATE]))
 
 
@@ -97,8 +92,6 @@ _INITIAL: dict[str, Callable[[Group], dict[str, Initial]]] = {
 
 def supported() -> list[str]:
     """Return the names of the supported classes that this PyTorch has."""
-    import torch  # noqa: PLC0415
-
     return [name for name in _INITIAL if hasattr(torch.optim, name)]
 
 
@@ -113,8 +106,6 @@ def optimizer_of(written: Any, parameters: Sequence[torch.nn.Parameter]) -> Opti
     Raises:
         UsageError: there is no such optimizer, or its step can't be traced.
     """
-    import torch  # noqa: PLC0415
-
     names = supported()
     if isinstance(written, str):
         by_lower = {name.lower(): name for name in names}
@@ -144,8 +135,6 @@ def _choice(names: Sequence[str]) -> str:
 
 def _declared(optimizer: Optimizer) -> Callable[[Group], dict[str, Initial]] | None:
     """Return the initial state of an optimizer by its class or the nearest base class."""
-    import torch  # noqa: PLC0415
-
     for kind in type(optimizer).__mro__:
         if getattr(torch.optim, kind.__name__, None) is kind and kind.__name__ in _INITIAL:
             return _INITIAL[kind.__name__]
@@ -156,8 +145,6 @@ def state_of(
     optimizer: Optimizer, parameter: torch.nn.Parameter, group: Group
 ) -> dict[str, torch.Tensor]:
     """Return the tensors of the state for a parameter: the current ones, or the initial ones."""
-    import torch  # noqa: PLC0415
-
     current = optimizer.state.get(parameter)
     if current:
         return {
@@ -190,8 +177,6 @@ def make_step(
         rates: the learning rate of each group.
         before: a function of the parameters that is called first, such as one that clips gradients.
     """
-    import torch  # noqa: PLC0415
-
     copy = object.__new__(type(optimizer))
     copy.__dict__.update(optimizer.__dict__)
     copy.param_groups = [
@@ -228,8 +213,6 @@ def _scalars_as_tensors() -> Any:
     A learning rate that is a tensor becomes the `alpha` of `add_` or the `value` of `addcdiv_`,
     which take numbers.
     """
-    from torch import Tensor  # noqa: PLC0415
-    from torch.overrides import TorchFunctionMode  # noqa: PLC0415
 
     class Mode(TorchFunctionMode):
         def __torch_function__(

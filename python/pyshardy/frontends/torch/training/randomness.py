@@ -15,10 +15,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import torch
+import torch
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _BITS = 24  # of a uniform number, as many as the mantissa of f32 has
@@ -37,8 +36,6 @@ class SeededRandomness:
 
     def definitions(self) -> dict[Any, Callable[..., Any]]:
         """Return the definitions by operation, as `make_fx` takes decompositions."""
-        import torch  # noqa: PLC0415
-
         aten = torch.ops.aten
 
         def native_dropout(x: torch.Tensor, p: float, train: bool | None) -> Any:
@@ -93,8 +90,6 @@ class SeededRandomness:
 
     def _bits(self, shape: Sequence[int]) -> torch.Tensor:
         """Return numbers with 64 random bits."""
-        import torch  # noqa: PLC0415
-
         assert self.seed is not None
         stream = _mixed(self.seed + _signed(self._calls * _GOLDEN))
         self._calls += 1
@@ -106,15 +101,11 @@ class SeededRandomness:
 
     def _uniform(self, shape: Sequence[int]) -> torch.Tensor:
         """Return numbers from 0 to 1, without 1."""
-        import torch  # noqa: PLC0415
-
         bits = _shifted(self._bits(shape), 64 - _BITS)
         return bits.to(torch.float32) * 2.0**-_BITS
 
     def _normal(self, shape: Sequence[int]) -> torch.Tensor:
         """Return normally distributed numbers, by the transform of Box and Muller."""
-        import torch  # noqa: PLC0415
-
         radius = torch.sqrt(-2 * torch.log1p(-self._uniform(shape)))
         return radius * torch.cos(2 * math.pi * self._uniform(shape))
 
@@ -127,8 +118,6 @@ def _mixed(x: torch.Tensor) -> torch.Tensor:
 
 def _shifted(x: torch.Tensor, by: int) -> torch.Tensor:
     """Shift right, and fill with zeros; PyTorch has no unsigned shift."""
-    import torch  # noqa: PLC0415
-
     shifted = torch.bitwise_right_shift(x, torch.full((), by, dtype=x.dtype, device=x.device))
     return shifted & (2 ** (64 - by) - 1)
 

@@ -17,13 +17,12 @@ from __future__ import annotations
 import contextlib
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import torch
+from torch.fx import Graph, Node
 
 from mlir_sdy.diagnostics import SourceLocation
 from pyshardy.frontends.torch.frames import OWN_FOLDER, frames_outside, place_in
-
-if TYPE_CHECKING:
-    from torch.fx import Graph, Node
 
 
 class Places:
@@ -34,8 +33,6 @@ class Places:
     """
 
     def __init__(self, caller: str) -> None:
-        from torch.fx import Graph  # noqa: PLC0415
-
         self._caller = caller
         self._nodes = Graph()
         self.optimizer = self._named("optimizer", caller, "optimizer")
@@ -84,8 +81,6 @@ def caller() -> str:
 
 def source_of(node: Node) -> SourceLocation | None:
     """Return the location of an operation in the user's source, or None."""
-    import torch  # noqa: PLC0415
-
     folders = str(Path(torch.__file__).parent), OWN_FOLDER
     trace = node.meta.get("stack_trace") or ""
     for folder in folders:

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch.optim import Optimizer
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch.signature import free_name
 from pyshardy.frontends.torch.training.optimizers import RATE, STEP, state_of
-
-if TYPE_CHECKING:
-    import torch
-    from torch.optim import Optimizer
 
 
 @dataclass(frozen=True)
@@ -74,8 +73,6 @@ class OptimizerState:
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the current tensors by name."""
-        import torch  # noqa: PLC0415
-
         groups = self.optimizer.param_groups
         found: dict[str, torch.Tensor] = {}
         for name, keys in self.names.items():

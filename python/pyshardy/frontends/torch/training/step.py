@@ -17,7 +17,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch._subclasses.functional_tensor import dispatch_functionalize
+from torch.fx import Graph, GraphModule, Node, traceback
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch.differentiation import interpreter, origin_of, record, stand_ins
@@ -27,10 +31,6 @@ from pyshardy.frontends.torch.training.optimizers import make_step
 from pyshardy.frontends.torch.training.randomness import SeededRandomness
 from pyshardy.frontends.torch.training.scopes import Places, caller
 from pyshardy.frontends.torch.training.state import OptimizerState, StepNames
-
-if TYPE_CHECKING:
-    import torch
-    from torch.fx import Graph, GraphModule, Node
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,6 @@ def step_graph(
     Raises:
         UsageError: the loss depends on no parameter, or the step of the optimizer can't be traced.
     """
-    import torch  # noqa: PLC0415
-    from torch._subclasses.functional_tensor import dispatch_functionalize  # noqa: PLC0415
-
     places = Places(caller())
     graph = forward.module.graph
     places.name_forward(graph)
@@ -114,8 +111,6 @@ class _Step:
 
     def run(self, *arguments: torch.Tensor) -> list[torch.Tensor]:
         """Return the loss, and all state after the step."""
-        from torch.fx import traceback  # noqa: PLC0415
-
         count = len(self.tensors)
         states = dict(zip(self.tensors, arguments[:count], strict=True))
         values = dict(zip(self.forward.signature.arguments, arguments[count:], strict=True))
@@ -164,9 +159,6 @@ def _gradients(
     known: dict[int, torch.Tensor],
 ) -> tuple[torch.Tensor, Sequence[torch.Tensor | None]]:
     """Return the loss and the gradients of leaves, None for those that it doesn't depend on."""
-    import torch  # noqa: PLC0415
-    from torch.fx import traceback  # noqa: PLC0415
-
     origins: dict[Any, Node] = {}
     arguments = [values[name] for name in forward.signature.arguments]
     outputs = interpreter(forward.module, origins, known).run(*arguments)

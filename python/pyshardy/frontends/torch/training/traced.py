@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import torch
+from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
@@ -19,9 +21,6 @@ from pyshardy.frontends.torch.signature import Constant
 from pyshardy.frontends.torch.training.forward import Forward
 from pyshardy.frontends.torch.training.state import OptimizerState, StepNames
 from pyshardy.local_program.tensor_spec import Array
-
-if TYPE_CHECKING:
-    import torch
 
 Value = TypeVar("Value")
 
@@ -96,8 +95,6 @@ class TracedTraining:
             arguments = traced.new_state(results) | traced.batch(tokens, labels)
             results = program.run_sharded(arguments, "xla")
         """
-        from torch.utils import _pytree as pytree  # noqa: PLC0415
-
         args, kwargs, given = batch_of(inputs, targets)
         names = self._forward.targets
         message = "the step was traced for other inputs"
@@ -145,8 +142,6 @@ class TracedTraining:
         Args:
             results: the results of the program, from `run` or `run_sharded`.
         """
-        import torch  # noqa: PLC0415
-
         arrays = dict(zip(self.results, results, strict=True))
         current = self.state
         new = {

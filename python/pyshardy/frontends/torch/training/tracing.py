@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
 
 from mlir_sdy.diagnostics import UsageError, emit, error, warning
 from mlir_sdy.host import ir
@@ -30,11 +32,7 @@ from pyshardy.frontends.torch.training.optimizers import optimizer_of
 from pyshardy.frontends.torch.training.state import StepNames, optimizer_state
 from pyshardy.frontends.torch.training.step import step_graph
 from pyshardy.frontends.torch.training.traced import TracedTraining, batch_of
-from pyshardy.packages import require
 from pyshardy.pipeline.collection import collection_paused
-
-if TYPE_CHECKING:
-    import torch
 
 
 @collection_paused()
@@ -103,7 +101,6 @@ def trace_training(
         PassError: an operation can't be expressed in StableHLO.
         VerificationError: a sharding is invalid on the mesh.
     """
-    require("torch", "sdy.torch.trace_training", extra="torch")
     _check_types(model, loss)
     layouts = Layouts.of(model, (), mesh)
     trainable = [each for each in model.parameters() if each.requires_grad]
@@ -152,8 +149,6 @@ def trace_training(
 
 
 def _check_types(model: Any, loss: Any) -> None:
-    import torch  # noqa: PLC0415
-
     if not isinstance(model, torch.nn.Module):
         raise UsageError(error(f"expected a torch.nn.Module, got: {type(model).__name__}"))
     if loss is not None and not callable(loss):
