@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.frontends.torch.decompositions.registry import decomposition
+from pyshardy.frontends.torch.registry import decomposition
 
 _NONE, _MEAN, _SUM = range(3)
 _REDUCTIONS = {"none": _NONE, "mean": _MEAN, "sum": _SUM}

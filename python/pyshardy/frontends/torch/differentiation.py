@@ -28,7 +28,7 @@ from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch.autograd_calls import call_of, is_exported
-from pyshardy.frontends.torch.fragment_tracing import without_mkldnn
+from pyshardy.frontends.torch.fragments import without_mkldnn
 from pyshardy.frontends.torch.registry import short_name
 from pyshardy.frontends.torch.replacing import replaced_attribute
 from pyshardy.frontends.torch.signature import Result, Signature, graph_of_tensors, signature_of

@@ -6,21 +6,26 @@
 3. The operations that the importer passes on are lowered (`lowerings`).
 4. Dimensions that PyTorch merges around matrix products are restored (the pass
    `sdy-unmerge-batch-dimensions`).
+
+An operation of `model.layers[0].up` gets the location `"layers.0/up/linear"("model.py":40)`, in the
+form that JAX has for scopes. The importer takes locations from stack traces only, so that the name
+travels there as a further frame.
 """
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch.fx import Graph, GraphModule, Node
 
 from mlir_sdy.diagnostics import PassError, UsageError, error
 from mlir_sdy.dialect import Context
-from mlir_sdy.host import context_for_torch, imported_from_torch, ir, location_of
+from mlir_sdy.host import context_for_torch, identity, imported_from_torch, ir, location_of
 from mlir_sdy.stages import stage
 from mlir_sdy.traversal import operations_in
 from pyshardy.frontends.torch import failures
@@ -30,7 +35,6 @@ from pyshardy.frontends.torch.decompositions import decomposition_of
 from pyshardy.frontends.torch.frames import folder_of_torch, frames_outside
 from pyshardy.frontends.torch.lowerings import has_lowering, lower_calls, lowering_of
 from pyshardy.frontends.torch.lowerings.builder import is_unsigned
-from pyshardy.frontends.torch.scopes import frame_of, name_locations
 from pyshardy.irtools.constants import splat_of
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
@@ -200,3 +204,65 @@ def _drop_comparison_types(module: ir.Module) -> None:
     for compare in operations_named(["stablehlo.compare"], module):
         if is_unsigned(compare.operands[0]):
             CompareView(compare).compare_type = None
+
+
+_PREFIX = "pyshardy.scope:"
+
+
+def frame_of(module_stack: Mapping[str, tuple[str, Any]] | None, operation: str) -> str:
+    """Return the frame that names the scopes of an operation; an empty text without any.
+
+    Args:
+        module_stack: the paths of the modules around it, the innermost last (see `torch.fx`).
+        operation: the name of the operation.
+    """
+    path = [*module_stack.values()][-1][0] if module_stack else ""
+    if not path:
+        return ""
+    scopes = re.sub(r"\.(?!\d+(?:[.)]|\Z))", "/", path)  # the number of a layer stays at its list
+    return f'  File "{_PREFIX}{scopes}/{operation}", line 1, in forward\n    \n'
+
+
+def name_locations(module: ir.Module) -> None:
+    """Replace these frames by names around the locations of operations.
+
+    The locations of arguments, which are those of their first users, lose the frames.
+    """
+    known: dict[int, tuple[str, ir.Location | None]] = {}
+
+    def parts(location: ir.Location) -> tuple[str, ir.Location | None]:
+        key = identity(location.attr)
+        if key not in known:
+            known[key] = _without_frame(location)
+        return known[key]
+
+    for view in operations_in(module.operation):
+        operation = view.operation
+        name, rest = parts(operation.location)
+        if name and rest is not None:
+            operation.location = ir.Location.name(name, rest, operation.context)
+        for block in (block for region in operation.regions for block in region.blocks):
+            for argument in block.arguments:
+                name, rest = parts(argument.location)
+                if name and rest is not None:
+                    argument.set_location(rest)
+
+
+def _without_frame(location: ir.Location) -> tuple[str, ir.Location | None]:
+    """Return the name in a location, or an empty text, and the location without its frame."""
+    if isinstance(location, ir.FileLineColLoc):
+        filename = str(location.filename).strip('"')
+        is_frame = filename.startswith(_PREFIX)
+        return (filename.removeprefix(_PREFIX), None) if is_frame else ("", location)
+    if isinstance(location, ir.CallSiteLoc):
+        inner, outer = _without_frame(location.callee), _without_frame(location.caller)
+        if inner[1] is None or outer[1] is None:
+            return inner[0] or outer[0], inner[1] or outer[1]
+        both = ir.Location.callsite(inner[1], [outer[1]], context=location.context)
+        return inner[0] or outer[0], both
+    if isinstance(location, ir.FusedLoc):
+        parts = [_without_frame(part) for part in location.locations]
+        kept = [part for _, part in parts if part is not None]
+        name = next((name for name, _ in parts if name), "")
+        return name, ir.Location.fused(kept, context=location.context) if kept else None
+    return "", location

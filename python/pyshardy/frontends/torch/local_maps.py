@@ -36,8 +36,12 @@ from torch.utils import _pytree as pytree
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.frontends.meshes import DEFAULT_NAME
-from pyshardy.frontends.torch.dtensor_placements import sharding_of_placements
-from pyshardy.frontends.torch.dtensors import Layouts, containing_mesh, mesh_of_device_mesh
+from pyshardy.frontends.torch.dtensors import (
+    Layouts,
+    containing_mesh,
+    mesh_of_device_mesh,
+    sharding_of_placements,
+)
 from pyshardy.frontends.torch.replacing import replaced_attribute
 
 NAME = "pyshardy.local_map.default"

@@ -28,7 +28,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings
-from pyshardy.frontends.torch.dtensor_placements import placements_of_sharding
+from pyshardy.frontends.torch.dtensors import placements_of_sharding
 from pyshardy.irtools.tensor_types import Shape, shape_of
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.frontends.torch import failures, grouped_products
+from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.connectionist import ctc_loss
 from pyshardy.frontends.torch.replacing import Replacements, replaced_attribute
 
@@ -191,9 +191,10 @@ def _always(*_: Any, **__: Any) -> bool:
 
 def _replaced() -> Replacements:
     nanquantile = functools.partial(quantile, ignores_nan=True)
-    grouped_mm = grouped_products.takes, grouped_products.grouped_mm
     names = (torch, "_grouped_mm"), (torch.nn.functional, "grouped_mm")  # since PyTorch 2.8, 2.10
-    of_groups = {getattr(owner, name): grouped_mm for owner, name in names if hasattr(owner, name)}
+    of_groups = {
+        getattr(owner, name): (_takes, grouped_mm) for owner, name in names if hasattr(owner, name)
+    }
     return {
         **of_groups,
         torch.bincount: (_has_minlength, bincount),
@@ -279,3 +280,61 @@ def static_functions(
             yield with_replacements.__code__
     finally:
         Distribution.set_default_validate_args(was_checked)
+
+
+def grouped_mm(
+    mat_a: torch.Tensor,
+    mat_b: torch.Tensor,
+    offs: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None,
+    out_dtype: torch.dtype | None = None,
+) -> torch.Tensor:
+    """Multiply matrices in groups: of rows, of columns, or of the contracted dimension.
+
+    Args:
+        mat_a: the first matrices, `(S, K)` or `(G, M, K)`; `(M, S)` with groups of `S`.
+        mat_b: the second ones, `(G, K, N)` or `(K, S)`; `(S, N)` with groups of `S`.
+        offs: the end of each group; None if both have a dimension of groups.
+        bias: is added to the results.
+        out_dtype: the type of the results.
+    """
+    if offs is None or mat_a.dim() == mat_b.dim() == 3:
+        made = torch.bmm(mat_a, mat_b)
+    else:
+        made = _grouped_mm_operation()(mat_a, mat_b, offs)
+    made = made if bias is None else made + bias
+    return made if out_dtype is None else made.to(out_dtype)
+
+
+def _takes(mat_a: Any, mat_b: Any, *_: Any, **__: Any) -> bool:
+    """Whether `torch.export` refuses the types of a product that PyTorch computes."""
+    return mat_a.dtype == mat_b.dtype and mat_a.dtype in (torch.float32, torch.float16)
+
+
+@functools.cache
+def _grouped_mm_operation() -> Any:
+    """Register the operation for matrices in groups, and its gradient, and return it."""
+    library = torch.library.Library("pyshardy", "FRAGMENT")
+    library.define("grouped_mm(Tensor lhs, Tensor rhs, Tensor offsets) -> Tensor")
+    _LIBRARIES.append(library)
+    operation = torch.ops.pyshardy.grouped_mm
+
+    def types_of(lhs: torch.Tensor, rhs: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
+        groups = offsets.shape if lhs.dim() == rhs.dim() else ()
+        return lhs.new_empty(*groups, lhs.shape[-2], rhs.shape[-1])
+
+    def keep(ctx: Any, inputs: Any, output: Any) -> None:  # noqa: ARG001 (the names count)
+        ctx.save_for_backward(*inputs)
+
+    def differentiate(ctx: Any, gradient: torch.Tensor) -> Any:
+        lhs, rhs, offsets = ctx.saved_tensors
+        return operation(gradient, rhs.mT, offsets), operation(lhs.mT, gradient, offsets), None
+
+    name = "pyshardy::grouped_mm"
+    torch.library.register_fake(name, types_of, lib=library)
+    torch.library.register_autograd(name, differentiate, setup_context=keep, lib=library)
+    return operation
+
+
+_LIBRARIES: list[Any] = []
+"""The registered libraries, kept alive: PyTorch unregisters operations with their library."""

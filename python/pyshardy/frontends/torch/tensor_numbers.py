@@ -27,13 +27,14 @@ from torch.fx import Graph, GraphModule, Node, map_arg
 
 from mlir_sdy.diagnostics import PassError
 from pyshardy.frontends.torch import failures
-from pyshardy.frontends.torch.fragment_tracing import Call, trace_fragment
 from pyshardy.frontends.torch.fragments import (
+    Call,
     fake_mode_of,
     is_mutation,
     module_of,
     splice,
     tensor_nodes,
+    trace_fragment,
 )
 from pyshardy.frontends.torch.registry import Registry, name_of
 

@@ -2,21 +2,25 @@
 """Tracing of PyTorch modules, whose weights become arguments."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false, reportPrivateUsage=false
 
 from __future__ import annotations
 
 import contextlib
+import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.export import ExportedProgram
 from torch.fx import GraphModule
+from torch.nn.utils import stateless
 from torch.utils import _pytree as pytree
 
-from mlir_sdy.diagnostics import PassError, UsageError, error
+from mlir_sdy.diagnostics import PassError, UsageError, emit, error, remark
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.stages import stage
@@ -34,8 +38,6 @@ from pyshardy.frontends.torch.autograd_calls import (
 from pyshardy.frontends.torch.conversion import start_conversion
 from pyshardy.frontends.torch.differentiation import with_derivatives
 from pyshardy.frontends.torch.dtensors import Layouts, as_global, weights_of
-from pyshardy.frontends.torch.fake_weights import weights_on_cpu
-from pyshardy.frontends.torch.flex_attention import dense_flex_attention
 from pyshardy.frontends.torch.fragments import light_graphs
 from pyshardy.frontends.torch.frames import (
     OWN_FOLDER,
@@ -48,6 +50,7 @@ from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.local_maps import kept_local_maps
 from pyshardy.frontends.torch.mutations import without_mutations
 from pyshardy.frontends.torch.patterns import Axes, match
+from pyshardy.frontends.torch.replacing import replaced_attribute
 from pyshardy.frontends.torch.signature import Signature, signature_of
 from pyshardy.frontends.torch.static_shapes import static_functions
 from pyshardy.frontends.torch.traced import TracedModule
@@ -214,3 +217,103 @@ def name_values(entry: ir.Operation, arguments: Sequence[str], results: Sequence
         value.set_location(ir.Location.name(name, value.location, context))
     named = {index: ir.StringAttr.get(name, context) for index, name in enumerate(results)}
     set_result_attributes(entry, "jax.result_info", named)
+
+
+@contextlib.contextmanager
+def weights_on_cpu(module: torch.nn.Module, inputs: Any) -> Iterator[Any]:
+    """Give weights on the device `meta` a CPU as their device, for export, and yield the inputs.
+
+    PyTorch refuses operations on tensors of several devices, such as `meta` and that of a tensor
+    that the code makes. The tensors stay without values.
+
+    Args:
+        module: the module, which has its own weights again after the `with` block.
+        inputs: a tree with its inputs.
+    """
+    weights = dict(weights_of(module))
+    leaves = [leaf for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, torch.Tensor)]
+    if not any(_is_on_meta(each) for each in (*weights.values(), *leaves)):
+        yield inputs
+        return
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    made: dict[int, Any] = {}  # tied weights stay tied
+
+    def on_cpu(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        if id(value) not in made:
+            made[id(value)] = _on_cpu(value, mode)
+        return made[id(value)]
+
+    replaced = {name: on_cpu(weight) for name, weight in weights.items()}
+    with stateless._reparametrize_module(module, replaced):
+        yield pytree.tree_map(on_cpu, inputs)
+
+
+def _is_on_meta(tensor: torch.Tensor) -> bool:
+    return tensor.device.type == "meta" and not isinstance(tensor, FakeTensor)
+
+
+def _on_cpu(tensor: torch.Tensor, mode: Any) -> torch.Tensor:
+    if not _is_on_meta(tensor):
+        return mode.from_tensor(tensor)
+    with mode:
+        made = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device="cpu")
+        if isinstance(tensor, torch.nn.Parameter):
+            return torch.nn.Parameter(made, requires_grad=tensor.requires_grad)
+    return made
+
+
+_MODULE = "torch.nn.attention.flex_attention"
+
+
+@contextlib.contextmanager
+def dense_flex_attention() -> Iterator[None]:
+    """Compute `flex_attention` by its definition inside the `with` block."""
+    module: Any = sys.modules.get(_MODULE)  # a user of the function has imported it
+    if not hasattr(module, "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG"):  # before PyTorch 2.8
+        yield
+        return
+    from torch._higher_order_ops.flex_attention import math_attention  # noqa: PLC0415
+
+    def dense(*args: Any, **kwargs: Any) -> Any:
+        emit(remark("'flex_attention' is traced as its dense meaning, with all scores in memory"))
+        return math_attention(*args, **kwargs)
+
+    with contextlib.ExitStack() as stack:
+        for name, value in (
+            ("flex_attention_hop", dense),
+            ("_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG", True),
+            ("_validate_device", _accept),  # kernels for CPUs have no backward
+            ("_vmap_for_bhqkv", _as_operations(module._vmap_for_bhqkv)),
+        ):
+            stack.enter_context(replaced_attribute(module, name, value))
+        yield
+
+
+def _accept(*_: Any) -> None:
+    """Accept all devices."""
+
+
+def _as_operations(vmapped: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that leaves operations on whole tensors in the place of `torch.vmap`.
+
+    `torch.export` keeps nested calls of `torch.vmap`, but not the tensors that they make.
+    """
+    from torch.fx.experimental.proxy_tensor import (  # noqa: PLC0415
+        _temp_remove_pre_dispatch_torch_function_mode,
+        disable_proxy_modes_tracing,
+        make_fx,
+    )
+
+    def with_operations(*args: Any, **kwargs: Any) -> Callable[..., Any]:
+        function = vmapped(*args, **kwargs)
+
+        def run(*tensors: Any) -> Any:
+            with disable_proxy_modes_tracing(), _temp_remove_pre_dispatch_torch_function_mode():
+                graph = make_fx(function)(*tensors)
+            return graph(*tensors)
+
+        return run
+
+    return with_operations

@@ -20,60 +20,9 @@ from typing import Any
 import torch
 
 from mlir_sdy.host import decompositions_of_torch
-from pyshardy.frontends.torch.decompositions import (
-    attention,
-    creation,
-    cumulative,
-    distances,
-    elementwise,
-    gradients,
-    incomplete_gamma,
-    indexing,
-    integers,
-    linear_algebra,
-    losses,
-    normalization,
-    polynomials,
-    pooling,
-    random,
-    resampling,
-    segments,
-    selection,
-    shapes,
-    slices,
-    special,
-    statistics,
-    windows,
-)
-from pyshardy.frontends.torch.decompositions.registry import DECOMPOSITIONS
-from pyshardy.frontends.torch.registry import name_of
+from pyshardy.frontends.torch.registry import DECOMPOSITIONS, load_definitions, name_of
 
-FAMILIES = (
-    attention,
-    creation,
-    cumulative,
-    distances,
-    elementwise,
-    gradients,
-    incomplete_gamma,
-    indexing,
-    integers,
-    linear_algebra,
-    losses,
-    normalization,
-    pooling,
-    polynomials,
-    random,
-    resampling,
-    segments,
-    selection,
-    shapes,
-    slices,
-    special,
-    statistics,
-    windows,
-)
-"""The modules that register decompositions."""
+load_definitions(__name__)
 
 _CONVERTED_BY_IMPORTER = frozenset(
     {

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pyshardy.frontends.torch.decompositions.registry import decomposition
+from pyshardy.frontends.torch.registry import decomposition
 
 _LARGE, _STEPS, _NODES, _TINY = 100.0, 160, 32, 1e-300
 

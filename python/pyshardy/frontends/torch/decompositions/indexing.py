@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations with indices and masks."""
+"""Operations with indices and masks, on shapes, and on parts of tensors."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from pyshardy.frontends.torch.decompositions.registry import decomposition
+from pyshardy.frontends.torch.registry import decomposition
 
 
 @decomposition("aten.index_select")
@@ -190,3 +191,144 @@ def embedding_renorm(
     is_looked_up = torch.any(indices.reshape(-1, 1) == rows, 0).unsqueeze(1)
     scaled = self * (max_norm / (norms + 1e-7)).to(self.dtype)
     return torch.where(is_looked_up & (norms > max_norm), scaled, self)
+
+
+@decomposition("aten.diagonal", "aten.diagonal_copy")
+def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Return a diagonal of matrices: a slice with strides of their elements in a row."""
+    dim1, dim2 = dim1 % self.dim(), dim2 % self.dim()
+    matrices = self.movedim((dim1, dim2), (-2, -1))
+    rows, columns = matrices.shape[-2:]
+    start = offset if offset >= 0 else -offset * columns
+    count = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
+    flat = matrices.reshape(*matrices.shape[:-2], rows * columns)
+    if count == 0:
+        return flat[..., :0]
+    return flat[..., start : start + (count - 1) * (columns + 1) + 1 : columns + 1]
+
+
+@decomposition("aten.unfold", "aten.unfold_copy")
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Return the windows along a dimension."""
+    if self.dim() == 0:
+        return self.reshape(1)[:size]
+    dim = dimension % self.dim()
+    count = (self.shape[dim] - size) // step + 1
+    starts = torch.arange(count, device=self.device).unsqueeze(1) * step
+    positions = starts + torch.arange(size, device=self.device)
+    windows = torch.index_select(self, dim, positions.reshape(-1))
+    return windows.unflatten(dim, (count, size)).movedim(dim + 1, -1)
+
+
+@decomposition("aten.roll")
+def roll(self: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
+    """Shift the elements along dimensions, from the end to the beginning."""
+    shifts, dims = ([each] if isinstance(each, int) else list(each) for each in (shifts, dims))
+    if not dims:
+        return roll(self.reshape(-1), shifts, [0]).reshape(self.shape)
+    for shift, dim in zip(shifts, dims, strict=True):
+        size = self.shape[dim]
+        if size and (first := -shift % size):
+            parts = self.narrow(dim, first, size - first), self.narrow(dim, 0, first)
+            self = torch.cat(parts, dim)
+    return self.clone()
+
+
+@decomposition("aten.diagonal_scatter")
+def diagonal_scatter(
+    self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    """Replace a diagonal of matrices."""
+    dim1, dim2 = dim1 % self.dim(), dim2 % self.dim()
+    matrices = self.movedim((dim1, dim2), (-2, -1))
+    rows, columns = matrices.shape[-2:]
+    row, column = torch.arange(rows).unsqueeze(1), torch.arange(columns)
+    size = rows if offset >= 0 else columns  # the diagonal begins in the first row or column
+    padded = torch.nn.functional.pad(src, (0, size - src.shape[-1]))
+    values = padded.unsqueeze(-1 if offset >= 0 else -2)
+    made = torch.where(column - row == offset, values, matrices)
+    return made.movedim((-2, -1), (dim1, dim2))
+
+
+@decomposition("prims.copy_strided")
+def copy_strided(self: Tensor, stride: Sequence[int]) -> Tensor:
+    """Return a tensor as it is: values have no layout in memory."""
+    return self.clone()
+
+
+@decomposition("aten.slice_backward")
+def slice_backward(
+    grad_output: Tensor, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int
+) -> Tensor:
+    """Return the gradient of a slice."""
+    dim %= len(input_sizes)
+    part = range(*slice(start, end, step).indices(input_sizes[dim]))
+    return _placed(grad_output, dim, part, input_sizes[dim])
+
+
+@decomposition("aten.select_backward")
+def select_backward(
+    grad_output: Tensor, input_sizes: Sequence[int], dim: int, index: int
+) -> Tensor:
+    """Return the gradient of an element of a dimension."""
+    dim %= len(input_sizes)
+    index %= input_sizes[dim]
+    return _placed(grad_output.unsqueeze(dim), dim, range(index, index + 1), input_sizes[dim])
+
+
+@decomposition("aten.slice_scatter")
+def slice_scatter(
+    self: Tensor,
+    src: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
+    """Return a tensor with a slice overwritten."""
+    dim %= self.dim()
+    size = self.shape[dim]
+    part = range(*slice(start, end, step).indices(size))
+    if len(part) == size:
+        return src.expand(self.shape).clone()
+    shape = [*self.shape[:dim], len(part), *self.shape[dim + 1 :]]
+    placed = _placed(src.expand(shape), dim, part, size)
+    position = torch.arange(size, device=self.device)
+    is_in_part = (position >= part.start) & (position < part.stop)
+    if step > 1:
+        is_in_part = is_in_part & ((position - part.start) % step == 0)
+    is_in_part = is_in_part.view([size] + [1] * (self.dim() - dim - 1))
+    return torch.where(is_in_part, placed.to(self.dtype), self)
+
+
+def _placed(x: Tensor, dim: int, part: range, size: int) -> Tensor:
+    """Return zeros with a tensor in a part of a dimension.
+
+    The padding keeps the other dimensions sharded. PyTorch would scatter.
+    """
+    if part.step > 1 and len(part):
+        # Each element is followed by zeros in a dimension that is merged with its own.
+        spread = _padded(x.unsqueeze(dim + 1), dim + 1, 0, part.step - 1)
+        last = part.step * (len(part) - 1) + 1
+        x = torch.flatten(spread, dim, dim + 1).narrow(dim, 0, last)
+    return _padded(x, dim, part.start, size - part.start - x.shape[dim])
+
+
+def _padded(x: Tensor, dim: int, before: int, after: int) -> Tensor:
+    if not before and not after:
+        return x.clone()
+    return torch.constant_pad_nd(x, [0, 0] * (x.dim() - dim - 1) + [before, after], 0)
+
+
+@decomposition("aten.masked_scatter_backward")
+def masked_scatter_backward(grad_output: Tensor, mask: Tensor, sizes: Sequence[int]) -> Tensor:
+    """Return the gradient of the values that replaced those under a mask, in their order."""
+    count = 1
+    for size in sizes:
+        count *= size
+    inside = mask.expand(grad_output.shape).reshape(-1)
+    place = torch.cumsum(inside.long(), 0) - 1
+    place = torch.where(inside & (place < count), place, count)
+    zeros = grad_output.new_zeros(count + 1)
+    added = torch.scatter_add(zeros, 0, place, grad_output.reshape(-1))
+    return added[:count].reshape(list(sizes))

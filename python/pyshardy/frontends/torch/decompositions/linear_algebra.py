@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from pyshardy.frontends.torch.decompositions.registry import decomposition
+from pyshardy.frontends.torch.registry import decomposition
 
 
 @decomposition("aten.addmv")

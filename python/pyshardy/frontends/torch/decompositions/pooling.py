@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pyshardy.frontends.torch.decompositions.registry import decomposition
+from pyshardy.frontends.torch.registry import decomposition
 
 
 @decomposition("aten.max_pool2d_with_indices")
@@ -299,3 +299,36 @@ def _shares(averages: Tensor, size: int, dim: int) -> Tensor:
     element = torch.arange(size, device=device)
     is_inside = (element >= first) & (element < end)
     return is_inside.to(averages.dtype) / (end - first)
+
+
+@decomposition("aten._embedding_bag_backward")
+def embedding_bag_backward(
+    grad: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    offset2bag: Tensor,
+    bag_size: Tensor,
+    maximum_indices: Tensor,
+    num_weights: int,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Tensor | None,
+    padding_idx: int = -1,
+) -> Tensor:
+    """Add the gradients of bags at their rows of a table."""
+    zeros = grad.new_zeros(num_weights, grad.shape[1])
+    if mode == _LARGEST:
+        is_filled = (bag_size > 0).unsqueeze(1)
+        return torch.scatter_add(zeros, 0, maximum_indices.long(), torch.where(is_filled, grad, 0))
+    if mode == _MEAN:
+        grad = grad / torch.clamp(bag_size, min=1).unsqueeze(1)
+    rows = grad.index_select(0, offset2bag.long())
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(1)
+    if scale_grad_by_freq:
+        counts = torch.sum(indices.unsqueeze(1) == indices, 1, keepdim=True)
+        rows = rows / counts
+    if padding_idx >= 0:
+        rows = torch.where((indices == padding_idx).unsqueeze(1), 0, rows)
+    return zeros.index_add(0, indices.long(), rows)

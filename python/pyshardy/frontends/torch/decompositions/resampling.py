@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from pyshardy.frontends.torch.decompositions.registry import decomposition
+from pyshardy.frontends.torch.registry import decomposition
 
 _LINEAR, _NEAREST = 0, 1
 _ZEROS, _BORDER = 0, 1
@@ -229,3 +229,20 @@ def _weights(name: str, given: int, made: int, align_corners: bool, scale: float
     inside = (element >= first) & (element < end)
     weights = torch.where(inside, function((element + 0.5 - center) / width), 0)
     return weights / torch.sum(weights, 1, keepdim=True)
+
+
+@decomposition(
+    "aten.replication_pad1d_backward",
+    "aten.replication_pad2d_backward",
+    "aten.replication_pad3d_backward",
+)
+def replication_pad_backward(grad_output: Tensor, self: Tensor, padding: Sequence[int]) -> Tensor:
+    """Return the gradient of a padding; that of the padding goes to the elements at the ends."""
+    made = grad_output
+    for pair in range(len(padding) // 2):
+        low, dim = padding[2 * pair], self.dim() - 1 - pair
+        size = self.shape[dim]
+        place = torch.clamp(torch.arange(made.shape[dim]) - low, 0, size - 1)
+        is_source = (place.unsqueeze(1) == torch.arange(size)).to(made.dtype)
+        made = (made.movedim(dim, -1) @ is_source).movedim(-1, dim)
+    return made

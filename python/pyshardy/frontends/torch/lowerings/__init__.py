@@ -24,59 +24,18 @@ from mlir_sdy.discardable import text_of
 from mlir_sdy.host import TORCH_CALL, ir, passmanager
 from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.fragments import Arguments, values_of
-from pyshardy.frontends.torch.lowerings import (
-    attention,
-    complex_numbers,
-    control_flow,
-    convolutions,
-    creation,
-    elementwise,
-    fourier,
-    grouped_products,
-    linear_algebra,
-    local_maps,
-    normalization,
-    products,
-    resampling,
-    scattering,
-    shapes,
-    softmax,
-    sorting,
-    undefined,
-    windows,
-)
 from pyshardy.frontends.torch.lowerings.builder import (
     COMPLEX_LOWERINGS,
     LOWERINGS,
     BuildFunction,
     LoweringBuilder,
 )
+from pyshardy.frontends.torch.registry import load_definitions
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, symbol_name
 from pyshardy.irtools.walks import operations_named
 
-FAMILIES = (
-    attention,
-    complex_numbers,
-    control_flow,
-    convolutions,
-    creation,
-    elementwise,
-    fourier,
-    grouped_products,
-    linear_algebra,
-    local_maps,
-    normalization,
-    products,
-    resampling,
-    scattering,
-    shapes,
-    softmax,
-    sorting,
-    undefined,
-    windows,
-)
-"""The modules that register lowerings."""
+load_definitions(__name__)
 
 
 def has_lowering(operation: Any, arguments: Arguments | None = None) -> bool:
