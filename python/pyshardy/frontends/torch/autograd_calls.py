@@ -19,9 +19,6 @@ operation (`references`), and stand-ins take their place when the call is made.
 Calls that reach into autograd in other ways are refused.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false, reportPrivateUsage=false
-
 from __future__ import annotations
 
 import contextlib

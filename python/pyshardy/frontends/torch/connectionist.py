@@ -5,9 +5,6 @@ The labels of a sequence are its targets with blanks around each: `- a - b -`. A
 time stays, goes to the next label, or skips a blank between different targets.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 import functools

@@ -8,9 +8,6 @@ at once, and the operations inside of them are decomposed in this trace; the for
 are traced next.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false, reportPrivateUsage=false, reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 import functools

@@ -5,9 +5,6 @@ A graph is run on stand-ins with autograd behind it while all operations are rec
 are decomposed after differentiation, and keep the derivatives that PyTorch has for them.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportPrivateUsage=false, reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 import contextlib

@@ -16,9 +16,6 @@ how many shards the later ones, which are more major, have made before.
     <@mesh, [{}, {}], unreduced={"data"}>  (Partial("sum"), Replicate())
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false, reportPrivateUsage=false
-
 from __future__ import annotations
 
 import contextlib

@@ -4,8 +4,6 @@
 Each names the operation as the user wrote it, and its line.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import ast

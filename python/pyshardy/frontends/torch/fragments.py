@@ -5,9 +5,6 @@ To set up a trace takes PyTorch as long as tracing a dozen operations, so that s
 traced at once if possible.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false, reportPrivateUsage=false, reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 import contextlib

@@ -12,8 +12,6 @@ form that JAX has for scopes. The importer takes locations from stack traces onl
 travels there as a further frame.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import re

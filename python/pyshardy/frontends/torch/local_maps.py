@@ -14,9 +14,6 @@ The gradient is the same for the derivative of the function, which is computed o
 That of an argument has the placements of `in_grad_placements`.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false, reportPrivateUsage=false
-
 from __future__ import annotations
 
 import contextlib
@@ -347,7 +344,7 @@ def _operation() -> Any:
     name = "pyshardy::local_map"
     torch.library.define(name, "(int map, Tensor[] tensors) -> Tensor[]")
 
-    def example(map: int, tensors: list[torch.Tensor]) -> list[torch.Tensor]:  # noqa: A002
+    def example(map: int, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
         return _MAPS[map].example(tensors)
 
     def remember(ctx: Any, inputs: Any, output: Any) -> None:  # noqa: ARG001

@@ -12,9 +12,6 @@ operation is traced alone, with the views between a tensor and the part that it 
 Exported graphs record which values share memory: their types share a storage.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import operator

@@ -10,10 +10,6 @@ A placement is `R`, `S(dim)`, `P(sum)`, or `_S(dim, split_factor)`, as DTensor p
 each dimension of the mesh.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 import functools

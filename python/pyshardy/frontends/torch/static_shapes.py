@@ -5,8 +5,6 @@ Shapes of results do, or checks of arguments. Functions whose types PyTorch refu
 exports are replaced as well (`grouped_products`).
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import contextlib
@@ -64,7 +62,7 @@ def unique(
 
 
 def bincount(
-    input: torch.Tensor,  # noqa: A002
+    input: torch.Tensor,
     weights: torch.Tensor | None = None,
     minlength: int = 0,
 ) -> Any:
@@ -78,8 +76,8 @@ def bincount(
 
 
 def lstsq(
-    A: torch.Tensor,  # noqa: N803
-    B: torch.Tensor,  # noqa: N803
+    A: torch.Tensor,
+    B: torch.Tensor,
     rcond: float | None = None,
     *,
     driver: str | None = None,
@@ -111,7 +109,7 @@ def lstsq(
 
 
 def quantile(
-    input: torch.Tensor,  # noqa: A002
+    input: torch.Tensor,
     q: torch.Tensor | float,
     dim: int | None = None,
     keepdim: bool = False,
@@ -150,7 +148,7 @@ def quantile(
 
 
 def gaussian_nll_loss(
-    input: torch.Tensor,  # noqa: A002
+    input: torch.Tensor,
     target: torch.Tensor,
     var: torch.Tensor | float,
     full: bool = False,

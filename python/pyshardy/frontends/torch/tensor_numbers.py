@@ -12,9 +12,6 @@ of 64 bits, as Python has them, and operations on it those on tensors:
 Results have the types that PyTorch gives them. Shapes can't depend on such numbers.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import functools
@@ -203,7 +200,7 @@ def _subtract_from(self: Any, other: Any, alpha: Any = 1) -> Tensor:
 
 
 @_function("aten.clamp")
-def _clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
+def _clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     low, high = (
         each if each is None or isinstance(each, torch.Tensor) else torch.full((), each)
         for each in (min, max)

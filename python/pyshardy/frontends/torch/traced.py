@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A traced PyTorch module, and conversion of tensors to NumPy arrays and back."""
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -102,18 +99,7 @@ class TracedModule:
         Raises:
             UsageError: the module was traced for other inputs.
         """
-        leaves, tree = pytree.tree_flatten((args, kwargs))
-        expected = self._signature.inputs
-        if tree != self._in_tree or len(leaves) != len(expected):
-            message = f"the module was traced for inputs like {_text(self._in_tree)}"
-            raise UsageError(error(f"{message}, got: {_text(tree)}"))
-        tensors = dict(self.state)
-        for leaf, name in zip(leaves, expected, strict=True):
-            if not isinstance(name, Constant):
-                tensors[name] = leaf
-            elif leaf != name.value:
-                message = f"the module was traced for the constant {name.value!r}, got: {leaf!r}"
-                raise UsageError(error(message))
+        tensors = {**self.state, **tensors_of_inputs(self._signature, self._in_tree, args, kwargs)}
         return [array_of(tensors[name], name) for name in self.arguments]
 
     def outputs(self, arrays: Sequence[Array]) -> Any:
@@ -128,6 +114,34 @@ class TracedModule:
             for output in self._signature.outputs
         ]
         return pytree.tree_unflatten(leaves, self._out_tree)
+
+
+def tensors_of_inputs(
+    signature: Signature, tree: Any, args: Any, kwargs: Mapping[str, Any]
+) -> dict[str, torch.Tensor]:
+    """Return the inputs of a program that are tensors, by the names of arguments.
+
+    Args:
+        signature: the arguments of the program.
+        tree: the tree of inputs that the program was traced for.
+        args: the positional inputs.
+        kwargs: the keyword inputs.
+
+    Raises:
+        UsageError: the program was traced for other inputs.
+    """
+    leaves, given = pytree.tree_flatten((args, kwargs))
+    if given != tree or len(leaves) != len(signature.inputs):
+        message = f"the module was traced for inputs like {_text(tree)}, got: {_text(given)}"
+        raise UsageError(error(message))
+    tensors: dict[str, torch.Tensor] = {}
+    for leaf, name in zip(leaves, signature.inputs, strict=True):
+        if not isinstance(name, Constant):
+            tensors[name] = leaf
+        elif leaf != name.value:
+            message = f"the module was traced for the constant {name.value!r}, got: {leaf!r}"
+            raise UsageError(error(message))
+    return tensors
 
 
 def _text(tree: Any) -> str:

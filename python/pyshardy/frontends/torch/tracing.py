@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tracing of PyTorch modules, whose weights become arguments."""
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false, reportPrivateUsage=false
-
 from __future__ import annotations
 
 import contextlib

@@ -9,8 +9,6 @@ register more:
     def roll(self, shifts, dims=()): ...  # calls operations of PyTorch
 """
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 import functools

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Elementwise operations."""
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 from typing import Any
@@ -81,20 +78,20 @@ def copysign(self: Tensor, other: Any) -> Tensor:
 
 
 @decomposition("aten.clamp.Tensor")
-def clamp(self: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:  # noqa: A002
+def clamp(self: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
     """Return the numbers between bounds that are closest to the given ones."""
     result = self if min is None else torch.maximum(self, min)
     return result if max is None else torch.minimum(result, max)
 
 
 @decomposition("aten.clamp_min.Tensor")
-def clamp_min(self: Tensor, min: Tensor) -> Tensor:  # noqa: A002
+def clamp_min(self: Tensor, min: Tensor) -> Tensor:
     """Return the larger one of two numbers."""
     return torch.maximum(self, min)
 
 
 @decomposition("aten.clamp_max.Tensor")
-def clamp_max(self: Tensor, max: Tensor) -> Tensor:  # noqa: A002
+def clamp_max(self: Tensor, max: Tensor) -> Tensor:
     """Return the smaller one of two numbers."""
     return torch.minimum(self, max)
 
@@ -126,7 +123,7 @@ def hypot(self: Tensor, other: Tensor) -> Tensor:
 
 
 @decomposition("aten.polar")
-def polar(abs: Tensor, angle: Tensor) -> Tensor:  # noqa: A002
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
     """Return complex numbers of given sizes and angles."""
     return torch.complex(abs * torch.cos(angle), abs * torch.sin(angle))
 

@@ -11,9 +11,6 @@ All are computed in 64 bits, since they contain differences of large logarithms,
 of steps, so that devices need not agree when a loop ends.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from typing import Any

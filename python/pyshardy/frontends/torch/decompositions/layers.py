@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Attention, normalization, losses and variances."""
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import math
@@ -59,12 +57,12 @@ def scaled_dot_product_attention(
 
 @decomposition("aten.native_group_norm")
 def native_group_norm(
-    input: Tensor,  # noqa: A002
+    input: Tensor,
     weight: Tensor | None,
     bias: Tensor | None,
-    N: int,  # noqa: N803
-    C: int,  # noqa: N803
-    HxW: int,  # noqa: N803
+    N: int,
+    C: int,
+    HxW: int,
     group: int,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:

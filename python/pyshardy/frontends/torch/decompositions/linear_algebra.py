@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Linear algebra, from factorizations and triangular systems."""
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import torch
@@ -35,7 +33,7 @@ def norm(self: Tensor, p: float = 2) -> Tensor:
 
 
 @decomposition("aten.linalg_qr")
-def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:  # noqa: N803
+def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     """Factor matrices into orthogonal and triangular ones."""
     rows, columns = A.shape[-2:]
     least = min(rows, columns)
@@ -52,9 +50,9 @@ def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:  # noqa: N803
 
 @decomposition("aten.linalg_lu_solve")
 def lu_solve(
-    LU: Tensor,  # noqa: N803
+    LU: Tensor,
     pivots: Tensor,
-    B: Tensor,  # noqa: N803
+    B: Tensor,
     *,
     left: bool = True,
     adjoint: bool = False,
@@ -92,8 +90,8 @@ def _rows(matrix: Tensor, order: Tensor) -> Tensor:
 
 @decomposition("aten.lu_unpack")
 def lu_unpack(
-    LU_data: Tensor,  # noqa: N803
-    LU_pivots: Tensor,  # noqa: N803
+    LU_data: Tensor,
+    LU_pivots: Tensor,
     unpack_data: bool = True,
     unpack_pivots: bool = True,
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -113,7 +111,7 @@ def lu_unpack(
 
 
 @decomposition("aten.linalg_lu")
-def lu(A: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]:  # noqa: N803
+def lu(A: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     """Factor matrices into triangular ones."""
     factors, pivots = torch.linalg.lu_factor(A)
     return lu_unpack(factors, pivots)
@@ -121,8 +119,8 @@ def lu(A: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]:  # no
 
 @decomposition("aten._linalg_solve_ex")
 def solve(
-    A: Tensor,  # noqa: N803
-    B: Tensor,  # noqa: N803
+    A: Tensor,
+    B: Tensor,
     *,
     left: bool = True,
     check_errors: bool = False,
@@ -136,14 +134,14 @@ def solve(
 
 
 @decomposition("aten.linalg_inv_ex")
-def inverse(A: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Tensor]:  # noqa: N803
+def inverse(A: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Tensor]:
     """Invert matrices."""
     factors, pivots, info = torch.linalg.lu_factor_ex(A)
     return lu_solve(factors, pivots, torch.eye(A.shape[-1], dtype=A.dtype)), info
 
 
 @decomposition("aten._linalg_det")
-def determinant(A: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # noqa: N803
+def determinant(A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return determinants."""
     factors, pivots, _ = torch.linalg.lu_factor_ex(_as_columns(A))
     diagonal = torch.diagonal(factors, dim1=-2, dim2=-1)
@@ -151,7 +149,7 @@ def determinant(A: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # noqa: N803
 
 
 @decomposition("aten._linalg_slogdet")
-def slogdet(A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # noqa: N803
+def slogdet(A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the signs of determinants, and the logarithms of their absolute values."""
     factors, pivots, _ = torch.linalg.lu_factor_ex(_as_columns(A))
     diagonal = torch.diagonal(factors, dim1=-2, dim2=-1)
@@ -159,7 +157,7 @@ def slogdet(A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # noqa: N803
     return sign, torch.sum(torch.log(torch.abs(diagonal)), -1), factors, pivots
 
 
-def _as_columns(A: Tensor) -> Tensor:  # noqa: N803
+def _as_columns(A: Tensor) -> Tensor:
     """Return matrices transposed if PyTorch factors them so, whose gradients use the factors."""
     return A.mT if A.is_contiguous() and not A.is_complex() else A
 
@@ -193,7 +191,7 @@ def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
 @decomposition("aten.triangular_solve")
 def triangular_solve(
     self: Tensor,
-    A: Tensor,  # noqa: N803
+    A: Tensor,
     upper: bool = True,
     transpose: bool = False,
     unitriangular: bool = False,

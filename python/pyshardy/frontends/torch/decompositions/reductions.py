@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Distances, histograms, and reductions of segments."""
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -60,7 +58,7 @@ def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
 @decomposition("aten.linalg_vector_norm")
 def vector_norm(
     self: Tensor,
-    ord: float = 2,  # noqa: A002
+    ord: float = 2,
     dim: Any = None,
     keepdim: bool = False,
     *,
@@ -88,7 +86,7 @@ def histogram(
     self: Tensor,
     bins: int = 100,
     *,
-    range: Sequence[float] | None = None,  # noqa: A002
+    range: Sequence[float] | None = None,
     weight: Tensor | None = None,
     density: bool = False,
 ) -> tuple[Tensor, Tensor]:

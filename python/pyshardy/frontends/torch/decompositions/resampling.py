@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Resampling of images and volumes: at positions of a grid, and with filters against aliasing."""
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import itertools
@@ -66,7 +63,7 @@ def grid_sampler(
 @decomposition("aten.grid_sampler_2d_backward", "aten.grid_sampler_3d_backward")
 def grid_sampler_backward(
     grad_output: Tensor,
-    input: Tensor,  # noqa: A002
+    input: Tensor,
     grid: Tensor,
     interpolation_mode: int,
     padding_mode: int,

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Operations that select elements by their order or number, and cumulative operations."""
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -20,7 +18,7 @@ def topk(
     k: int,
     dim: int = -1,
     largest: bool = True,
-    sorted: bool = True,  # noqa: A002
+    sorted: bool = True,
 ) -> tuple[Tensor, Tensor]:
     """Return the first elements in an order, sorted in any case."""
     values, indices = torch.sort(self, stable=True, dim=dim, descending=largest)
@@ -176,7 +174,7 @@ def bucketize_scalar(self: float, boundaries: Tensor, **options: Any) -> Tensor:
 
 
 @decomposition("aten.histc")
-def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:  # noqa: A002
+def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """Count the elements in bins of equal width."""
     value = self.reshape(-1)
     if not value.numel():

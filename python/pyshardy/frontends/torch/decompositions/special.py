@@ -7,9 +7,6 @@ nodes of Chebyshev, when the first program that needs it is traced. It ends wher
 smaller than the numbers' precision.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 import functools

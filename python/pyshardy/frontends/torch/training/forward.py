@@ -10,8 +10,6 @@ The scopes have the form of JAX, so that reports separate the passes (see `expla
 | optimizer | `optimizer`                              |
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import contextlib

@@ -6,8 +6,6 @@ groups and hyperparameters count. Here are the initial states of the classes, wh
 at the first step. An optimizer that has made a step has its state already, whatever its class.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections import defaultdict

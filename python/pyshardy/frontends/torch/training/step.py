@@ -12,9 +12,6 @@ depend on the sharding, the backend or the number of devices, and each device co
 own shards only. The hash is the finalizer of SplitMix64 (Steele, Lea and Flood 2014), twice.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportPrivateUsage=false, reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 import contextlib

@@ -6,9 +6,6 @@
 2. A tensor of the state without a pattern that has the shape of its parameter is sharded like it.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +14,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import UsageError, emit, error, warning
 from mlir_sdy.host import ir
@@ -34,8 +30,7 @@ from pyshardy.frontends.torch.dtensors import Layouts
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.local_maps import kept_local_maps
 from pyshardy.frontends.torch.patterns import Axes, match
-from pyshardy.frontends.torch.signature import Constant
-from pyshardy.frontends.torch.traced import array_of, tensor_of
+from pyshardy.frontends.torch.traced import array_of, tensor_of, tensors_of_inputs
 from pyshardy.frontends.torch.tracing import failures_of_user, name_values
 from pyshardy.frontends.torch.training.forward import Forward, Loss, forward_of
 from pyshardy.frontends.torch.training.optimizers import (
@@ -123,21 +118,13 @@ class TracedTraining:
         """
         args, kwargs, given = batch_of(inputs, targets)
         names = self._forward.targets
-        message = "the step was traced for other inputs"
         if len(given) != len(names):
-            raise UsageError(error(f"{message}: expected {len(names)} targets, got {len(given)}"))
+            message = f"the step was traced for other inputs: expected {len(names)} targets"
+            raise UsageError(error(f"{message}, got {len(given)}"))
         kwargs |= dict(zip(names, given, strict=True))
-        tree: Any = self._forward.in_tree
-        leaves, found = pytree.tree_flatten((args, kwargs))
-        expected = self._forward.signature.inputs
-        if found != tree or len(leaves) != len(expected):
-            raise UsageError(error(f"{message}: expected {tree}, got {found}"))
-        arrays: dict[str, Array] = {}
-        for leaf, name in zip(leaves, expected, strict=True):
-            if not isinstance(name, Constant):
-                arrays[name] = array_of(leaf, name)
-            elif leaf != name.value:
-                raise UsageError(error(f"{message}: expected {name.value!r}, got {leaf!r}"))
+        signature, tree = self._forward.signature, self._forward.in_tree
+        tensors = tensors_of_inputs(signature, tree, args, kwargs)
+        arrays = {name: array_of(tensor, name) for name, tensor in tensors.items()}
         if self._names.seed in self.arguments:
             arrays[self._names.seed] = np.array(seed, np.int64)
         return arrays
