@@ -24,7 +24,7 @@ import inspect
 import itertools
 import math
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -132,18 +132,45 @@ def as_global(module: Any, inputs: Any) -> Iterator[Any]:
     if not any(map(is_dtensor, (*weights.values(), *pytree.tree_leaves(inputs)))):
         yield inputs
         return
-    made: dict[int, Any] = {}  # tied weights stay tied
 
     def whole(value: Any) -> Any:
-        if not is_dtensor(value):
-            return value
-        if id(value) not in made:
-            made[id(value)] = _on_meta(value)
-        return made[id(value)]
+        return empty_on("meta", value) if is_dtensor(value) else value
 
-    replaced = {name: whole(value) for name, value in weights.items()}
-    with _without_distributed_hooks(module), stateless._reparametrize_module(module, replaced):
-        yield pytree.tree_map(whole, inputs)
+    with _without_distributed_hooks(module), replaced_weights(module, inputs, whole) as replaced:
+        yield replaced
+
+
+@contextlib.contextmanager
+def replaced_weights(
+    module: torch.nn.Module, inputs: Any, replacement: Callable[[torch.Tensor], torch.Tensor]
+) -> Iterator[Any]:
+    """Replace the weights of a module inside the `with` block, and yield its inputs, replaced.
+
+    Args:
+        module: the module.
+        inputs: a tree with its inputs.
+        replacement: returns the tensor to use for another one; tied weights stay tied.
+    """
+    known: dict[int, Any] = {}
+
+    def replaced(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        if id(value) not in known:
+            known[id(value)] = replacement(value)
+        return known[id(value)]
+
+    weights = {name: replaced(weight) for name, weight in weights_of(module)}
+    with stateless._reparametrize_module(module, weights):
+        yield pytree.tree_map(replaced, inputs)
+
+
+def empty_on(device: str, tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor or parameter without values of the type of another one, on a device."""
+    empty = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=device)
+    if isinstance(tensor, torch.nn.Parameter):
+        return torch.nn.Parameter(empty, requires_grad=tensor.requires_grad)
+    return empty
 
 
 def mesh_of_device_mesh(device_mesh: DeviceMesh) -> Mesh:
@@ -203,13 +230,6 @@ def _root_of(device_mesh: Any) -> DeviceMesh:
     from torch.distributed import device_mesh as meshes  # noqa: PLC0415
 
     return meshes._mesh_resources.get_root_mesh(device_mesh)
-
-
-def _on_meta(tensor: Any) -> torch.Tensor:
-    made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
-    if isinstance(tensor, torch.nn.Parameter):
-        return torch.nn.Parameter(made, requires_grad=tensor.requires_grad)
-    return made
 
 
 @contextlib.contextmanager

@@ -174,6 +174,38 @@ def gaussian_nll_loss(
     return reduce[reduction](loss)
 
 
+def cov(
+    input: torch.Tensor,
+    *,
+    correction: float = 1,
+    fweights: torch.Tensor | None = None,
+    aweights: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Return the covariances of rows, without the checks of weights."""
+    rows = input if input.dim() > 1 else input.reshape(1, -1)
+    given = [each for each in (fweights, aweights) if each is not None]
+    weights = math.prod(given[1:], start=given[0]) if given else torch.ones_like(rows[0].real)
+    total = torch.sum(weights)
+    degrees = total - correction
+    if aweights is not None:
+        degrees = total - correction * torch.sum(weights * aweights) / total
+    centered = rows - torch.sum(rows * weights, 1, keepdim=True) / total
+    products = centered @ (centered * weights).mH
+    return (products / torch.clamp(degrees, min=0)).squeeze()
+
+
+def corrcoef(input: torch.Tensor) -> torch.Tensor:
+    """Return the correlations of rows."""
+    covariances = cov(input)
+    if not covariances.dim():
+        return covariances / covariances
+    deviations = torch.sqrt(torch.diagonal(covariances).real)
+    made = covariances / deviations.unsqueeze(1) / deviations
+    if made.is_complex():
+        return torch.complex(made.real.clip(-1, 1), made.imag.clip(-1, 1))
+    return made.clip(-1, 1)
+
+
 def _has_minlength(*args: Any, **kwargs: Any) -> bool:
     """Whether a call of `torch.bincount` gives a bound of the values."""
     return bool(kwargs.get("minlength") or (args[2:] and args[2]))
@@ -201,6 +233,10 @@ def _replaced() -> Replacements:
         torch.Tensor.quantile: (_has_no_out, quantile),
         torch.nanquantile: (_has_no_out, nanquantile),
         torch.Tensor.nanquantile: (_has_no_out, nanquantile),
+        torch.cov: (_always, cov),
+        torch.Tensor.cov: (_always, cov),
+        torch.corrcoef: (_always, corrcoef),
+        torch.Tensor.corrcoef: (_always, corrcoef),
         torch.linalg.lstsq: (_always, lstsq),
         torch.nn.functional.gaussian_nll_loss: (_always, gaussian_nll_loss),
         torch.ctc_loss: (_always, ctc_loss),

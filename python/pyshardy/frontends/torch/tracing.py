@@ -14,7 +14,6 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.export import ExportedProgram
 from torch.fx import GraphModule
-from torch.nn.utils import stateless
 from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import PassError, UsageError, emit, error, remark
@@ -34,7 +33,13 @@ from pyshardy.frontends.torch.autograd_calls import (
 )
 from pyshardy.frontends.torch.conversion import start_conversion
 from pyshardy.frontends.torch.differentiation import with_derivatives
-from pyshardy.frontends.torch.dtensors import Layouts, as_global, weights_of
+from pyshardy.frontends.torch.dtensors import (
+    Layouts,
+    as_global,
+    empty_on,
+    replaced_weights,
+    weights_of,
+)
 from pyshardy.frontends.torch.fragments import light_graphs
 from pyshardy.frontends.torch.frames import (
     OWN_FOLDER,
@@ -227,38 +232,25 @@ def weights_on_cpu(module: torch.nn.Module, inputs: Any) -> Iterator[Any]:
         module: the module, which has its own weights again after the `with` block.
         inputs: a tree with its inputs.
     """
-    weights = dict(weights_of(module))
-    leaves = [leaf for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, torch.Tensor)]
-    if not any(_is_on_meta(each) for each in (*weights.values(), *leaves)):
+    tensors = [value for _, value in weights_of(module)]
+    tensors += [leaf for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, torch.Tensor)]
+    if not any(map(_is_on_meta, tensors)):
         yield inputs
         return
     mode = FakeTensorMode(allow_non_fake_inputs=True)
-    made: dict[int, Any] = {}  # tied weights stay tied
 
-    def on_cpu(value: Any) -> Any:
-        if not isinstance(value, torch.Tensor):
-            return value
-        if id(value) not in made:
-            made[id(value)] = _on_cpu(value, mode)
-        return made[id(value)]
+    def on_cpu(tensor: Any) -> torch.Tensor:
+        if not _is_on_meta(tensor):
+            return mode.from_tensor(tensor)
+        with mode:
+            return empty_on("cpu", tensor)
 
-    replaced = {name: on_cpu(weight) for name, weight in weights.items()}
-    with stateless._reparametrize_module(module, replaced):
-        yield pytree.tree_map(on_cpu, inputs)
+    with replaced_weights(module, inputs, on_cpu) as replaced:
+        yield replaced
 
 
 def _is_on_meta(tensor: torch.Tensor) -> bool:
     return tensor.device.type == "meta" and not isinstance(tensor, FakeTensor)
-
-
-def _on_cpu(tensor: torch.Tensor, mode: Any) -> torch.Tensor:
-    if not _is_on_meta(tensor):
-        return mode.from_tensor(tensor)
-    with mode:
-        made = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device="cpu")
-        if isinstance(tensor, torch.nn.Parameter):
-            return torch.nn.Parameter(made, requires_grad=tensor.requires_grad)
-    return made
 
 
 _MODULE = "torch.nn.attention.flex_attention"
@@ -266,7 +258,11 @@ _MODULE = "torch.nn.attention.flex_attention"
 
 @contextlib.contextmanager
 def dense_flex_attention() -> Iterator[None]:
-    """Compute `flex_attention` by its definition inside the `with` block."""
+    """Compute `flex_attention` by its definition inside the `with` block.
+
+    That is all scores, modified and masked by the user's functions; the structure of a `BlockMask`
+    only says which blocks a kernel may leave out.
+    """
     module: Any = sys.modules.get(_MODULE)  # a user of the function has imported it
     if not hasattr(module, "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG"):  # before PyTorch 2.8
         yield

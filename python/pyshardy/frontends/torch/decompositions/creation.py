@@ -135,12 +135,6 @@ def bartlett_window(length: int, periodic: bool = True, **options: Any) -> Tenso
     return 1 - torch.abs(_positions(length, periodic, **options))
 
 
-@decomposition("aten.hann_window")
-def hann_window(length: int, periodic: bool = True, **options: Any) -> Tensor:
-    """Return a sum of cosines."""
-    return _cosines((0.5, 0.5), length, periodic, **options)
-
-
 @decomposition("aten.hamming_window")
 def hamming_window(
     length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **options: Any

@@ -84,32 +84,6 @@ def clamp(self: Tensor, min: Tensor | None = None, max: Tensor | None = None) ->
     return result if max is None else torch.minimum(result, max)
 
 
-@decomposition("aten.clamp_min.Tensor")
-def clamp_min(self: Tensor, min: Tensor) -> Tensor:
-    """Return the larger one of two numbers."""
-    return torch.maximum(self, min)
-
-
-@decomposition("aten.clamp_max.Tensor")
-def clamp_max(self: Tensor, max: Tensor) -> Tensor:
-    """Return the smaller one of two numbers."""
-    return torch.minimum(self, max)
-
-
-@decomposition("aten._log_softmax")
-def log_softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
-    """Return the logarithms of exponentials that are divided by their sum along a dimension."""
-    value = _wide(self)
-    shifted = value - torch.amax(value, dim, keepdim=True)
-    made = shifted - torch.log(torch.sum(torch.exp(shifted), dim, keepdim=True))
-    return made if half_to_float else made.to(self.dtype)
-
-
-def _wide(value: Tensor) -> Tensor:
-    """Return small floating-point numbers as those of 32 bits, as PyTorch computes with them."""
-    return value.float() if value.dtype in (torch.float16, torch.bfloat16) else value
-
-
 def _tensor(value: Any, dtype: Any) -> Tensor:
     return (
         value.to(dtype) if isinstance(value, torch.Tensor) else torch.full((), value, dtype=dtype)

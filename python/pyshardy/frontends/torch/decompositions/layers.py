@@ -107,19 +107,6 @@ def var(self: Tensor, dim: Any = None, **options: Any) -> Tensor:
     return var_mean(self, dim, **options)[0]
 
 
-@decomposition("aten.std.correction")
-def std(self: Tensor, dim: Any = None, **options: Any) -> Tensor:
-    """Return standard deviations."""
-    return torch.sqrt(var(self, dim, **options))
-
-
-@decomposition("aten.std_mean.correction")
-def std_mean(self: Tensor, dim: Any = None, **options: Any) -> tuple[Tensor, Tensor]:
-    """Return standard deviations and means."""
-    variance, mean = var_mean(self, dim, **options)
-    return torch.sqrt(variance), mean
-
-
 _NONE, _MEAN = 0, 1  # `at::Reduction`
 
 

@@ -12,36 +12,6 @@ from torch import Tensor
 from pyshardy.frontends.torch.registry import decomposition
 
 
-@decomposition("aten.max_pool2d_with_indices")
-def max_pool2d_with_indices(
-    self: Tensor,
-    kernel_size: Sequence[int],
-    stride: Sequence[int] = (),
-    padding: Sequence[int] = (0,),
-    dilation: Sequence[int] = (1,),
-    ceil_mode: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """Return the largest elements of windows, and their positions in the image."""
-    options = kernel_size, stride or kernel_size, padding, dilation
-    values = torch.ops.aten.max_pool2d(self, *options, ceil_mode)
-    return values, _positions_of_windows(self, values.shape[-2:], *options)
-
-
-@decomposition("aten.max_pool3d_with_indices")
-def max_pool3d_with_indices(
-    self: Tensor,
-    kernel_size: Sequence[int],
-    stride: Sequence[int] = (),
-    padding: Sequence[int] = (0,),
-    dilation: Sequence[int] = (1,),
-    ceil_mode: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """Return the largest elements of windows, and their positions in the volume."""
-    options = kernel_size, stride or kernel_size, padding, dilation
-    values = torch.ops.aten.max_pool3d(self, *options, ceil_mode)
-    return values, _positions_of_windows(self, values.shape[-3:], *options)
-
-
 def _positions_of_windows(
     value: Tensor,
     sizes: Sequence[int],
@@ -172,11 +142,8 @@ def adaptive_avg_pool(self: Tensor, output_size: Sequence[int]) -> Tensor:
         size, parts = self.shape[dim], output_size[dim]
         if size == parts:
             continue
-        starts, ends = (each.unsqueeze(1) for each in _parts(size, parts))
-        column = torch.arange(size)
-        members = ((column >= starts) & (column < ends)).to(self.dtype)
-        weights = members / (ends - starts).to(self.dtype)
-        self = (self.movedim(dim, -1) @ weights.mT).movedim(-1, dim)
+        shares = _shares(size, parts, self.dtype)
+        self = (self.movedim(dim, -1) @ shares.mT).movedim(-1, dim)
     return self
 
 
@@ -260,8 +227,22 @@ def embedding_bag(
 _MEAN, _LARGEST = 1, 2
 
 
-def _register_gradients(count: int) -> None:
-    """Register the gradients of poolings of so many dimensions."""
+def _register(count: int) -> None:
+    """Register poolings of so many dimensions, and gradients."""
+
+    @decomposition(f"aten.max_pool{count}d_with_indices")
+    def of_windows(  # pyright: ignore[reportUnusedFunction]
+        self: Tensor,
+        kernel_size: Sequence[int],
+        stride: Sequence[int] = (),
+        padding: Sequence[int] = (0,),
+        dilation: Sequence[int] = (1,),
+        ceil_mode: bool = False,
+    ) -> tuple[Tensor, Tensor]:
+        options = kernel_size, stride or kernel_size, padding, dilation
+        pool = getattr(torch.ops.aten, f"max_pool{count}d")
+        values = pool(self, *options, ceil_mode)
+        return values, _positions_of_windows(self, values.shape[-count:], *options)
 
     @decomposition(f"aten.avg_pool{count}d_backward")
     def of_equal_windows(*args: Any) -> Tensor:  # pyright: ignore[reportUnusedFunction]
@@ -273,7 +254,7 @@ def _register_gradients(count: int) -> None:
     ) -> Tensor:
         made = grad_output  # each element gets its share of the averages that contain it
         for dim in range(-count, 0):
-            shares = _shares(grad_output, self.shape[dim], dim)
+            shares = _shares(self.shape[dim], grad_output.shape[dim], self.dtype)
             made = (made.movedim(dim, -1) @ shares).movedim(-1, dim)
         return made
 
@@ -285,18 +266,14 @@ def _register_gradients(count: int) -> None:
 
 
 for _count in (2, 3):
-    _register_gradients(_count)
+    _register(_count)
 
 
-def _shares(averages: Tensor, size: int, dim: int) -> Tensor:
-    """Return the share of each of so many elements in each average along a dimension."""
-    count, device = averages.shape[dim], averages.device
-    average = torch.arange(count, device=device).unsqueeze(1)
-    first = torch.div(average * size, count, rounding_mode="floor")
-    end = torch.div((average + 1) * size + count - 1, count, rounding_mode="floor")
-    element = torch.arange(size, device=device)
-    is_inside = (element >= first) & (element < end)
-    return is_inside.to(averages.dtype) / (end - first)
+def _shares(size: int, parts: int, dtype: torch.dtype) -> Tensor:
+    """Return the share of each of so many elements in the mean of each part."""
+    starts, ends = (each.unsqueeze(1) for each in _parts(size, parts))
+    column = torch.arange(size)
+    return ((column >= starts) & (column < ends)).to(dtype) / (ends - starts).to(dtype)
 
 
 @decomposition("aten._embedding_bag_backward")

@@ -193,15 +193,6 @@ def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tens
     return torch.sum(counted, 1).to(self.dtype)
 
 
-@decomposition("aten.isin.Tensor_Tensor")
-def isin(
-    elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False
-) -> Tensor:
-    """Whether each element is among others."""
-    found = torch.any(elements.unsqueeze(-1) == test_elements.reshape(-1), -1)
-    return ~found if invert else found
-
-
 @decomposition("aten.cumsum")
 def cumsum(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """Add the elements up to each one, the parts of complex numbers apart."""

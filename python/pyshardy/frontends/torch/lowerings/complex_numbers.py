@@ -204,43 +204,26 @@ def _operand(build: LoweringBuilder, value: ir.Value | complex, result: ir.Type)
 
 @complex_lowering("aten.mean")
 def mean(
-    build: LoweringBuilder,
-    value: ir.Value,
-    dim: Sequence[int] | int | None = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
+    build: LoweringBuilder, value: ir.Value, dim: Any = None, keepdim: bool = False, **_: Any
 ) -> ir.Value:
     """Average numbers along dimensions."""
-    made = _reduced(build, "add", value, dim, keepdim)
-    count = math.prod(shape_of(value.type)) / max(math.prod(shape_of(made.type)), 1)
-    return build.binary("divide", made, build.filled_like(made, count))
+    total = _reduced(build, "add", value, dim, keepdim)
+    count = math.prod(shape_of(value.type)) / max(math.prod(shape_of(total.type)), 1)
+    return build.binary("divide", total, build.filled_like(total, count))
 
 
-@complex_lowering("aten.sum")
-def total(
-    build: LoweringBuilder,
-    value: ir.Value,
-    dim: Sequence[int] | int | None = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-) -> ir.Value:
-    """Add numbers along dimensions."""
-    return _reduced(build, "add", value, dim, keepdim)
+def _register_reduction(operation: str, name: str) -> None:
+    """Register a lowering for a reduction along dimensions."""
+
+    @complex_lowering(operation)
+    def reduction(  # pyright: ignore[reportUnusedFunction]
+        build: LoweringBuilder, value: ir.Value, dim: Any = None, keepdim: bool = False, **_: Any
+    ) -> ir.Value:
+        return _reduced(build, name, value, dim, keepdim)
 
 
-@complex_lowering("aten.prod")
-def product(
-    build: LoweringBuilder,
-    value: ir.Value,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-) -> ir.Value:
-    """Multiply numbers along a dimension."""
-    return _reduced(build, "multiply", value, dim, keepdim)
+_register_reduction("aten.sum", "add")
+_register_reduction("aten.prod", "multiply")
 
 
 def _reduced(

@@ -61,29 +61,10 @@ def scan(
     sequences: Sequence[ir.Value],
     constants: Sequence[ir.Value],
 ) -> Sequence[ir.Value]:
-    """Compute a graph for each element of sequences, with values carried along."""
-    return _for_each(build, body, initial, sequences, constants)
+    """Compute a graph for each element of sequences, with values carried along.
 
-
-@lowering("map_impl")
-def map_elements(
-    build: LoweringBuilder,
-    body: str,
-    sequences: Sequence[ir.Value],
-    constants: Sequence[ir.Value],
-) -> Sequence[ir.Value]:
-    """Compute a graph for each element of sequences."""
-    return _for_each(build, body, (), sequences, constants)
-
-
-def _for_each(
-    build: LoweringBuilder,
-    body: str,
-    initial: Sequence[ir.Value],
-    sequences: Sequence[ir.Value],
-    constants: Sequence[ir.Value],
-) -> Sequence[ir.Value]:
-    """Compute a graph for each element of sequences, and stack its results that aren't carried."""
+    Results that aren't carried are stacked.
+    """
     count = shape_of(sequences[0].type)[0]
     stacked = [build.filled(each, 0) for each in build.result_types[len(initial) :]]
     end = len(initial) + 1
@@ -94,15 +75,26 @@ def _for_each(
     def repeated(values: Sequence[ir.Value]) -> Sequence[ir.Value]:
         index, carried, stacks = values[0], values[1:end], values[end:]
         elements = [_element(build, sequence, index) for sequence in sequences]
-        made = call(build, body, [*carried, *elements, *constants])
+        results = call(build, body, [*carried, *elements, *constants])
         updated = [
             _with_element(build, stack, element, index)
-            for stack, element in zip(stacks, made[len(initial) :], strict=True)
+            for stack, element in zip(stacks, results[len(initial) :], strict=True)
         ]
         next_index = build.binary("add", index, build.index(1))
-        return [next_index, *made[: len(initial)], *updated]
+        return [next_index, *results[: len(initial)], *updated]
 
     return _while(build, [build.index(0), *initial, *stacked], is_repeated, repeated)[1:]
+
+
+@lowering("map_impl")
+def map_elements(
+    build: LoweringBuilder,
+    body: str,
+    sequences: Sequence[ir.Value],
+    constants: Sequence[ir.Value],
+) -> Sequence[ir.Value]:
+    """Compute a graph for each element of sequences."""
+    return scan(build, body, (), sequences, constants)
 
 
 def _while(

@@ -10,7 +10,7 @@ All three tensors of a convolution are sums over such triples of products of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,19 +31,17 @@ class _Window:
     groups: int
 
     @classmethod
-    def of(
-        cls,
-        count: int,
-        stride: Sequence[int],
-        padding: Sequence[int],
-        dilation: Sequence[int],
-        groups: int,
-    ) -> _Window:
+    def of(cls, count: int, *numbers: Sequence[int], groups: int) -> _Window:
         """Return the window for `count` spatial dimensions; one number stands for all."""
-        stride, padding, dilation = (
-            [*each] * count if len(each) == 1 else [*each] for each in (stride, padding, dilation)
-        )
+        stride, padding, dilation = (_of_dims(each, count) for each in numbers)
         return cls(stride, padding, dilation, groups)
+
+    def dims(self, *tensors: ir.Value | Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """Yield sizes of tensors, the stride, the padding and the dilation of each dimension."""
+        sizes = (
+            shape_of(each.type)[2:] if isinstance(each, ir.Value) else each for each in tensors
+        )
+        return zip(*sizes, self.stride, self.padding, self.dilation, strict=True)
 
 
 @lowering("aten.convolution", "aten._convolution", "aten.convolution_overrideable")
@@ -62,7 +60,7 @@ def convolution(
 ) -> ir.Value:
     """Convolve; a transposed convolution is the gradient of the input of another one."""
     shape = shape_of(build.result_types[0])
-    window = _Window.of(len(shape) - 2, stride, padding, dilation, groups)
+    window = _Window.of(len(shape) - 2, stride, padding, dilation, groups=groups)
     if transposed:
         made = _inputs(build, value, weight, shape[2:], window)
     else:
@@ -84,7 +82,7 @@ def plain_convolution(
     """Convolve; the batch dimension may be missing."""
     result, given = (shape_of(each) for each in (build.result_types[0], value.type))
     count = len(shape_of(weight.type)) - 2
-    window = _Window.of(count, stride, padding, dilation, groups)
+    window = _Window.of(count, stride, padding, dilation, groups=groups)
     if len(given) < count + 2:
         value = build.reshape(value, [1, *given])
     made = _with_bias(build, _outputs(build, value, weight, result[-count:], window), bias)
@@ -116,7 +114,7 @@ def convolution_backward(
     """Return the gradients of the input, the weight and the bias, those that are asked for."""
     spatial = range(2, len(shape_of(value.type)))
     sizes, kernel = shape_of(value.type)[2:], shape_of(weight.type)[2:]
-    window = _Window.of(len(spatial), stride, padding, dilation, groups)
+    window = _Window.of(len(spatial), stride, padding, dilation, groups=groups)
     made: list[ir.Value] = []
     if output_mask[0]:
         of_value = _outputs if transposed else _inputs
@@ -140,15 +138,7 @@ def _outputs(
 ) -> ir.Value:
     """Return the outputs, of given sizes, for inputs and a weight `[out, in / groups, ...]`."""
     pads: list[tuple[int, int]] = []
-    for size, given, kernel, stride, pad, dilation in zip(
-        sizes,
-        shape_of(inputs.type)[2:],
-        shape_of(weight.type)[2:],
-        window.stride,
-        window.padding,
-        window.dilation,
-        strict=True,
-    ):
+    for size, given, kernel, stride, pad, dilation in window.dims(sizes, inputs, weight):
         needed = (size - 1) * stride + (kernel - 1) * dilation + 1 - given - pad
         # Libraries for GPUs are faster with equal padding, of which the stride may skip a part.
         pads.append((pad, pad if 0 <= pad - needed < stride else needed))
@@ -174,15 +164,7 @@ def _inputs(
 ) -> ir.Value:
     """Return the inputs, of given sizes, for outputs and a weight `[out, in / groups, ...]`."""
     pads: list[tuple[int, int]] = []
-    for size, given, kernel, stride, pad, dilation in zip(
-        sizes,
-        shape_of(outputs.type)[2:],
-        shape_of(weight.type)[2:],
-        window.stride,
-        window.padding,
-        window.dilation,
-        strict=True,
-    ):
+    for size, given, kernel, stride, pad, dilation in window.dims(sizes, outputs, weight):
         pads.append(((kernel - 1) * dilation - pad, size - 1 - (given - 1) * stride + pad))
     out, inside, *kernel_sizes = shape_of(weight.type)
     groups = window.groups
@@ -216,15 +198,7 @@ def _kernel(
     """
     pads = [
         (low, (size - 1) * dilation + (count - 1) * stride + 1 - given - low)
-        for size, given, count, stride, low, dilation in zip(
-            sizes,
-            shape_of(inputs.type)[2:],
-            shape_of(outputs.type)[2:],
-            window.stride,
-            window.padding,
-            window.dilation,
-            strict=True,
-        )
+        for size, given, count, stride, low, dilation in window.dims(sizes, inputs, outputs)
     ]
     shape = [shape_of(outputs.type)[1], shape_of(inputs.type)[1] // window.groups, *sizes]
     return _convolve(
