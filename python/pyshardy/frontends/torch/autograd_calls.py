@@ -99,12 +99,12 @@ class AutogradCall:
         """
         tensors = operands[: len(self.tensors)]
         versions = [tensor._version for tensor in tensors]
-        made = self._tensors_of(self._example, tensors)
+        result = self._tensors_of(self._example, tensors)
         if versions != [tensor._version for tensor in tensors]:
             name = getattr(self._function, "__qualname__", "a function for autograd")
             message = f"'{name}' changes its argument in place, which a trace can't follow"
             raise UsageError(error(f"{message}; return a new tensor instead"))
-        return [tensor.detach().clone() for tensor in made]  # an operation returns no views
+        return [tensor.detach().clone() for tensor in result]  # an operation returns no views
 
     def result(self, tensors: Sequence[torch.Tensor]) -> Any:
         """Return the result with given tensors in it."""
@@ -467,10 +467,10 @@ def _grad(
 
     with disable_proxy_modes_tracing(), torch._C.DisableTorchFunction():
         examples = gradients(outputs, inputs, grad_outputs)
-    made = _kept(gradients, outputs, inputs, grad_outputs, example=lambda *_: examples)
+    result = _kept(gradients, outputs, inputs, grad_outputs, example=lambda *_: examples)
     if create_graph:
-        return made
-    return pytree.tree_map_only(torch.Tensor, lambda gradient: gradient.detach(), made)
+        return result
+    return pytree.tree_map_only(torch.Tensor, lambda gradient: gradient.detach(), result)
 
 
 class _GradFn:

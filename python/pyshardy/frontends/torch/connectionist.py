@@ -78,8 +78,8 @@ def _operation() -> Any:
     def differentiate(ctx: Any, gradient: Tensor, _: Tensor) -> Any:
         *given, likelihood, paths = ctx.saved_tensors
         options = ctx.blank, ctx.zero_infinity
-        made = operations.ctc_loss_backward(gradient, *given, *options, likelihood, paths)
-        return made, *[None] * 5
+        result = operations.ctc_loss_backward(gradient, *given, *options, likelihood, paths)
+        return result, *[None] * 5
 
     torch.library.register_autograd(
         "pyshardy::ctc_loss", differentiate, setup_context=keep, lib=library
@@ -109,8 +109,8 @@ def _ctc_loss(
 
     def step(paths: Tensor, emitted: Tensor, may_skip: Tensor) -> Any:
         skipped = torch.where(may_skip, _shifted(paths, 2), -torch.inf)
-        made = _log_of_sum(paths, _shifted(paths, 1), skipped) + emitted
-        return made, made.clone()
+        result = _log_of_sum(paths, _shifted(paths, 1), skipped) + emitted
+        return result, result.clone()
 
     log_alpha = _scanned(step, paths, emitted[1:], may_skip).transpose(0, 1)
     last = (times - 1).reshape(-1, 1, 1).expand(-1, 1, labels.shape[1])
@@ -146,8 +146,8 @@ def _ctc_loss_backward(
 
     def step(paths: Tensor, ends: Tensor, emitted: Tensor, may_skip: Tensor) -> Any:
         skipped = _shifted(torch.where(may_skip, paths, -torch.inf), -2)
-        made = _log_of_sum(paths, _shifted(paths, -1), skipped, ends.to(paths.dtype)) + emitted
-        return made, made.clone()
+        result = _log_of_sum(paths, _shifted(paths, -1), skipped, ends.to(paths.dtype)) + emitted
+        return result, result.clone()
 
     nothing = torch.full_like(emitted[0], -torch.inf)
     reverse = torch.flip(ends, (0,)), torch.flip(emitted, (0,))
@@ -159,11 +159,11 @@ def _ctc_loss_backward(
     of_class = torch.einsum("tns,nsc->tnc", torch.exp(both - finite), is_label)
     likelihood = neg_log_likelihood.reshape(1, -1, 1)
     expected = torch.where(of_class > 0, of_class * torch.exp(finite + likelihood - log_probs), 0.0)
-    made = (torch.exp(log_probs) - expected) * grad.reshape(1, -1, 1)
+    result = (torch.exp(log_probs) - expected) * grad.reshape(1, -1, 1)
     is_inside = time.reshape(-1, 1, 1) < times.reshape(1, -1, 1)
     if zero_infinity:
         is_inside = is_inside & ~torch.isinf(likelihood)
-    return torch.where(is_inside, made, 0.0)
+    return torch.where(is_inside, result, 0.0)
 
 
 def _tensor(lengths: Any) -> Tensor:

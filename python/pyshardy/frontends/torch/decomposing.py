@@ -156,9 +156,9 @@ class Decomposer:
         found = getattr(found, "constant", None) or found  # the value of a tensor that a trace made
         name = f"constant_{len(self.constants)}"
         self.constants[name] = found
-        made = graph.get_attr(name)
-        made.meta.update(node.meta)
-        return made
+        result = graph.get_attr(name)
+        result.meta.update(node.meta)
+        return result
 
     def _emit(
         self,
@@ -195,10 +195,10 @@ class Decomposer:
                 raise
             if decomposed is not None:
                 return splice(decomposed, graph, tensor_nodes(args, kwargs), origin)
-        made = graph.create_node("call_function", target, args, kwargs, name=node.name)
-        made.meta.update(node.meta)
-        set_source(made, origin)
-        return made
+        result = graph.create_node("call_function", target, args, kwargs, name=node.name)
+        result.meta.update(node.meta)
+        set_source(result, origin)
+        return result
 
     def _body_of_map(self, node: Node, number: int, tensors: Sequence[Node]) -> GraphModule:
         with self._fake_mode:
@@ -268,12 +268,12 @@ class Decomposer:
 
 
 def _placeholders(graph: Graph, nodes: Sequence[Node]) -> list[Node]:
-    made: list[Node] = []
+    results: list[Node] = []
     for node in nodes:
         placeholder = graph.placeholder(node.name)
         placeholder.meta.update(node.meta)
-        made.append(placeholder)
-    return made
+        results.append(placeholder)
+    return results
 
 
 def _has_types(node: Node) -> bool:
@@ -310,10 +310,10 @@ def _tensors(arguments: Arguments | None) -> list[torch.Tensor]:
 
 def _lifted(operation: Any, *args: Any, **kwargs: Any) -> Any:
     """Compute an operation with one dimension more."""
-    made = operation(
+    result = operation(
         *pytree.tree_map_only(torch.Tensor, lambda one: one.reshape(1), args), **kwargs
     )
-    return pytree.tree_map_only(torch.Tensor, lambda one: one.reshape(()), made)
+    return pytree.tree_map_only(torch.Tensor, lambda one: one.reshape(()), result)
 
 
 def _is_empty(node: Node) -> bool:

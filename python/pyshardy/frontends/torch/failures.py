@@ -298,15 +298,15 @@ def _alone(node: Node) -> Graph:
         if one not in values:
             values[one] = graph.placeholder(f"input_{len(values)}")
             values[one].meta.update(one.meta)
-    made = graph.node_copy(node, values.__getitem__)
+    result = graph.node_copy(node, values.__getitem__)
     results = node.meta.get("val")
     if not isinstance(results, tuple | list):
-        graph.output((made,))
+        graph.output((result,))
         return graph
     parts: list[Node] = []
     for index, value in enumerate(results):
         if value is not None:
-            part = graph.call_function(operator.getitem, (made, index))
+            part = graph.call_function(operator.getitem, (result, index))
             part.meta["val"] = value
             parts.append(part)
     graph.output(tuple(parts))

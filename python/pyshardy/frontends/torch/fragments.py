@@ -40,9 +40,9 @@ def splice(decomposed: Graph, graph: Graph, inputs: Sequence[Node], origin: Node
         elif node.op == "output":
             return map_arg(node.args[0], values.__getitem__)
         else:
-            made = graph.node_copy(node, values.__getitem__)
-            set_source(made, origin)
-            values[node] = made
+            result = graph.node_copy(node, values.__getitem__)
+            set_source(result, origin)
+            values[node] = result
     return None
 
 
@@ -175,8 +175,8 @@ class Call:
         filled = [next(remaining) if isinstance(leaf, Node) else leaf for leaf in leaves]
         args, kwargs = _with_mutable_lists(pytree.tree_unflatten(filled, tree))
         with torch._C.DisableTorchFunction():  # which is asked for each attribute of a tensor
-            made = self.function(*args, **kwargs)
-        return tuple(made) if isinstance(made, tuple) else made  # without names
+            result = self.function(*args, **kwargs)
+        return tuple(result) if isinstance(result, tuple) else result  # without names
 
 
 @dataclass
@@ -321,15 +321,15 @@ def _distinct(values: Sequence[Any]) -> list[Any]:
     Tracing tells tensors apart by their identity, and nodes that come from one form share theirs.
     """
     seen: set[int] = set()
-    made: list[Any] = []
+    results: list[Any] = []
     for value in values:
         if id(value) in seen and isinstance(value, torch.Tensor):
             with getattr(value, "fake_mode", contextlib.nullcontext()):
-                made.append(torch.empty_strided(value.shape, value.stride(), dtype=value.dtype))
+                results.append(torch.empty_strided(value.shape, value.stride(), dtype=value.dtype))
         else:
-            made.append(value)
+            results.append(value)
         seen.add(id(value))
-    return made
+    return results
 
 
 def _with_mutable_lists(tree: Any) -> Any:

@@ -299,8 +299,10 @@ def _traced(
     ]
     number = next(_NUMBERS)
     _MAPS[number] = replace(unknown, out_shardings=out_shardings)
-    made = iter(_operation()(number, tensors))
-    return pytree.tree_unflatten([next(made) if _is_tensor(x) else x for x in outputs], out_tree)
+    remaining = iter(_operation()(number, tensors))
+    return pytree.tree_unflatten(
+        [next(remaining) if _is_tensor(x) else x for x in outputs], out_tree
+    )
 
 
 @contextlib.contextmanager
@@ -356,8 +358,8 @@ def _operation() -> Any:
         derivative = _MAPS[ctx.number].derivative(tensors)
         number = next(_NUMBERS)
         _MAPS[number] = derivative
-        made = iter(operation(number, [*tensors, *gradients]))
-        return None, [next(made) if each.requires_grad else None for each in tensors]
+        remaining = iter(operation(number, [*tensors, *gradients]))
+        return None, [next(remaining) if each.requires_grad else None for each in tensors]
 
     torch.library.register_fake(name, example)
     torch.library.register_autograd(name, backward, setup_context=remember)

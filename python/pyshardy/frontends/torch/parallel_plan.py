@@ -235,8 +235,10 @@ def _style_class() -> type[ParallelStyle]:
                 raise UsageError(error(f"{message}; apply it to the module that was traced"))
 
         def _distributed(self, tensor: Any, device_mesh: Any, chosen: Any) -> Any:
-            made = distribute_tensor(tensor, device_mesh, chosen, src_data_rank=self.src_data_rank)
+            result = distribute_tensor(
+                tensor, device_mesh, chosen, src_data_rank=self.src_data_rank
+            )
             is_parameter = isinstance(tensor, torch.nn.Parameter)
-            return torch.nn.Parameter(made, tensor.requires_grad) if is_parameter else made
+            return torch.nn.Parameter(result, tensor.requires_grad) if is_parameter else result
 
     return PlacedWeights

@@ -50,8 +50,8 @@ def unique(
     position = torch.cumsum(is_new.long(), 0) - 1
     kept = torch.clamp(position, max=size)  # all that are left out share the last place
     initial = values[:1] if fill_value is None else torch.full_like(values[:1], fill_value)
-    made = initial.expand(size + 1).scatter(0, kept, values)[:size]
-    results = [made]
+    result = initial.expand(size + 1).scatter(0, kept, values)[:size]
+    results = [result]
     if return_inverse:
         inverse = torch.zeros_like(position).scatter(0, order, position)
         results.append(inverse.reshape(x.shape))
@@ -104,8 +104,8 @@ def lstsq(
     if driver in ("gelsd", "gelss"):
         singular = values.detach()  # PyTorch has no gradient of these
     solution = solution.squeeze(-1) if is_vector else solution
-    made: Any = torch.return_types
-    return made.linalg_lstsq((solution, residuals, rank, singular))
+    result: Any = torch.return_types
+    return result.linalg_lstsq((solution, residuals, rank, singular))
 
 
 def quantile(
@@ -135,16 +135,16 @@ def quantile(
         rank = torch.where(nans > 0, last, parts.reshape(-1) * last)  # NaN is the largest number
     rounded = {"lower": torch.floor, "higher": torch.ceil, "nearest": torch.round}
     if interpolation in rounded:
-        made = torch.gather(ordered, -1, rounded[interpolation](rank).long())
+        result = torch.gather(ordered, -1, rounded[interpolation](rank).long())
     else:
         below = torch.floor(rank)
         weight = torch.full_like(rank, 0.5) if interpolation == "midpoint" else rank - below
         low = torch.gather(ordered, -1, below.long())
         high = torch.gather(ordered, -1, torch.ceil(rank).long())
-        made = torch.lerp(low, high, weight)
-    made = made.movedim(-1, 0)
-    shape = kept if keepdim else made.shape[1:]
-    return made.reshape([*parts.shape, *shape])
+        result = torch.lerp(low, high, weight)
+    result = result.movedim(-1, 0)
+    shape = kept if keepdim else result.shape[1:]
+    return result.reshape([*parts.shape, *shape])
 
 
 def gaussian_nll_loss(
@@ -200,10 +200,10 @@ def corrcoef(input: torch.Tensor) -> torch.Tensor:
     if not covariances.dim():
         return covariances / covariances
     deviations = torch.sqrt(torch.diagonal(covariances).real)
-    made = covariances / deviations.unsqueeze(1) / deviations
-    if made.is_complex():
-        return torch.complex(made.real.clip(-1, 1), made.imag.clip(-1, 1))
-    return made.clip(-1, 1)
+    result = covariances / deviations.unsqueeze(1) / deviations
+    if result.is_complex():
+        return torch.complex(result.real.clip(-1, 1), result.imag.clip(-1, 1))
+    return result.clip(-1, 1)
 
 
 def _has_minlength(*args: Any, **kwargs: Any) -> bool:
@@ -333,11 +333,11 @@ def grouped_mm(
         out_dtype: the type of the results.
     """
     if offs is None or mat_a.dim() == mat_b.dim() == 3:
-        made = torch.bmm(mat_a, mat_b)
+        result = torch.bmm(mat_a, mat_b)
     else:
-        made = _grouped_mm_operation()(mat_a, mat_b, offs)
-    made = made if bias is None else made + bias
-    return made if out_dtype is None else made.to(out_dtype)
+        result = _grouped_mm_operation()(mat_a, mat_b, offs)
+    result = result if bias is None else result + bias
+    return result if out_dtype is None else result.to(out_dtype)
 
 
 def _takes(mat_a: Any, mat_b: Any, *_: Any, **__: Any) -> bool:

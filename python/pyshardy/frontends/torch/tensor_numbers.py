@@ -88,9 +88,9 @@ def _add(graph: Graph, node: Node, args: Any, kwargs: Any) -> Any:
     target: Any = node.target
     if is_mutation(node):
         given = map_arg((args, kwargs), lambda one: one.meta["val"])
-        made = graph.call_function(_overload(target, *given), args, kwargs)
-        made.meta.update(node.meta)
-        return made
+        result = graph.call_function(_overload(target, *given), args, kwargs)
+        result.meta.update(node.meta)
+        return result
     value: Any = node.meta["val"]
     dtype = type_of_number(value) or value.dtype
     if isinstance(target, torch._ops.OpOverload):
@@ -102,9 +102,9 @@ def _add(graph: Graph, node: Node, args: Any, kwargs: Any) -> Any:
         return function(*args, **kwargs).to(dtype)
 
     fragment = trace_fragment(Call(typed, args, kwargs))
-    made = splice(fragment.graph, graph, tensor_nodes(args, kwargs), node)
-    assert isinstance(made, Node)
-    return made
+    result = splice(fragment.graph, graph, tensor_nodes(args, kwargs), node)
+    assert isinstance(result, Node)
+    return result
 
 
 def _overload(target: Any, args: Any, kwargs: Any) -> Any:

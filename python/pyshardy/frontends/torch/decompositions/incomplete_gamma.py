@@ -44,15 +44,15 @@ def _regularized(a: Tensor, x: Tensor, *, is_upper: bool) -> Tensor:
         torch.where((each > 0) & torch.isfinite(each), each, 1) for each in (a, x)
     )
     value, value_is_upper = _regular(regular_a, regular_x)
-    made = torch.where(value_is_upper == is_upper, value, 1 - value)
+    result = torch.where(value_is_upper == is_upper, value, 1 - value)
     # At the ends, P is 0 or 1.
     is_one = ((a == 0) & (x > 0)) | (torch.isinf(x) & torch.isfinite(a))
     is_zero = (a > 0) & (x == 0) | (torch.isinf(a) & torch.isfinite(x))
     one, zero = (0.0, 1.0) if is_upper else (1.0, 0.0)
-    made = torch.where(is_one, one, torch.where(is_zero, zero, made))
+    result = torch.where(is_one, one, torch.where(is_zero, zero, result))
     undefined = (a < 0) | (x < 0) | torch.isnan(a) | torch.isnan(x)
     undefined = undefined | ((a == 0) & (x == 0)) | (torch.isinf(a) & torch.isinf(x))
-    return torch.where(undefined, torch.nan, made).to(dtype)
+    return torch.where(undefined, torch.nan, result).to(dtype)
 
 
 def _regular(a: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -95,8 +95,8 @@ def _series_and_fraction(a: Tensor, below: Tensor, above: Tensor) -> tuple[Tenso
         a.clone(),
         below.clone(),
     )
-    made = while_loop_op(is_repeated, repeated, initial, ())
-    total, fraction = made[2], made[6]
+    result = while_loop_op(is_repeated, repeated, initial, ())
+    total, fraction = result[2], result[6]
     lower = torch.exp(a * torch.log(below) - below - torch.lgamma(a + 1)) * total
     upper = torch.exp(a * torch.log(above) - above - torch.lgamma(a)) * fraction
     return lower, upper

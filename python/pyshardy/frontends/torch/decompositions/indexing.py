@@ -236,8 +236,8 @@ def diagonal_scatter(
     size = rows if offset >= 0 else columns  # the diagonal begins in the first row or column
     padded = torch.nn.functional.pad(src, (0, size - src.shape[-1]))
     values = padded.unsqueeze(-1 if offset >= 0 else -2)
-    made = torch.where(column - row == offset, values, matrices)
-    return made.movedim((-2, -1), (dim1, dim2))
+    result = torch.where(column - row == offset, values, matrices)
+    return result.movedim((-2, -1), (dim1, dim2))
 
 
 @decomposition("prims.copy_strided")

@@ -75,14 +75,14 @@ def native_group_norm(
     mean = torch.mean(groups, 2, keepdim=True)
     difference = groups - mean
     deviation = torch.rsqrt(torch.mean(difference * difference, 2, keepdim=True) + eps)
-    made = (difference * deviation).reshape(input.shape)
+    result = (difference * deviation).reshape(input.shape)
     per_channel = [C, *[1] * (input.dim() - 2)]
     if weight is not None:
-        made = made * weight.reshape(per_channel)
+        result = result * weight.reshape(per_channel)
     if bias is not None:
-        made = made + bias.reshape(per_channel)
+        result = result + bias.reshape(per_channel)
     mean, deviation = (each.reshape(N, group).to(input.dtype) for each in (mean, deviation))
-    return made.to(input.dtype), mean, deviation
+    return result.to(input.dtype), mean, deviation
 
 
 @decomposition("aten.var_mean.correction")

@@ -103,7 +103,7 @@ def _avg_pool_backward(
 ) -> Tensor:
     """Add the gradients of all windows of each element, by a product for each dimension."""
     steps = [_of_dims(each, count) for each in (kernel_size, stride or kernel_size, padding)]
-    made = grad_output if divisor_override is None else grad_output / divisor_override
+    result = grad_output if divisor_override is None else grad_output / divisor_override
     for dim in range(count):
         kernel, step, pad = (each[dim] for each in steps)
         size, windows = self.shape[dim - count], grad_output.shape[dim - count]
@@ -114,8 +114,8 @@ def _avg_pool_backward(
             ends = torch.clamp(starts + kernel, max=size + pad if count_include_pad else size)
             first = starts if count_include_pad else torch.clamp(starts, min=0)
             members = members / (ends - first).to(self.dtype)
-        made = (made.movedim(dim - count, -1) @ members).movedim(-1, dim - count)
-    return made
+        result = (result.movedim(dim - count, -1) @ members).movedim(-1, dim - count)
+    return result
 
 
 @decomposition("aten.adaptive_max_pool2d", "aten.adaptive_max_pool3d")
@@ -212,16 +212,16 @@ def embedding_bag(
     if mode == _LARGEST:
         inside = torch.where(members.unsqueeze(-1), rows, -float("inf"))
         values, places = torch.max(inside, 1)
-        made = torch.where(count.unsqueeze(1) > 0, values, 0)
+        result = torch.where(count.unsqueeze(1) > 0, values, 0)
         largest = indices[places]
     else:
         if per_sample_weights is not None:
             rows = rows * per_sample_weights.unsqueeze(1)
-        made = members.to(weight.dtype) @ rows
+        result = members.to(weight.dtype) @ rows
         if mode == _MEAN:
-            made = made / torch.clamp(count, min=1).unsqueeze(1)
-    made = made.to(weight.dtype)
-    return made, bag.to(indices.dtype), count.to(indices.dtype), largest
+            result = result / torch.clamp(count, min=1).unsqueeze(1)
+    result = result.to(weight.dtype)
+    return result, bag.to(indices.dtype), count.to(indices.dtype), largest
 
 
 _MEAN, _LARGEST = 1, 2
@@ -252,11 +252,11 @@ def _register(count: int) -> None:
     def of_averages(  # pyright: ignore[reportUnusedFunction]
         grad_output: Tensor, self: Tensor
     ) -> Tensor:
-        made = grad_output  # each element gets its share of the averages that contain it
+        result = grad_output  # each element gets its share of the averages that contain it
         for dim in range(-count, 0):
             shares = _shares(self.shape[dim], grad_output.shape[dim], self.dtype)
-            made = (made.movedim(dim, -1) @ shares).movedim(-1, dim)
-        return made
+            result = (result.movedim(dim, -1) @ shares).movedim(-1, dim)
+        return result
 
     @decomposition(f"aten.adaptive_max_pool{count}d_backward")
     def of_largest(  # pyright: ignore[reportUnusedFunction]

@@ -76,9 +76,9 @@ def vector_norm(
         return torch.sqrt(torch.sum(size * size, dims, keepdim=keepdim))
     moved = value.permute([*others, *dims]).reshape([value.shape[each] for each in others] + [-1])
     is_least = ord == -float("inf")
-    made = torch.amin(torch.abs(moved), -1) if is_least else _norm(moved, ord)
+    result = torch.amin(torch.abs(moved), -1) if is_least else _norm(moved, ord)
     shape = [1 if each in dims else size for each, size in enumerate(value.shape)]
-    return made.reshape(shape) if keepdim else made
+    return result.reshape(shape) if keepdim else result
 
 
 @decomposition("aten.histogram.bin_ct")
@@ -147,12 +147,12 @@ def segment_reduce(
     first = torch.full(
         [count + 1, *data.shape[1:]], neutral if initial is None else initial, dtype=data.dtype
     )
-    made = torch.scatter_reduce(first, 0, segment, data, name)[:count]
+    result = torch.scatter_reduce(first, 0, segment, data, name)[:count]
     if reduce != "mean":
-        return made
+        return result
     if initial is None:
-        return made / sizes
-    return torch.where(sizes > 0, made / torch.clamp(sizes, min=1), initial)
+        return result / sizes
+    return torch.where(sizes > 0, result / torch.clamp(sizes, min=1), initial)
 
 
 @decomposition("aten._segment_reduce_backward")

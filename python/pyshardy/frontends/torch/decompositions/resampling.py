@@ -252,11 +252,11 @@ def _weights(name: str, given: int, made: int, align_corners: bool, scale: float
 )
 def replication_pad_backward(grad_output: Tensor, self: Tensor, padding: Sequence[int]) -> Tensor:
     """Return the gradient of a padding; that of the padding goes to the elements at the ends."""
-    made = grad_output
+    result = grad_output
     for pair in range(len(padding) // 2):
         low, dim = padding[2 * pair], self.dim() - 1 - pair
         size = self.shape[dim]
-        place = torch.clamp(torch.arange(made.shape[dim]) - low, 0, size - 1)
-        is_source = (place.unsqueeze(1) == torch.arange(size)).to(made.dtype)
-        made = (made.movedim(dim, -1) @ is_source).movedim(-1, dim)
-    return made
+        place = torch.clamp(torch.arange(result.shape[dim]) - low, 0, size - 1)
+        is_source = (place.unsqueeze(1) == torch.arange(size)).to(result.dtype)
+        result = (result.movedim(dim, -1) @ is_source).movedim(-1, dim)
+    return result

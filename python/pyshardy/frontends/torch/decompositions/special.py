@@ -196,8 +196,8 @@ def scaled_k0(x: Tensor) -> Tensor:
     """Return the Bessel function K0 times exp(x)."""
     small, large = torch.clamp(x, max=_MIDDLE), torch.clamp(x, min=_MIDDLE)
     near = torch.exp(small) * (_K0[0](small * small) - torch.log(small / 2) * i0(small))
-    made = torch.where(x < _MIDDLE, near, _K0[1](1 / large) * torch.rsqrt(large))
-    return torch.where(x == 0, torch.inf, made)
+    result = torch.where(x < _MIDDLE, near, _K0[1](1 / large) * torch.rsqrt(large))
+    return torch.where(x == 0, torch.inf, result)
 
 
 @_function("aten.special_scaled_modified_bessel_k1")
@@ -205,8 +205,10 @@ def scaled_k1(x: Tensor) -> Tensor:
     """Return the Bessel function K1 times exp(x)."""
     small, large = torch.clamp(x, max=_MIDDLE), torch.clamp(x, min=_MIDDLE)
     near = _K1[0](small * small) / small + torch.log(small / 2) * i1(small)
-    made = torch.where(x < _MIDDLE, torch.exp(small) * near, _K1[1](1 / large) * torch.rsqrt(large))
-    return torch.where(x == 0, torch.inf, made)
+    result = torch.where(
+        x < _MIDDLE, torch.exp(small) * near, _K1[1](1 / large) * torch.rsqrt(large)
+    )
+    return torch.where(x == 0, torch.inf, result)
 
 
 @_function("aten.special_modified_bessel_k0")
@@ -292,16 +294,16 @@ def j1(x: Tensor) -> Tensor:
 def y0(x: Tensor) -> Tensor:
     """Return the Bessel function Y0."""
     near = _Y0(x * x) + 2 / torch.pi * torch.log(x) * _J0(x * x)
-    made = torch.where(x < _OSCILLATING, near, _large(0, x)[1])
-    return torch.where(x == 0, -torch.inf, made)
+    result = torch.where(x < _OSCILLATING, near, _large(0, x)[1])
+    return torch.where(x == 0, -torch.inf, result)
 
 
 @_function("aten.special_bessel_y1")
 def y1(x: Tensor) -> Tensor:
     """Return the Bessel function Y1."""
     near = x * _Y1(x * x) + 2 / torch.pi * (torch.log(x) * x * _J1(x * x) - 1 / x)
-    made = torch.where(x < _OSCILLATING, near, _large(1, x)[1])
-    return torch.where(x == 0, -torch.inf, made)
+    result = torch.where(x < _OSCILLATING, near, _large(1, x)[1])
+    return torch.where(x == 0, -torch.inf, result)
 
 
 _SPHERICAL = Series(lambda square: _eager("spherical_bessel_j0")(square.sqrt()), 0, 1)
@@ -311,9 +313,9 @@ _SPHERICAL = Series(lambda square: _eager("spherical_bessel_j0")(square.sqrt()),
 def spherical_j0(x: Tensor) -> Tensor:
     """Return the spherical Bessel function, sin(x) / x."""
     size = torch.abs(x)
-    made = torch.where(size < 1, _SPHERICAL(x * x), torch.sin(x) / torch.clamp(size, min=1))
-    made = torch.where(x < -1, -made, made)
-    return torch.where(torch.isinf(x), 0, made)
+    result = torch.where(size < 1, _SPHERICAL(x * x), torch.sin(x) / torch.clamp(size, min=1))
+    result = torch.where(x < -1, -result, result)
+    return torch.where(torch.isinf(x), 0, result)
 
 
 # --- The normal distribution ----------------------------------------------------------------------
@@ -328,8 +330,8 @@ _FAR_TAIL = Series(lambda u: _eager("ndtri")((-1 / (2 * u * u)).exp()) * u, 1 / 
 def erfcx(x: Tensor) -> Tensor:
     """Return the complementary error function times exp(x * x)."""
     size = torch.abs(x)
-    made = _ERFCX(2 / (size + 2)) / (2 * size + 1)
-    return torch.where(x < 0, 2 * torch.exp(x * x) - made, made)
+    result = _ERFCX(2 / (size + 2)) / (2 * size + 1)
+    return torch.where(x < 0, 2 * torch.exp(x * x) - result, result)
 
 
 @_function("aten.special_ndtri")

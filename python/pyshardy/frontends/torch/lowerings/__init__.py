@@ -104,10 +104,10 @@ def _lower(call: ir.Operation, node: Any, functions: Mapping[str, ir.Operation])
     with ir.InsertionPoint(call), call.location:
         build = LoweringBuilder(node, [one.type for one in results], functions)
         try:
-            made = lower(build, *args, **kwargs)
+            output = lower(build, *args, **kwargs)
         except (ir.MLIRError, ValueError) as failure:  # of a type that no operation has
             raise PassError(failures.of_operation(node, str(failure))) from failure
-    values = made if isinstance(made, Sequence) else (made,)
+    values = output if isinstance(output, Sequence) else (output,)
     for result, value in zip(results, values, strict=True):
         result.replace_all_uses_with(value)
     call.erase()

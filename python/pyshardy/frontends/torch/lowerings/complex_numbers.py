@@ -240,8 +240,8 @@ def _reduced(
     value = _operand(build, value, ir.RankedTensorType.get(shape, element))
     neutral = build.filled(ir.RankedTensorType.get([], element), 0 if name == "add" else 1)
     axes = sorted(each % len(shape) for each in dims)
-    made = build.reduce(value, neutral, axes, f"stablehlo.{name}")
-    return build.reshape(made, shape_of(result)) if keepdim else made
+    output = build.reduce(value, neutral, axes, f"stablehlo.{name}")
+    return build.reshape(output, shape_of(result)) if keepdim else output
 
 
 _POWERS = {0: 0.0, 1: -0.5, 2: -1.0}
@@ -324,5 +324,5 @@ def _transform(
         "fft_length": ir.DenseI64ArrayAttr.get([length]),
     }
     result = with_element(with_shape(value.type, shape), element)
-    made = build.create("stablehlo.fft", (value,), (result,), attributes).result
-    return build.transpose(made, [order.index(each) for each in range(rank)])
+    output = build.create("stablehlo.fft", (value,), (result,), attributes).result
+    return build.transpose(output, [order.index(each) for each in range(rank)])

@@ -27,11 +27,11 @@ def branch(
     if isinstance(predicate, bool):
         return call(build, then if predicate else otherwise, operands)
     predicate = build.reshape(predicate, ())
-    made = build.create("stablehlo.if", (predicate,), build.result_types, regions=2)
-    for region, name in zip(made.regions, (then, otherwise), strict=True):
+    operation = build.create("stablehlo.if", (predicate,), build.result_types, regions=2)
+    for region, name in zip(operation.regions, (then, otherwise), strict=True):
         with ir.InsertionPoint(region.blocks.append()):
             build.return_values(call(build, name, operands))
-    return list(made.results)
+    return list(operation.results)
 
 
 @lowering("while_loop")
@@ -104,16 +104,16 @@ def _while(
     repeated: Callable[[Sequence[ir.Value]], Sequence[ir.Value]],
 ) -> Sequence[ir.Value]:
     types = [value.type for value in initial]
-    made = build.create("stablehlo.while", initial, types, regions=2)
+    operation = build.create("stablehlo.while", initial, types, regions=2)
     condition, body = (
         region.blocks.append(*types, arg_locs=[ir.Location.current] * len(types))
-        for region in made.regions
+        for region in operation.regions
     )
     with ir.InsertionPoint(condition):
         build.return_values([is_repeated(list(condition.arguments))])
     with ir.InsertionPoint(body):
         build.return_values(repeated(list(body.arguments)))
-    return list(made.results)
+    return list(operation.results)
 
 
 def _element(build: LoweringBuilder, sequence: ir.Value, index: ir.Value) -> ir.Value:
@@ -144,22 +144,22 @@ def local_map(
     build: LoweringBuilder, body: str, number: int, operands: Sequence[ir.Value]
 ) -> Sequence[ir.Value]:
     """Compute a graph on the shards of each device."""
-    made = map_of(number)
-    stacked = [_stacked(sharding) for sharding in made.out_shardings]
+    output = map_of(number)
+    stacked = [_stacked(sharding) for sharding in output.out_shardings]
     types: list[ir.Type] = []
-    for result, sharding in zip(build.result_types, made.out_shardings, strict=True):
-        count = [made.mesh.axes_size(sharding.unreduced_axes)] if sharding.unreduced_axes else []
+    for result, sharding in zip(build.result_types, output.out_shardings, strict=True):
+        count = [output.mesh.axes_size(sharding.unreduced_axes)] if sharding.unreduced_axes else []
         types.append(with_shape(result, [*count, *shape_of(result)]))
     computation = sdy.ManualComputationOp(
         types,
         operands,
-        attribute_of(TensorShardingPerValue(tuple(made.in_shardings))),
+        attribute_of(TensorShardingPerValue(tuple(output.in_shardings))),
         attribute_of(TensorShardingPerValue(tuple(stacked))),
-        attribute_of(ManualAxes(made.mesh.axis_names)),
+        attribute_of(ManualAxes(output.mesh.axis_names)),
     )
     shards = [
-        with_shape(value.type, made.shard_shape(shape_of(value.type), sharding))
-        for value, sharding in zip(operands, made.in_shardings, strict=True)
+        with_shape(value.type, output.shard_shape(shape_of(value.type), sharding))
+        for value, sharding in zip(operands, output.in_shardings, strict=True)
     ]
     locations = [ir.Location.current] * len(shards)
     block = computation.regions[0].blocks.append(*shards, arg_locs=locations)
@@ -167,13 +167,13 @@ def local_map(
         results = [
             build.reshape(value, [1, *shape_of(value.type)]) if sharding.unreduced_axes else value
             for value, sharding in zip(
-                call(build, body, list(block.arguments)), made.out_shardings, strict=True
+                call(build, body, list(block.arguments)), output.out_shardings, strict=True
             )
         ]
         sdy.ReturnOp(results)
     return [
         _summed(build, value) if sharding.unreduced_axes else value
-        for value, sharding in zip(computation.results, made.out_shardings, strict=True)
+        for value, sharding in zip(computation.results, output.out_shardings, strict=True)
     ]
 
 

@@ -60,10 +60,10 @@ def _range(build: LoweringBuilder, start: float, step: float) -> ir.Value:
     result = build.result_types[0]
     if isinstance(element_type_of(result), ir.IntegerType):
         start, step = int(start), int(step)
-    made = (
+    value = (
         build.scaled(build.iota(result, 0), step) if shape_of(result) else build.filled(result, 0)
     )
-    return made if start == 0 else build.binary("add", made, build.filled(result, start))
+    return value if start == 0 else build.binary("add", value, build.filled(result, start))
 
 
 @lowering(
@@ -92,12 +92,12 @@ def split(
     """Return the parts along a dimension."""
     dim %= len(shape_of(value.type))
     start = 0
-    made: list[ir.Value] = []
+    results: list[ir.Value] = []
     for result in build.result_types:
         size = shape_of(result)[dim]
-        made.append(build.slice_dim(value, dim, start, size))
+        results.append(build.slice_dim(value, dim, start, size))
         start += size
-    return made
+    return results
 
 
 def _is_constant(value: Any, amounts: Any, mode: str = "constant", *_: Any, **__: Any) -> bool:

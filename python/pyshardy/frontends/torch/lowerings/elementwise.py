@@ -14,8 +14,8 @@ from pyshardy.irtools.tensor_types import element_bytes, element_type_of, shape_
 def silu(build: LoweringBuilder, value: ir.Value) -> ir.Value:
     """Multiply numbers by their sigmoid."""
     wide = build.widened(value)
-    made = build.binary("multiply", wide, build.unary("logistic", wide))
-    return build.convert(made, element_type_of(value.type))
+    result = build.binary("multiply", wide, build.unary("logistic", wide))
+    return build.convert(result, element_type_of(value.type))
 
 
 @lowering("aten.signbit")
@@ -114,7 +114,7 @@ def polygamma(build: LoweringBuilder, order: int, value: ir.Value) -> ir.Value:
     one, half = build.filled(result, 1), build.filled(result, 0.5)
     is_small = build.compare("LT", value, half)
     reflected = build.select(is_small, build.binary("subtract", one, value), value)
-    made = _polygamma(build, order, reflected)
+    output = _polygamma(build, order, reflected)
     # The distance from the nearest integer has the same cotangent, and no rounding of pi x.
     distance = build.binary("subtract", value, build.unary("round_nearest_even", value))
     angle = build.binary("multiply", distance, build.filled(result, math.pi))
@@ -123,11 +123,11 @@ def polygamma(build: LoweringBuilder, order: int, value: ir.Value) -> ir.Value:
     for factor in reversed(_derivative_of_cotangent(order)):
         scaled = build.filled(result, factor * math.pi ** (order + 1))
         derivative = build.binary("add", build.binary("multiply", derivative, cotangent), scaled)
-    signed = made if order % 2 == 0 else build.unary("negate", made)
+    signed = output if order % 2 == 0 else build.unary("negate", output)
     mirror = build.binary("subtract", signed, derivative)
     pole = build.filled(result, math.inf * (-1) ** (order + 1))
     is_pole = build.compare("EQ", distance, build.filled(result, 0))
-    return build.select(is_small, build.select(is_pole, pole, mirror), made)
+    return build.select(is_small, build.select(is_pole, pole, mirror), output)
 
 
 def _derivative_of_cotangent(order: int) -> list[int]:
@@ -155,14 +155,14 @@ def zeta(build: LoweringBuilder, lhs: ir.Value | float, rhs: ir.Value | float) -
     zero, one, infinity, nan = (
         build.filled_like(start, number) for number in (0, 1, math.inf, math.nan)
     )
-    made = build.create("chlo.zeta", (exponent, start), build.result_types).result
+    result = build.create("chlo.zeta", (exponent, start), build.result_types).result
     is_infinite = build.compare("EQ", exponent, infinity)
-    of_infinite = build.select(build.compare("EQ", start, one), one, made)
+    of_infinite = build.select(build.compare("EQ", start, one), one, result)
     of_infinite = build.select(build.compare("LT", start, one), infinity, of_infinite)
     is_integer = build.compare("EQ", start, build.unary("floor", start))
     is_pole = build.binary("and", build.compare("LE", start, zero), is_integer)
     pole = build.select(build.compare("LT", exponent, one), nan, infinity)
-    return build.select(is_pole, pole, build.select(is_infinite, of_infinite, made))
+    return build.select(is_pole, pole, build.select(is_infinite, of_infinite, result))
 
 
 @lowering("aten.nextafter")

@@ -35,14 +35,16 @@ def sort(
     positions = build.iota(build.result_types[1], dim)
     attributes = {"dimension": i64_attribute(dim), "is_stable": ir.BoolAttr.get(True)}
     types = [value.type, positions.type]
-    made = build.create("stablehlo.sort", (value, positions), types, attributes, regions=1)
+    operation = build.create("stablehlo.sort", (value, positions), types, attributes, regions=1)
     scalars = [ir.RankedTensorType.get([], element_type_of(each)) for each in types]
     elements = [scalar for scalar in scalars for _ in range(2)]
     locations = [ir.Location.current] * len(elements)
-    with ir.InsertionPoint(made.regions[0].blocks.append(*elements, arg_locs=locations)) as point:
+    with ir.InsertionPoint(
+        operation.regions[0].blocks.append(*elements, arg_locs=locations)
+    ) as point:
         first, second = point.block.arguments[:2]
         build.return_values([_precedes(build, first, second, descending)])
-    return list(made.results)
+    return list(operation.results)
 
 
 def _precedes(
@@ -96,13 +98,13 @@ def scatter_reduce(
         hits = _scatter(build, hits, positions, build.convert(ones, integer), "stablehlo.add")
         is_hit = build.compare("GT", hits, build.filled_like(hits, 0))
         initial = build.select(is_hit, build.filled_like(value, neutral), value)
-    made = _scatter(build, initial, positions, source, name)
+    result = _scatter(build, initial, positions, source, name)
     if reduce == "mean":
         count = build.filled_like(value, 1 if include_self else 0)
         count = _scatter(build, count, positions, ones, "stablehlo.add")
         count = build.binary("maximum", count, build.filled_like(count, 1))
-        made = _divided(build, made, count)
-    return made if shape else build.reshape(made, [])
+        result = _divided(build, result, count)
+    return result if shape else build.reshape(result, [])
 
 
 def _divided(build: LoweringBuilder, total: ir.Value, count: ir.Value) -> ir.Value:
@@ -138,9 +140,9 @@ def _scatter(
     )
     attributes = {"scatter_dimension_numbers": ir.Attribute.parse(f"#stablehlo.scatter<{numbers}>")}
     operands = value, positions, updates
-    made = build.create("stablehlo.scatter", operands, [value.type], attributes, regions=1)
-    build.fill_body(made.regions[0], element_type_of(value.type), operation)
-    return made.result
+    output = build.create("stablehlo.scatter", operands, [value.type], attributes, regions=1)
+    build.fill_body(output.regions[0], element_type_of(value.type), operation)
+    return output.result
 
 
 @lowering(

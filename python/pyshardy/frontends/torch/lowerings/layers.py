@@ -30,8 +30,8 @@ def _converted_softmax(
 ) -> ir.Value:
     result = element_type_of(build.result_types[0])
     wide = build.widened(build.convert(value, result))
-    made = softmax_along(build, wide, build.dimensions(wide, dim), is_safe=is_safe)
-    return build.convert(made, result)
+    output = softmax_along(build, wide, build.dimensions(wide, dim), is_safe=is_safe)
+    return build.convert(output, result)
 
 
 def softmax_along(
@@ -52,12 +52,12 @@ def softmax_along(
     shifted = build.binary("subtract", value, build.broadcast_in_dim(largest, shape, kept))
     exponential = build.unary("exponential", shifted)
     total = build.reduce(exponential, build.filled(scalar, 0), dims, "stablehlo.add")
-    made = build.binary("divide", exponential, build.broadcast_in_dim(total, shape, kept))
+    result = build.binary("divide", exponential, build.broadcast_in_dim(total, shape, kept))
     if not is_safe:
-        return made
+        return result
     is_masked = build.compare("EQ", largest, build.filled_like(largest, -math.inf))
     is_masked = build.broadcast_in_dim(is_masked, shape, kept)
-    return build.select(is_masked, build.filled_like(made, 0), made)
+    return build.select(is_masked, build.filled_like(result, 0), result)
 
 
 def _has_no_dropout(
@@ -142,9 +142,9 @@ def layer_norm(
     """Normalize the last dimensions."""
     rank = len(shape_of(value.type))
     dims = [*range(rank - len(sizes), rank)]
-    made = _normalized(build, build.widened(value), dims, eps)
-    made = _scaled_and_shifted(build, made, weight, bias, dims)
-    return build.convert(made, element_type_of(value.type))
+    result = _normalized(build, build.widened(value), dims, eps)
+    result = _scaled_and_shifted(build, result, weight, bias, dims)
+    return build.convert(result, element_type_of(value.type))
 
 
 @lowering("aten.group_norm")
@@ -161,10 +161,10 @@ def group_norm(
     batch, channels, *spatial = shape_of(value.type)
     split = [batch, groups, channels // groups, *spatial]
     wide = build.widened(value)
-    made = _normalized(build, build.reshape(wide, split), [*range(2, len(split))], eps)
-    made = build.reshape(made, shape_of(value.type))
-    made = _scaled_and_shifted(build, made, weight, bias, [1])
-    return build.convert(made, element_type_of(value.type))
+    result = _normalized(build, build.reshape(wide, split), [*range(2, len(split))], eps)
+    result = build.reshape(result, shape_of(value.type))
+    result = _scaled_and_shifted(build, result, weight, bias, [1])
+    return build.convert(result, element_type_of(value.type))
 
 
 def _normalized(

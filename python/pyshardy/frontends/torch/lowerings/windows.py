@@ -22,7 +22,7 @@ from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 
 
 @dataclass(frozen=True)
-class _Window:
+class _Convolution:
     """The numbers that relate outputs, inputs and the kernel, for each spatial dimension."""
 
     stride: Sequence[int]
@@ -31,7 +31,7 @@ class _Window:
     groups: int
 
     @classmethod
-    def of(cls, count: int, *numbers: Sequence[int], groups: int) -> _Window:
+    def of(cls, count: int, *numbers: Sequence[int], groups: int) -> _Convolution:
         """Return the window for `count` spatial dimensions; one number stands for all."""
         stride, padding, dilation = (_of_dims(each, count) for each in numbers)
         return cls(stride, padding, dilation, groups)
@@ -60,12 +60,12 @@ def convolution(
 ) -> ir.Value:
     """Convolve; a transposed convolution is the gradient of the input of another one."""
     shape = shape_of(build.result_types[0])
-    window = _Window.of(len(shape) - 2, stride, padding, dilation, groups=groups)
+    window = _Convolution.of(len(shape) - 2, stride, padding, dilation, groups=groups)
     if transposed:
-        made = _inputs(build, value, weight, shape[2:], window)
+        result = _inputs(build, value, weight, shape[2:], window)
     else:
-        made = _outputs(build, value, weight, shape[2:], window)
-    return _with_bias(build, made, bias)
+        result = _outputs(build, value, weight, shape[2:], window)
+    return _with_bias(build, result, bias)
 
 
 @lowering("aten.conv1d.default", "aten.conv2d.default", "aten.conv3d.default")
@@ -82,11 +82,11 @@ def plain_convolution(
     """Convolve; the batch dimension may be missing."""
     result, given = (shape_of(each) for each in (build.result_types[0], value.type))
     count = len(shape_of(weight.type)) - 2
-    window = _Window.of(count, stride, padding, dilation, groups=groups)
+    window = _Convolution.of(count, stride, padding, dilation, groups=groups)
     if len(given) < count + 2:
         value = build.reshape(value, [1, *given])
-    made = _with_bias(build, _outputs(build, value, weight, result[-count:], window), bias)
-    return made if len(given) == count + 2 else build.reshape(made, result)
+    output = _with_bias(build, _outputs(build, value, weight, result[-count:], window), bias)
+    return output if len(given) == count + 2 else build.reshape(output, result)
 
 
 def _with_bias(build: LoweringBuilder, value: ir.Value, bias: ir.Value | None) -> ir.Value:
@@ -114,19 +114,19 @@ def convolution_backward(
     """Return the gradients of the input, the weight and the bias, those that are asked for."""
     spatial = range(2, len(shape_of(value.type)))
     sizes, kernel = shape_of(value.type)[2:], shape_of(weight.type)[2:]
-    window = _Window.of(len(spatial), stride, padding, dilation, groups=groups)
-    made: list[ir.Value] = []
+    window = _Convolution.of(len(spatial), stride, padding, dilation, groups=groups)
+    results: list[ir.Value] = []
     if output_mask[0]:
         of_value = _outputs if transposed else _inputs
-        made.append(of_value(build, gradient, weight, sizes, window))
+        results.append(of_value(build, gradient, weight, sizes, window))
     if output_mask[1]:
         inputs, outputs = (gradient, value) if transposed else (value, gradient)
-        made.append(_kernel(build, inputs, outputs, kernel, window))
+        results.append(_kernel(build, inputs, outputs, kernel, window))
     if output_mask[2]:
         scalar = ir.RankedTensorType.get([], element_type_of(gradient.type))
         zero = build.filled(scalar, 0)
-        made.append(build.reduce(gradient, zero, [0, *spatial], "stablehlo.add"))
-    return made
+        results.append(build.reduce(gradient, zero, [0, *spatial], "stablehlo.add"))
+    return results
 
 
 def _outputs(
@@ -134,7 +134,7 @@ def _outputs(
     inputs: ir.Value,
     weight: ir.Value,
     sizes: Sequence[int],
-    window: _Window,
+    window: _Convolution,
 ) -> ir.Value:
     """Return the outputs, of given sizes, for inputs and a weight `[out, in / groups, ...]`."""
     pads: list[tuple[int, int]] = []
@@ -160,7 +160,7 @@ def _inputs(
     outputs: ir.Value,
     weight: ir.Value,
     sizes: Sequence[int],
-    window: _Window,
+    window: _Convolution,
 ) -> ir.Value:
     """Return the inputs, of given sizes, for outputs and a weight `[out, in / groups, ...]`."""
     pads: list[tuple[int, int]] = []
@@ -190,7 +190,7 @@ def _kernel(
     inputs: ir.Value,
     outputs: ir.Value,
     sizes: Sequence[int],
-    window: _Window,
+    window: _Convolution,
 ) -> ir.Value:
     """Return the weight `[out, in / groups, ...]`, of given sizes, for inputs and outputs.
 
