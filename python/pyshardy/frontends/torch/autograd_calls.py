@@ -116,9 +116,9 @@ class AutogradCall:
     ) -> list[torch.Tensor]:
         result = function(*_filled(self._leaves, tensors, self._tree))
         leaves, tree = pytree.tree_flatten(result)
-        others, made = _without_tensors(leaves)
+        others, in_result = _without_tensors(leaves)
         self._results = others, tree
-        return made
+        return in_result
 
 
 _PLACE = object()
@@ -207,7 +207,7 @@ def _references(root: Any) -> list[torch.Tensor]:
 
     Parameters and buffers of modules aren't among them; they have stand-ins anyway.
     """
-    found: list[torch.Tensor] = []
+    tensors: list[torch.Tensor] = []
     seen: dict[int, Any] = {}  # keeps what attributes return, so that identities stay distinct
     remaining = [root]
     while remaining and len(seen) < _MOST_OBJECTS:
@@ -216,7 +216,7 @@ def _references(root: Any) -> list[torch.Tensor]:
             continue
         seen[id(value)] = value
         if isinstance(value, FakeTensor):
-            found.append(value)
+            tensors.append(value)
         elif isinstance(value, list | tuple | set):
             remaining += value
         elif isinstance(value, Mapping):
@@ -237,7 +237,7 @@ def _references(root: Any) -> list[torch.Tensor]:
             remaining += getattr(value, "__dict__", {}).values()
         elif isinstance(value, type) and not value.__module__.startswith("torch"):
             remaining += vars(value).values()
-    return found
+    return tensors
 
 
 _MOST_OBJECTS = 10_000

@@ -231,5 +231,5 @@ def _scanned_all(
     """Return the values of a recurrence."""
     from torch._higher_order_ops.scan import scan_op  # noqa: PLC0415
 
-    _, made = scan_op(step, [first.clone()], [*elements], (constant,))
-    return made
+    _, values = scan_op(step, [first.clone()], [*elements], (constant,))
+    return values

@@ -148,14 +148,14 @@ class Decomposer:
 
     def _attribute(self, node: Node, module: GraphModule, graph: Graph) -> Any:
         """Return the value of a node that gets an attribute of its module."""
-        found: Any = module
+        value: Any = module
         for part in str(node.target).split("."):
-            found = getattr(found, part)
-        if isinstance(found, torch.fx.GraphModule):
-            return Subgraph(found)
-        found = getattr(found, "constant", None) or found  # the value of a tensor that a trace made
+            value = getattr(value, part)
+        if isinstance(value, torch.fx.GraphModule):
+            return Subgraph(value)
+        value = getattr(value, "constant", None) or value  # the value of a tensor that a trace made
         name = f"constant_{len(self.constants)}"
-        self.constants[name] = found
+        self.constants[name] = value
         result = graph.get_attr(name)
         result.meta.update(node.meta)
         return result
@@ -332,10 +332,10 @@ def _is_empty(node: Node) -> bool:
 def _zeros(graph: Graph, origin: Node, value: torch.Tensor) -> Node:
     """Add a constant of a type to a graph."""
     arguments = list(value.shape), 0
-    made = graph.call_function(torch.ops.aten.full.default, arguments, {"dtype": value.dtype})
-    made.meta["val"] = value
-    set_source(made, origin)
-    return made
+    node = graph.call_function(torch.ops.aten.full.default, arguments, {"dtype": value.dtype})
+    node.meta["val"] = value
+    set_source(node, origin)
+    return node
 
 
 def _is_impure(node: Node) -> bool:

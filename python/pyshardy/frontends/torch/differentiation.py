@@ -47,18 +47,18 @@ def interpreter(
         def run_node(self, n: Node) -> Any:
             call = call_of(n)
             if call is None:
-                found = super().run_node(n)
+                value = super().run_node(n)
             else:
                 with self._set_current_node(n):
-                    found = call.run(self.fetch_args_kwargs_from_env(n)[0][1], known)
+                    value = call.run(self.fetch_args_kwargs_from_env(n)[0][1], known)
             name = getattr(n.target, "__name__", "")
             if isinstance(n.target, torch._ops.HigherOrderOperator) and name not in _REGIONS:
-                _check_derivative(n, self.fetch_args_kwargs_from_env(n), found)
-            for leaf in pytree.tree_leaves(found):
+                _check_derivative(n, self.fetch_args_kwargs_from_env(n), value)
+            for leaf in pytree.tree_leaves(value):
                 if isinstance(leaf, torch.Tensor):
                     for function in _functions_of(leaf, origins):
                         origins[function] = n
-            return found
+            return value
 
         def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
             name = getattr(target, "__name__", "")
@@ -92,14 +92,14 @@ def _check_derivative(node: Node, arguments: Any, results: Any) -> None:
     Raises:
         UsageError: its results don't depend on its arguments for autograd.
     """
-    needed, made = (
+    needed, outputs = (
         [each for each in pytree.tree_leaves(tree) if isinstance(each, torch.Tensor)]
         for tree in (arguments, results)
     )
     is_lost = any(each.requires_grad for each in needed) and not any(
-        each.requires_grad for each in made
+        each.requires_grad for each in outputs
     )
-    if is_lost and torch.is_grad_enabled() and any(map(torch.is_floating_point, made)):
+    if is_lost and torch.is_grad_enabled() and any(map(torch.is_floating_point, outputs)):
         name = short_name(node.target)
         raise UsageError(error(f"'{name}' has no derivative in PyTorch; write it without a loop"))
 

@@ -87,11 +87,11 @@ class Layouts:
         weights = {name: value for name, value in named.items() if is_dtensor(value)}
         leaves = enumerate(pytree.tree_leaves(inputs))
         of_inputs = {index: value for index, value in leaves if is_dtensor(value)}
-        found = {
+        device_meshes = {
             **{f"'{name}'": value.device_mesh for name, value in weights.items()},
             **{f"input {index}": value.device_mesh for index, value in of_inputs.items()},
         }
-        return cls(containing_mesh(found, mesh), weights, of_inputs)
+        return cls(containing_mesh(device_meshes, mesh), weights, of_inputs)
 
     def with_dtensors(self, signature: Signature) -> Signature:
         """Return a signature whose state has the DTensors again, which `as_global` replaced."""
@@ -198,20 +198,22 @@ def weights_of(module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
     )
 
 
-def containing_mesh(found: Mapping[str, DeviceMesh], given: Mesh | None) -> Mesh | None:
+def containing_mesh(device_meshes: Mapping[str, DeviceMesh], given: Mesh | None) -> Mesh | None:
     """Return the mesh with all axes: the given mesh, or else the largest of the device meshes.
 
     Raises:
         UsageError: the given mesh doesn't contain one of those found.
     """
-    if not found or given is not None:
+    if not device_meshes or given is not None:
         chosen = given
     else:
-        candidates = [*map(_root_of, found.values()), *found.values()]
-        names = {name for mesh in found.values() for name in mesh_of_device_mesh(mesh).axis_names}
+        candidates = [*map(_root_of, device_meshes.values()), *device_meshes.values()]
+        names = {
+            name for mesh in device_meshes.values() for name in mesh_of_device_mesh(mesh).axis_names
+        }
         containing = [mesh for mesh in candidates if names <= set(mesh.mesh_dim_names or ())]
         chosen = mesh_of_device_mesh(containing[0] if containing else candidates[0])
-    for name, device_mesh in found.items():
+    for name, device_mesh in device_meshes.items():
         mesh = mesh_of_device_mesh(device_mesh)
         for axis in mesh.axes:
             if chosen is None or not chosen.has_axis(axis.name):

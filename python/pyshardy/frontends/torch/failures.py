@@ -316,8 +316,8 @@ def _alone(node: Node) -> Graph:
 def _place(node: Node) -> SourceLocation | None:
     """Return the innermost frame of an operation in the user's source."""
     trace = frames_outside(node.meta.get("stack_trace") or "", folder_of_torch())
-    found = _FRAME.findall(trace)
-    return SourceLocation(found[-1][0], int(found[-1][1]), 0) if found else None
+    frames = _FRAME.findall(trace)
+    return SourceLocation(frames[-1][0], int(frames[-1][1]), 0) if frames else None
 
 
 SHAPES_OF_VALUES = {
@@ -385,9 +385,9 @@ _ALL = {**SHAPES_OF_VALUES, **NUMBERS_OF_TENSORS, **OTHERS}
 def advice_for(operation: object) -> str | None:
     """Return the alternative to an operation, or None."""
     name = name_of(operation)
-    found = _ALL.get(name) or _ALL.get(name.rpartition(".")[0])
-    if found is not None:
-        return found
+    own = _ALL.get(name) or _ALL.get(name.rpartition(".")[0])
+    if own is not None:
+        return own
     families = (advice for start, advice in OF_FAMILIES.items() if name.startswith(start))
     return next(families, None)
 

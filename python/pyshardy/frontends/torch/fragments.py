@@ -277,14 +277,14 @@ def trace_fragments(calls: Sequence[Call], nested: NestedDecompositions) -> list
     whole = Fragment.of(module)
     kept = {*whole.nodes}
     placeholders = iter(whole.inputs)
-    found: list[Fragment | None] = []
+    fragments: list[Fragment | None] = []
     for index, count in enumerate(counts):
         given = [next(placeholders) for _ in range(count)]
         nodes = [node for node in made_by[index] if node in kept]
         is_usable = index not in failed and not any(map(is_mutation, nodes))
         outputs = whole.outputs[index]
-        found.append(Fragment(module, given, nodes, outputs) if is_usable else None)
-    return found
+        fragments.append(Fragment(module, given, nodes, outputs) if is_usable else None)
+    return fragments
 
 
 def _last(nodes: Any, count: int) -> list[Node]:

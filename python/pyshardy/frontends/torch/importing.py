@@ -91,13 +91,13 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
         _locate_in_source_of_user(each)
     try:
         with stage(f"converting {len(graph.nodes)} operations to StableHLO"):
-            found = imported_from_torch(graphs, _is_call, _ContextForTorch.current())
-            converted = convert(found.bytecode, prepare)
+            source = imported_from_torch(graphs, _is_call, _ContextForTorch.current())
+            converted = convert(source.bytecode, prepare)
             assert context is not None, "'prepare' has been called"
             imported = ir.Module.parse(converted, context)  # which verifies it
     except Exception as failure:  # the importer has no class for it
         raise PassError(failures.of_importer(graphs.values(), _is_call, failure)) from None
-    lower_calls(imported, found.calls)
+    lower_calls(imported, source.calls)
     name_locations(imported)
     _replace_constants(imported)
     _replace_dynamic_iotas(imported)
@@ -113,18 +113,18 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
 class _ContextForTorch:
     """The context of the next import, which is made while the child process converts."""
 
-    _made: ClassVar[ir.Context | None] = None
+    _next: ClassVar[ir.Context | None] = None
 
     @classmethod
     def current(cls) -> ir.Context:
         """Return a context, which may be that of an import that has failed."""
-        cls._made = cls._made or context_for_torch()
-        return cls._made
+        cls._next = cls._next or context_for_torch()
+        return cls._next
 
     @classmethod
     def renew(cls) -> None:
         """Replace the context by a new one, so that nothing of a program is kept."""
-        cls._made = context_for_torch()
+        cls._next = context_for_torch()
 
 
 def _module_with(constants: Mapping[str, torch.Tensor]) -> GraphModule:

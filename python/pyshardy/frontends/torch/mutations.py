@@ -47,13 +47,13 @@ def without_mutations(program: ExportedProgram) -> tuple[ExportedProgram, GraphM
     The inputs and outputs of the graph are those of the program that are tensors.
     """
     module = numbers_as_tensors(graph_of_tensors(program))
-    found = [node for node in _nodes(module) if _mutates(node)]
-    if not found:
+    changes = [node for node in _nodes(module) if _mutates(node)]
+    if not changes:
         return program, module
     with stage("replacing operations in place"), warnings.catch_warnings():
         # PyTorch warns about its own use of deprecated functions.
         warnings.simplefilter("ignore", FutureWarning)
-        if all(map(is_mutation, found)) and is_replaceable(module, found):
+        if all(map(is_mutation, changes)) and is_replaceable(module, changes):
             return program, replaced(module)
         program = program.run_decompositions({})
         return program, numbers_as_tensors(graph_of_tensors(program))
@@ -280,9 +280,9 @@ def _as_view(node: Node) -> Callable[..., Any] | None:
     packet = getattr(torch.ops.aten, name_of(target).split(".")[1].removesuffix("_"), None)
     types = [str(each.type) for each in target._schema.arguments]
     for overload in packet.overloads() if packet is not None else ():
-        found = getattr(packet, overload)
-        if [str(each.type) for each in found._schema.arguments] == types:
-            return found
+        view = getattr(packet, overload)
+        if [str(each.type) for each in view._schema.arguments] == types:
+            return view
     return None
 
 
@@ -305,5 +305,5 @@ def _storage_of(node: Node) -> Storage | None:
     values = pytree.tree_leaves(node.meta.get("val"))
     if not values or not all(isinstance(value, torch.Tensor) for value in values):
         return None
-    found = {value.untyped_storage()._cdata for value in values}
-    return found.pop() if len(found) == 1 else None
+    storages = {value.untyped_storage()._cdata for value in values}
+    return storages.pop() if len(storages) == 1 else None

@@ -162,17 +162,17 @@ def _layout_of(source: Any) -> tuple[Mesh, list[_Argument]]:
             )
         ]
         used = [mesh_of(each.sharding, meshes) for each in arguments if each.sharding]
-        found = {mesh for mesh in used if mesh is not None} or set(meshes.values())
+        candidates = {mesh for mesh in used if mesh is not None} or set(meshes.values())
     elif hasattr(source, "inputs"):
         arguments = [_Argument(port.name, port.spec.shape, port.sharding) for port in source.inputs]
-        found = {port.mesh for port in source.inputs}
+        candidates = {port.mesh for port in source.inputs}
     else:
         message = "expected a traced module or a partitioned program, got:"
         raise UsageError(error(f"{message} {type(source).__name__}"))
-    if len(found) != 1:
-        reason = "has several meshes" if found else "has no mesh"
+    if len(candidates) != 1:
+        reason = "has several meshes" if candidates else "has no mesh"
         raise UsageError(error(f"the program {reason}; placements are on one device mesh"))
-    return found.pop(), arguments
+    return candidates.pop(), arguments
 
 
 @functools.cache
@@ -203,7 +203,7 @@ def _style_class() -> type[ParallelStyle]:
         def apply(self, module: torch.nn.Module, device_mesh: Any) -> torch.nn.Module:
             """Distribute the weights of a module, as `parallelize_module` does with the plan."""
             self._check(module, device_mesh)
-            made: dict[int, Any] = {}  # tied weights stay tied
+            distributed: dict[int, Any] = {}  # tied weights stay tied
             held = [
                 (f"{path}.{name}" if path else name, tensors, name)
                 for path, owner in module.named_modules(remove_duplicate=False)
@@ -212,12 +212,12 @@ def _style_class() -> type[ParallelStyle]:
             ]
             for name, tensors, key in held:
                 tensor, chosen = tensors[key], self.placements.get(name)
-                if tensor is not None and chosen and id(tensor) not in made:
-                    made[id(tensor)] = self._distributed(tensor, device_mesh, chosen)
+                if tensor is not None and chosen and id(tensor) not in distributed:
+                    distributed[id(tensor)] = self._distributed(tensor, device_mesh, chosen)
             replaced = [
-                (tensors, key, made[id(tensors[key])])
+                (tensors, key, distributed[id(tensors[key])])
                 for _, tensors, key in held
-                if id(tensors[key]) in made
+                if id(tensors[key]) in distributed
             ]
             for tensors, key, tensor in replaced:
                 tensors[key] = tensor
@@ -225,8 +225,8 @@ def _style_class() -> type[ParallelStyle]:
 
         def _check(self, module: torch.nn.Module, device_mesh: Any) -> None:
             names = device_mesh.mesh_dim_names or ()
-            found = list(zip(names, device_mesh.mesh.shape, strict=False))
-            if found != [(axis.name, axis.size) for axis in self.mesh.axes]:
+            dims = list(zip(names, device_mesh.mesh.shape, strict=False))
+            if dims != [(axis.name, axis.size) for axis in self.mesh.axes]:
                 message = f"the plan is for the mesh {self.mesh}, got: {device_mesh}"
                 raise UsageError(error(message))
             weights = {*dict(module.named_parameters()), *dict(module.named_buffers())}

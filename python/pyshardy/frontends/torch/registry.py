@@ -48,8 +48,8 @@ class Registry(Generic[Definition]):
 
     def _find(self, operation: Any) -> Definition | None:
         name = name_of(operation)
-        found = self._by_name.get(name)
-        return self._by_name.get(name.rpartition(".")[0]) if found is None else found
+        definition = self._by_name.get(name)
+        return self._by_name.get(name.rpartition(".")[0]) if definition is None else definition
 
     @property
     def by_name(self) -> Mapping[str, Definition]:

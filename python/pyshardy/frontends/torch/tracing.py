@@ -195,8 +195,8 @@ def failures_of_user(module: torch.nn.Module) -> Iterator[None]:
     except Exception as refusal:  # PyTorch has dozens of classes for it
         folders = *folders_of_torch(), OWN_FOLDER, str(Path(traceback.__file__).parent)
         result = place_of_result(module.forward, folders)
-        found = failures.of_export(refusal, frame_of(refusal, folders), result)
-        raise UsageError(found) from refusal
+        diagnostic = failures.of_export(refusal, frame_of(refusal, folders), result)
+        raise UsageError(diagnostic) from refusal
 
 
 def _with_distinct_tensors(inputs: Any) -> Any:

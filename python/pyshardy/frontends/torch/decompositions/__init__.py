@@ -65,8 +65,8 @@ def _original_of_copy(operation: Any) -> Callable[..., Any] | None:
     packet, _, overload = name.partition(".")
     if namespace != "aten" or not packet.endswith("_copy") or packet == "_to_copy":
         return None
-    found = getattr(torch.ops.aten, packet.removesuffix("_copy"), None)
-    return getattr(found, overload, None)
+    result = getattr(torch.ops.aten, packet.removesuffix("_copy"), None)
+    return getattr(result, overload, None)
 
 
 @functools.cache

@@ -116,9 +116,9 @@ def nll_loss_forward(
 ) -> tuple[Tensor, Tensor]:
     """Return the loss and the total weight."""
     chosen = _chosen(self, target)
-    found = -torch.where(chosen, self, 0).sum(_class_dim(self))
+    result = -torch.where(chosen, self, 0).sum(_class_dim(self))
     weights = _weights(self, target, weight, ignore_index)
-    losses = torch.where(weights == 0, 0, found * weights)
+    losses = torch.where(weights == 0, 0, result * weights)
     if reduction == _NONE:
         return losses, self.new_zeros(())
     total = weights.sum()

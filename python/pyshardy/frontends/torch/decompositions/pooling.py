@@ -48,19 +48,19 @@ def fractional_max_pool(
     # In two dimensions, the first sample is that of the last dimension.
     order = [1, 0] if count == 2 else [*range(count)]
     position = torch.zeros([*outer, *[1] * (2 * count)], dtype=torch.int64)
-    for dim, (size, made, kernel) in enumerate(zip(sizes, output_size, kernel_size, strict=True)):
-        start = _random_starts(samples[..., order[dim]].unsqueeze(-1), size, made, kernel)
+    for dim, (size, parts, kernel) in enumerate(zip(sizes, output_size, kernel_size, strict=True)):
+        start = _random_starts(samples[..., order[dim]].unsqueeze(-1), size, parts, kernel)
         place = start.unsqueeze(-1) + torch.arange(kernel)
         shape = [1] * (2 * count)
-        shape[dim], shape[count + dim] = made, kernel
+        shape[dim], shape[count + dim] = parts, kernel
         position = position * size + place.reshape([*outer, *shape])
     windows = position.flatten(-count)
     flat = windows.reshape([*outer, -1])
     values = torch.gather(batched.reshape([*outer, -1]), -1, flat).reshape(windows.shape)
     value, index = torch.max(values, -1)
-    found = torch.gather(windows, -1, index.unsqueeze(-1)).squeeze(-1)
+    result = torch.gather(windows, -1, index.unsqueeze(-1)).squeeze(-1)
     shape = [*self.shape[:-count], *output_size]
-    return value.reshape(shape), found.reshape(shape)
+    return value.reshape(shape), result.reshape(shape)
 
 
 def _random_starts(sample: Tensor, size: int, count: int, kernel: int) -> Tensor:
@@ -175,8 +175,8 @@ def _largest(
     lowest = -float("inf") if value.is_floating_point() else torch.iinfo(value.dtype).min
     inside = torch.where(is_inside, windows(value), lowest)
     chosen = torch.argmax(inside, -1, keepdim=True)
-    found = (torch.gather(each, -1, chosen).squeeze(-1) for each in (inside, windows(position)))
-    largest, at = (each.movedim(-1, dim) for each in found)
+    result = (torch.gather(each, -1, chosen).squeeze(-1) for each in (inside, windows(position)))
+    largest, at = (each.movedim(-1, dim) for each in result)
     return largest.to(value.dtype), at
 
 

@@ -75,8 +75,8 @@ def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Te
     first = torch.argmax(equal.sum(-1), -1, keepdim=True)
     # The last one of the equal elements, which are neighbors.
     position = first + torch.gather(equal.sum(-1), -1, first) - 1
-    found, at = torch.gather(along, -1, position), torch.gather(last, -1, position)
-    return _reduced(found.movedim(-1, dim), at.movedim(-1, dim), dim, keepdim)
+    value, at = torch.gather(along, -1, position), torch.gather(last, -1, position)
+    return _reduced(value.movedim(-1, dim), at.movedim(-1, dim), dim, keepdim)
 
 
 @decomposition("aten.max.dim")
@@ -106,8 +106,8 @@ def argmin(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tenso
 def _first(value: Tensor, extreme: Any, dim: int | None, keepdim: bool) -> Tensor:
     """Return the first position of an extreme element."""
     if dim is None:
-        found = _first(value.reshape(-1), extreme, 0, False)
-        return found.reshape([1] * value.dim()) if keepdim else found
+        result = _first(value.reshape(-1), extreme, 0, False)
+        return result.reshape([1] * value.dim()) if keepdim else result
     dim %= value.dim()
     is_found = value == extreme(value, dim, True)
     if value.is_floating_point():
@@ -123,8 +123,8 @@ def _taken(
     values: Tensor, indices: Tensor, position: Tensor, dim: int, keepdim: bool
 ) -> tuple[Tensor, Tensor]:
     """Return the elements at positions along a dimension, of two tensors."""
-    found, at = torch.gather(values, dim, position), torch.gather(indices, dim, position)
-    return _reduced(found, at, dim, keepdim)
+    value, at = torch.gather(values, dim, position), torch.gather(indices, dim, position)
+    return _reduced(value, at, dim, keepdim)
 
 
 def _reduced(values: Tensor, indices: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:

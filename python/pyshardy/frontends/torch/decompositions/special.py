@@ -60,11 +60,11 @@ def _coefficients(series: Series, precision: float) -> tuple[float, ...]:
         angles = torch.pi * (numbers + 0.5) / _NODES
         middle, radius = (series.low + series.high) / 2, (series.high - series.low) / 2
         values = series.function(middle + radius * torch.cos(angles))
-        found = (torch.cos(numbers.unsqueeze(1) * angles) @ values * (2 / _NODES)).tolist()
-    found[0] /= 2
-    smallest = 4 * max(precision, 1e-15) * max(map(abs, found))
-    count = max(index for index, each in enumerate(found) if abs(each) > smallest) + 1
-    return tuple(found[: max(count, 2)])
+        result = (torch.cos(numbers.unsqueeze(1) * angles) @ values * (2 / _NODES)).tolist()
+    result[0] /= 2
+    smallest = 4 * max(precision, 1e-15) * max(map(abs, result))
+    count = max(index for index, each in enumerate(result) if abs(each) > smallest) + 1
+    return tuple(result[: max(count, 2)])
 
 
 def evaluated(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:

@@ -45,17 +45,17 @@ def has_lowering(operation: Any, arguments: Arguments | None = None) -> bool:
         operation: the operation.
         arguments: its arguments and keyword arguments; without them, the lowering must take all.
     """
-    found = LOWERINGS.get(operation)
-    if found is None or found.applies is None:
-        return found is not None
-    return arguments is not None and found.applies(*arguments[0], **arguments[1])
+    result = LOWERINGS.get(operation)
+    if result is None or result.applies is None:
+        return result is not None
+    return arguments is not None and result.applies(*arguments[0], **arguments[1])
 
 
 def lowering_of(node: Any) -> BuildFunction | None:
     """Return the function that builds an operation in a graph of PyTorch, or None."""
-    found = LOWERINGS.get(node.target)
-    if found is not None and has_lowering(node.target, (node.args, node.kwargs)):
-        return found.build
+    result = LOWERINGS.get(node.target)
+    if result is not None and has_lowering(node.target, (node.args, node.kwargs)):
+        return result.build
     of_complex = COMPLEX_LOWERINGS.get(node.target)
     return of_complex if of_complex is not None and _has_complex_numbers(node) else None
 

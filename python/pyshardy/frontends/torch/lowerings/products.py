@@ -168,16 +168,16 @@ def grouped_mm(
     """
     ranks = len(shape_of(lhs.type)), len(shape_of(rhs.type))
     if offsets is None or ranks == (3, 3):
-        found = dot_general(build, lhs, rhs, [2], [1], [0], [0])
+        result = dot_general(build, lhs, rhs, [2], [1], [0], [0])
     elif ranks == (2, 3):
-        found = _ragged_dot(build, lhs, rhs, offsets, 0, 1, 1)
+        result = _ragged_dot(build, lhs, rhs, offsets, 0, 1, 1)
     elif ranks == (3, 2):
-        found = build.transpose(_ragged_dot(build, rhs, lhs, offsets, 1, 0, 2), [1, 0])
+        result = build.transpose(_ragged_dot(build, rhs, lhs, offsets, 1, 0, 2), [1, 0])
     else:
-        found = _ragged_dot(build, lhs, rhs, offsets, 1, 1, 0)
+        result = _ragged_dot(build, lhs, rhs, offsets, 1, 1, 0)
     if bias is not None:
-        found = build.binary("add", found, build.expanded(bias, shape_of(found.type)))
-    return build.convert(found, element_type_of(build.result_types[0]))
+        result = build.binary("add", result, build.expanded(bias, shape_of(result.type)))
+    return build.convert(result, element_type_of(build.result_types[0]))
 
 
 def _ragged_dot(

@@ -350,14 +350,14 @@ def _reduce_window(
 ) -> ir.Value:
     """Reduce windows along the last dimensions to the shape of the result of the operation."""
     result = build.result_types[0]
-    shape, made = shape_of(value.type), shape_of(result)
+    shape, target = shape_of(value.type), shape_of(result)
     count = len(dilation)
     outer = len(shape) - count
     kernel, step, pad = (_of_dims(each, count) for each in (kernel_size, stride, padding))
     pairs = [(0, 0)] * outer
     for dim in range(count):
         # The last window may end behind the padding (`ceil_mode`), or before it.
-        needed = (made[outer + dim] - 1) * step[dim] + (kernel[dim] - 1) * dilation[dim] + 1
+        needed = (target[outer + dim] - 1) * step[dim] + (kernel[dim] - 1) * dilation[dim] + 1
         pairs.append((pad[dim], needed - shape[outer + dim] - pad[dim]))
     scalar = ir.RankedTensorType.get([], element_type_of(value.type))
     arrays = {
@@ -371,7 +371,7 @@ def _reduce_window(
     text = ", ".join(f"[{low}, {high}]" for low, high in pairs)
     attributes["padding"] = ir.Attribute.parse(f"dense<[{text}]> : tensor<{len(pairs)}x2xi64>")
     operands = value, build.filled(scalar, initial)
-    types = [with_shape(value.type, made)]
+    types = [with_shape(value.type, target)]
     reduced = build.create("stablehlo.reduce_window", operands, types, attributes, regions=1)
     build.fill_body(reduced.regions[0], element_type_of(value.type), operation)
     return reduced.result

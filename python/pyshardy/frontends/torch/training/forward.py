@@ -239,8 +239,8 @@ def _loss_in(output: Any) -> Any:
     """Return the loss in the output of a model that computes it."""
     if isinstance(output, Mapping):
         return output.get("loss", output)
-    found = getattr(output, "loss", None)
-    return output if found is None else found
+    loss = getattr(output, "loss", None)
+    return output if loss is None else loss
 
 
 def _check_loss(program: ExportedProgram) -> None:
@@ -251,11 +251,11 @@ def _check_loss(program: ExportedProgram) -> None:
     message = "the loss must be a tensor with one floating-point number"
     node = by_name.get(getattr(outputs[0].arg, "name", "")) if outputs else None
     if len(outputs) != 1 or node is None:
-        found = f"{len(outputs)} values" if len(outputs) != 1 else type(outputs[0].arg).__name__
+        got = f"{len(outputs)} values" if len(outputs) != 1 else type(outputs[0].arg).__name__
         hint = "pass 'loss', a function of the model's output and the targets"
-        raise UsageError(error(f"{message}, got: {found}; {hint}"))
+        raise UsageError(error(f"{message}, got: {got}; {hint}"))
     value = node.meta["val"]
     if value.ndim or not value.dtype.is_floating_point:
-        found = f"{str(value.dtype).removeprefix('torch.')} of shape {tuple(value.shape)}"
+        got = f"{str(value.dtype).removeprefix('torch.')} of shape {tuple(value.shape)}"
         hint = "; return its mean or sum" if value.dtype.is_floating_point else ""
-        raise UsageError(error(f"{message}, got: {found}{hint}", source_of(node)))
+        raise UsageError(error(f"{message}, got: {got}{hint}", source_of(node)))

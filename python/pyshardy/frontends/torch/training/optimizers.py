@@ -69,7 +69,7 @@ def _sgd(group: Group) -> dict[str, Initial]:
 
 def _rmsprop(group: Group) -> dict[str, Initial]:
     optional = {"momentum_buffer": group["momentum"], "grad_avg": group["centered"]}
-    kept: dict[str, Initial] = {name: _zeros for name, wanted in optional.items() if wanted}
+    kept: dict[str, Initial] = {name: _zeros for name, is_used in optional.items() if is_used}
     return {STEP: _scalar(0), "square_avg": _zeros, **kept}
 
 
@@ -285,16 +285,16 @@ class OptimizerState:
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the current tensors by name."""
         groups = self.optimizer.param_groups
-        found: dict[str, torch.Tensor] = {}
+        by_name: dict[str, torch.Tensor] = {}
         for name, keys in self.names.items():
             state = _state(self.optimizer, self.parameters[name])
             for key, each in keys.items():
-                found.setdefault(each, state[key])
+                by_name.setdefault(each, state[key])
         for name, group in zip(self.rates, groups, strict=True):
             is_double = any(each.dtype == torch.float64 for each in group["params"])
             dtype = torch.float64 if is_double else torch.float32
-            found[name] = torch.tensor(float(group[RATE]), dtype=dtype)
-        return found
+            by_name[name] = torch.tensor(float(group[RATE]), dtype=dtype)
+        return by_name
 
     def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Set the state of the optimizer, by the names of arguments."""

@@ -142,12 +142,14 @@ class TracedTraining:
 
         Arguments that the step doesn't change have their current values.
         """
-        found = dict(zip(self.results, results, strict=True))
-        del found[self._names.loss]
+        changed = dict(zip(self.results, results, strict=True))
+        del changed[self._names.loss]
         kept = {
-            name: array_of(tensor, name) for name, tensor in self.state.items() if name not in found
+            name: array_of(tensor, name)
+            for name, tensor in self.state.items()
+            if name not in changed
         }
-        return {**kept, **found}  # type: ignore[return-value]
+        return {**kept, **changed}  # type: ignore[return-value]
 
     def load(self, results: Sequence[Any]) -> None:
         """Write the new state into the model and its optimizer.
@@ -188,16 +190,16 @@ def shardings_of(
         UsageError: a pattern matches no name, or the rank of its sharding differs.
     """
     ranks = {name: len(shape) for name, shape in shapes.items()}
-    found: dict[str, TensorSharding] = {}
+    matched: dict[str, TensorSharding] = {}
     for is_state in (False, True):
         of_patterns = _part(patterns, state.prefix, is_state=is_state)
-        found |= match(of_patterns, _part(ranks, state.prefix, is_state=is_state))
+        matched |= match(of_patterns, _part(ranks, state.prefix, is_state=is_state))
     for parameter, names in state.names.items():
         for name in names.values():
-            follows = parameter in found and name in shapes and name not in found
+            follows = parameter in matched and name in shapes and name not in matched
             if follows and [*shapes[name]] == [*shapes[parameter]]:
-                found[name] = found[parameter]
-    return found
+                matched[name] = matched[parameter]
+    return matched
 
 
 def _part(by_name: Mapping[str, Value], prefix: str, *, is_state: bool) -> dict[str, Value]:
@@ -301,8 +303,8 @@ def trace_training(
     patterns = dict(shardings or {})
     for name, sharding in layouts.shardings(forward.signature).items():
         patterns.setdefault(name, sharding)
-    found = shardings_of(patterns, shapes, state)
-    declare_meshes(imported, found.values(), layouts.mesh or mesh)
+    matched = shardings_of(patterns, shapes, state)
+    declare_meshes(imported, matched.values(), layouts.mesh or mesh)
     positions = {name: index for index, name in enumerate(step.arguments)}
     results = {name: index for index, name in enumerate(step.results)}
     changed = [name for name in results if name in positions]
@@ -310,9 +312,9 @@ def trace_training(
         kind = ir.IntegerType.get_signless(32, entry.context)
         aliases = {positions[name]: ir.IntegerAttr.get(kind, results[name]) for name in changed}
         set_argument_attributes(entry, ALIAS, aliases)
-    if found:
-        set_argument_shardings(entry, {positions[name]: one for name, one in found.items()})
-        kept = {results[name]: found[name] for name in changed if name in found}
+    if matched:
+        set_argument_shardings(entry, {positions[name]: one for name, one in matched.items()})
+        kept = {results[name]: matched[name] for name in changed if name in matched}
         set_result_shardings(entry, kept)
         verify(imported)
     return TracedTraining(imported, step.arguments, step.results, forward, state, names)
