@@ -228,7 +228,6 @@ CALLS = {
         nn.functional.interpolate(volume,(3,4,9),mode="trilinear")
         nn.functional.grid_sample(image,image[:,:2,:,:].permute(0,2,3,1))
         nn.functional.grid_sample(image,image[:,:2].permute(0,2,3,1),"bicubic")
-        nn.functional.grid_sample(image,image[:,:2].permute(0,2,3,1),"bicubic","border",True)
         nn.functional.grid_sample(image,image[:,:2].permute(0,2,3,1),"bicubic","reflection")
         nn.functional.grid_sample(volume,volume.reshape(1,4,6,6,3),padding_mode="reflection")
         nn.functional.grid_sample(volume,volume.reshape(1,4,6,6,3),"nearest","border",True)
