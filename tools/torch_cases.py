@@ -160,6 +160,7 @@ CALLS = {
         full((2,),3)+v[:2] linspace(0,1,6)+v ones(6)+v zeros_like(x) tril_indices(3,3)+j[0]
         scalar_tensor(2.0)+v empty_like(i)*0
         empty_strided((4,6),(6,1),dtype=torch.int64)*0+i
+        permute_copy(x.sum(),())
     """,
     "products": """
         addbmm(m[0],m,m) addmm(x@x.mT,x,y.mT) addmv(v[:4],x,v) baddbmm(m,m,m) bmm(m,r)

@@ -299,6 +299,8 @@ def _needs_lifting(operation: Any, values: Sequence[Any]) -> bool:
     schema = getattr(operation, "_schema", None)
     if schema is None or not any(one.name in ("dim", "dims") for one in schema.arguments):
         return False
+    if name_of(operation).startswith("aten.permute"):  # whose dimensions are those of the operand
+        return False
     return bool(values) and all(
         isinstance(value, torch.Tensor) and value.dim() == 0 for value in values
     )
