@@ -83,6 +83,7 @@ CALLS = {
         special.shifted_chebyshev_polynomial_t(p,3) special.shifted_chebyshev_polynomial_u(p,3)
         special.shifted_chebyshev_polynomial_v(p,3) special.shifted_chebyshev_polynomial_w(p,3)
         special.spherical_bessel_j0(x*2) special.xlog1py(x,p) special.zeta(p+2,p)
+        special.zeta(i-1.0,round(x*4)/2) special.zeta(torch.tensor(torch.inf),round(x*4)/2)
     """,
     "activations": """
         nn.functional.celu(x) nn.functional.elu(x) nn.functional.gelu(x)
@@ -104,7 +105,8 @@ CALLS = {
         argmin(x) count_nonzero(i,1) cumsum(x,-1) logsumexp(x,1) max(x) max(n,1) mean(x)
         mean(x,(0,1),True) min(x,0) nanmean(n) nansum(n) norm(x) linalg.vector_norm(x,3,1) prod(x)
         prod(x,1) std(x,1) std_mean(x) sum(x) sum(i,1) sum(b) trace(x) var(x) var(x,0,correction=0)
-        var_mean(x,1) dist(x,y) sum(v[0],0)
+        var_mean(x,1) dist(x,y) sum(v[0],0) cov(x) cov(x[0],correction=0) corrcoef(x) corrcoef(c)
+        cov(x,fweights=i[0]+1,aweights=p[1])
     """,
     "order and number": """
         argsort(x,descending=True) bincount(j,minlength=7) bucketize(x,v.sort()[0]) cummax(n,1)
@@ -158,6 +160,7 @@ CALLS = {
         full((2,),3)+v[:2] linspace(0,1,6)+v ones(6)+v zeros_like(x) tril_indices(3,3)+j[0]
         scalar_tensor(2.0)+v empty_like(i)*0
         empty_strided((4,6),(6,1),dtype=torch.int64)*0+i
+        permute_copy(x.sum(),())
     """,
     "products": """
         addbmm(m[0],m,m) addmm(x@x.mT,x,y.mT) addmv(v[:4],x,v) baddbmm(m,m,m) bmm(m,r)
@@ -225,6 +228,8 @@ CALLS = {
         nn.functional.interpolate(image,(4,3),mode="area")
         nn.functional.interpolate(volume,(3,4,9),mode="trilinear")
         nn.functional.grid_sample(image,image[:,:2,:,:].permute(0,2,3,1))
+        nn.functional.grid_sample(image,image[:,:2].permute(0,2,3,1),"bicubic")
+        nn.functional.grid_sample(image,image[:,:2].permute(0,2,3,1),"bicubic","reflection")
         nn.functional.grid_sample(volume,volume.reshape(1,4,6,6,3),padding_mode="reflection")
         nn.functional.grid_sample(volume,volume.reshape(1,4,6,6,3),"nearest","border",True)
         nn.functional.interpolate(image,(5,11),mode="bilinear",antialias=True)

@@ -16,7 +16,7 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 import pyshardy as sdy
 from mlir_sdy.diagnostics import redirect
-from pyshardy.frontends.torch.flex_attention import dense_flex_attention
+from pyshardy.frontends.torch.tracing import dense_flex_attention
 from pyshardy.program import run_unpartitioned
 
 MESH = sdy.Mesh.of({"data": 4, "model": 2})

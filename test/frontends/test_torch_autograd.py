@@ -333,7 +333,7 @@ def test_forces_of_a_potential():
 class Recurrent(nn.Module):
     def __init__(self):
         super().__init__()
-        self.layer = nn.LSTM(4, 8, bidirectional=True)
+        self.layer = nn.LSTM(4, 3, bidirectional=True)
 
     def forward(self, x):
         return self.layer(x)[0].square().sum()
@@ -361,7 +361,7 @@ class Table(nn.Module):
 @pytest.mark.parametrize(
     ("make", "x"),
     [
-        (Recurrent, torch.ones(5, 2, 4)),
+        (Recurrent, torch.ones(2, 2, 4)),
         (lambda: Normalized(0), torch.ones(5, 4)),
         (lambda: Normalized(1), torch.ones(5, 4)),
         (lambda: Normalized(None), torch.ones(5, 4)),

@@ -28,7 +28,7 @@ from torch.testing._internal.distributed.fake_pg import FakeStore
 import pyshardy as sdy
 from mlir_sdy.diagnostics import UsageError
 from mlir_sdy.values import argument_shardings
-from pyshardy.frontends.torch.dtensor_placements import (
+from pyshardy.frontends.torch.dtensors import (
     placements_of_sharding,
     sharding_of_placements,
 )

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 import pyshardy as sdy
-from pyshardy.frontends.torch import in_place
+from pyshardy.frontends.torch import mutations
 from pyshardy.program import run_unpartitioned
 
 
@@ -61,12 +61,12 @@ X, INDEX = torch.randn(4, 3, generator=torch.Generator().manual_seed(0)), torch.
 
 def test_results_are_those_of_eager_pytorch(monkeypatch):
     called = []
-    original = in_place.replaced
-    monkeypatch.setattr(in_place, "replaced", lambda it: called.append(it) or original(it))
+    original = mutations.replaced
+    monkeypatch.setattr(mutations, "replaced", lambda it: called.append(it) or original(it))
     module = Module(FUNCTIONS)
     traced = sdy.torch.trace(module, X, INDEX)
     (graph,) = called
-    assert any(map(in_place.is_mutation, graph.graph.nodes))
+    assert any(map(mutations.is_mutation, graph.graph.nodes))
     results = traced.outputs(run_unpartitioned(traced.module, traced.inputs(X, INDEX), "xla"))
     torch.testing.assert_close(results, module(X, INDEX))
 

@@ -11,7 +11,7 @@ import torch_cases
 import torch_support
 from mlir_sdy.diagnostics import UsageError
 from mlir_sdy.stages import listening
-from pyshardy.frontends.torch.advice import COMPUTE_OUTSIDE
+from pyshardy.frontends.torch.failures import COMPUTE_OUTSIDE
 from pyshardy.program import run_unpartitioned
 
 

@@ -341,7 +341,9 @@ def test_dropout_takes_its_mask_from_the_seed():
     )
     sdy.propagate(traced.module)
     program = sdy.partition(traced.module)
-    once, twice, other = (program.run(traced.inputs(X, seed=seed), "jit") for seed in (1, 1, 2))
+    once, twice, other = (
+        program.run(traced.inputs(X, seed=seed), "interpreter") for seed in (1, 1, 2)
+    )
     unpartitioned = run_unpartitioned(traced.module, traced.inputs(X, seed=1), "jit")
     for ours, same, whole in zip(once, twice, unpartitioned, strict=True):
         np.testing.assert_array_equal(ours, same)
@@ -413,61 +415,6 @@ def test_gradients_of_losses_and_slices():
     optimizer.step()
     assert traced.loss(results) == pytest.approx(loss.item(), rel=1e-5)
     np.testing.assert_allclose(results[1], model.weight.detach(), rtol=1e-5, atol=1e-6)
-
-
-GRADIENTS = """
-    nn.functional.grid_sample(image,grid) nn.functional.max_pool1d(image[0],3)
-    nn.functional.grid_sample(volume,grid.reshape(1,5,4,1,3)*2,padding_mode="reflection")
-    nn.functional.interpolate(image,(5,11),mode="bicubic",antialias=True)
-    nn.functional.adaptive_max_pool2d(image,(3,5)) nn.functional.adaptive_avg_pool3d(volume,4)
-    nn.functional.pad(image,(1,2,1,1),mode="replicate")
-    torch.cdist(x,x.flip(0)+1) torch.cdist(x,x,1.0) nn.functional.pdist(x)
-    nn.functional.embedding_bag(bags,x,mode="mean")
-    nn.functional.embedding_bag(bags,x,mode="max") torch.segment_reduce(x,"max",lengths=lengths)
-    torch.segment_reduce(x,"mean",lengths=lengths) x.masked_scatter(x>0,x*3)
-    torch.linalg.slogdet(m)[1] torch.linalg.inv(m) torch.linalg.solve(m,m+1)
-    torch.linalg.cholesky(m@m.mT) torch.special.i0(x) torch.special.i1e(x)
-    torch.special.ndtri(torch.sigmoid(x)) torch.special.erfcx(x)
-    nn.functional.conv1d(image[:,:,0],grid.reshape(4,1,3,5)[:,:,0],groups=4)
-    nn.functional.gaussian_nll_loss(x,x.flip(0),x.square(),eps=0.1,reduction="none")
-"""
-
-
-class Gradients(nn.Module):
-    """The gradients of calls by their inputs, which are all weights."""
-
-    def __init__(self):
-        super().__init__()
-        generator = torch.Generator().manual_seed(0)
-        shapes = {"x": (4, 6), "m": (2, 4, 4), "image": (2, 4, 8, 8), "volume": (1, 2, 6, 6, 6)}
-        for name, shape in shapes.items():
-            setattr(self, name, nn.Parameter(torch.randn(shape, generator=generator)))
-        self.grid = nn.Parameter(torch.rand(2, 5, 3, 2, generator=generator) * 1.8 - 0.9)
-        with torch.no_grad():
-            self.m += 4 * torch.eye(4)
-
-    def forward(self, bags, lengths):
-        named = {"nn": nn, "torch": torch, "bags": bags, "lengths": lengths}
-        named |= dict(self.named_parameters())
-        made = [eval(call, named) for call in GRADIENTS.split()]
-        return sum((each * torch.arange(1, each.shape[-1] + 1)).sum() for each in made)
-
-
-def test_gradients_of_operations():
-    model, eager = Gradients(), Gradients()
-    batch = torch.tensor([[0, 1], [2, 2]]), torch.tensor([1, 3])
-    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-    traced = sdy.torch.trace_training(model, None, batch, optimizer=optimizer)
-    options = sdy.CompileOptions(optimization=0)
-    results = run_unpartitioned(traced.module, traced.inputs(batch), "xla", options)
-    loss = eager(*batch)
-    loss.backward()
-    assert traced.loss(results) == pytest.approx(loss.item(), rel=1e-4)
-    new = traced.new_state(results)
-    for name, weight in eager.named_parameters():
-        expected = (weight - weight.grad).detach()
-        scale = weight.grad.abs().max().item()
-        np.testing.assert_allclose(new[name], expected, rtol=1e-4, atol=1e-4 * scale, err_msg=name)
 
 
 def test_cross_entropy_keeps_the_batch_sharded():
@@ -562,7 +509,7 @@ def test_wrong_optimizers_and_batches():
     check_state(model, eager)
     with pytest.raises(UsageError, match="expected 1 targets, got 0"):
         traced.inputs(X)
-    with pytest.raises(UsageError, match="traced for other inputs"):
+    with pytest.raises(UsageError, match=r"traced for inputs like .*, got: \(\*, \*,"):
         traced.inputs((X, X), Y)
     both = torch.optim.SGD([*model.parameters(), *linear().parameters()])
     with pytest.raises(UsageError, match="2 parameters of the optimizer aren't"):

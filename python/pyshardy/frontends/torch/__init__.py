@@ -10,74 +10,71 @@
     program = sdy.partition(traced.module)
     logits = traced.outputs(program.run(traced.inputs(tokens)))
 
-| module           | contents                                               |
-|------------------|--------------------------------------------------------|
-| `tracing`        | tracing of modules, whose weights become arguments     |
-| `traced`         | a traced module, with its weights                      |
-| `signature`      | the arguments and results of an exported program       |
-| `patterns`       | shardings of arguments by name patterns                |
-| `autograd_calls` | calls that act on autograd, kept in exported graphs    |
-| `differentiation` | graphs of derivatives, from exported graphs           |
-| `training`       | training steps as one program                          |
-| `dtensors`       | modules that were distributed as DTensors              |
-| `dtensor_placements` | placements of DTensor as shardings, and back       |
-| `local_maps`     | `local_map` of DTensor as manual computations          |
-| `parallel_plan`  | placements of a program, for PyTorch and as JSON       |
-| `fake_weights`   | modules whose weights have no values                   |
-| `mutations`      | operations that change tensors in place                |
-| `static_shapes`  | functions whose results have given sizes               |
-| `flex_attention` | `flex_attention` as its dense meaning                  |
-| `importing`      | conversion of graphs to StableHLO                      |
-| `conversion`     | conversion to StableHLO by a child process             |
-| `conversion_worker` | the code of that process                            |
-| `decomposing`    | decomposition of the operations in graphs              |
-| `decompositions` | operations in terms of others, by families             |
-| `lowerings`      | operations in terms of StableHLO, by families          |
-| `registry`       | definitions by the names of operations                 |
-| `frames`         | source locations                                       |
-| `scopes`         | the modules of operations, in locations                |
-| `advice`         | alternatives to operations that are refused            |
-| `failures`       | errors for failures of PyTorch and its importer        |
-| `arrays`         | conversion of tensors to NumPy arrays and back         |
+| module           | contents                                                             |
+|------------------|----------------------------------------------------------------------|
+| `tracing`        | tracing of modules, whose weights become arguments                   |
+| `traced`         | a traced module, with its weights, and conversion of tensors         |
+| `signature`      | the arguments and results of an exported program                     |
+| `patterns`       | shardings of arguments by name patterns                              |
+| `autograd_calls` | calls that act on autograd, kept in exported graphs                  |
+| `differentiation` | graphs of derivatives, from exported graphs                         |
+| `training`       | training steps as one program                                        |
+| `dtensors`       | modules that were distributed as DTensors, and placements            |
+| `local_maps`     | `local_map` of DTensor as manual computations                        |
+| `parallel_plan`  | placements of a program, for PyTorch and as JSON                     |
+| `mutations`      | replacement of operations that change tensors in place               |
+| `tensor_numbers` | numbers out of tensors as tensors without dimensions                 |
+| `static_shapes`  | functions whose results have given sizes                             |
+| `connectionist`  | the loss of connectionist temporal classification                    |
+| `importing`      | conversion of graphs to StableHLO                                    |
+| `conversion`     | conversion to StableHLO by a child process                           |
+| `decomposing`    | decomposition of the operations in graphs                            |
+| `fragments`      | parts of graphs, traced and copied                                   |
+| `decompositions` | operations in terms of others, by families                           |
+| `lowerings`      | operations in terms of StableHLO, by families                        |
+| `registry`       | definitions by the names of operations                               |
+| `replacing`      | replacement of attributes of PyTorch for a while                     |
+| `frames`         | source locations                                                     |
+| `failures`       | errors for failures of PyTorch and its importer, and alternatives    |
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyshardy.frontends.torch.parallel_plan import (
-    parallelize_plan,
-    placements,
-    write_placements,
-)
-from pyshardy.frontends.torch.static_shapes import unique
-from pyshardy.frontends.torch.traced import TracedModule
-from pyshardy.frontends.torch.tracing import trace
-from pyshardy.frontends.torch.training.traced import TracedTraining
-from pyshardy.frontends.torch.training.tracing import trace_training
+from pyshardy.packages import require
 
-__all__ = [
-    "TracedModule",
-    "TracedTraining",
-    "parallelize_plan",
-    "placements",
-    "trace",
-    "trace_training",
-    "unique",
-    "write_placements",
-]
+if TYPE_CHECKING:
+    from pyshardy.frontends.torch.parallel_plan import parallelize_plan as parallelize_plan
+    from pyshardy.frontends.torch.parallel_plan import placements as placements
+    from pyshardy.frontends.torch.parallel_plan import write_placements as write_placements
+    from pyshardy.frontends.torch.static_shapes import unique as unique
+    from pyshardy.frontends.torch.traced import TracedModule as TracedModule
+    from pyshardy.frontends.torch.tracing import trace as trace
+    from pyshardy.frontends.torch.training.tracing import TracedTraining as TracedTraining
+    from pyshardy.frontends.torch.training.tracing import trace_training as trace_training
 
-
-_LATE = {"auto_shard": "pyshardy.auto.for_torch"}
-"""Names of modules that build on the partitioner, which builds on this one."""
+_HOMES = {
+    "TracedModule": "pyshardy.frontends.torch.traced",
+    "TracedTraining": "pyshardy.frontends.torch.training.tracing",
+    "auto_shard": "pyshardy.auto.for_torch",
+    "parallelize_plan": "pyshardy.frontends.torch.parallel_plan",
+    "placements": "pyshardy.frontends.torch.parallel_plan",
+    "trace": "pyshardy.frontends.torch.tracing",
+    "trace_training": "pyshardy.frontends.torch.training.tracing",
+    "unique": "pyshardy.frontends.torch.static_shapes",
+    "write_placements": "pyshardy.frontends.torch.parallel_plan",
+}
+"""The modules of the public names, which import PyTorch."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATE:
-        return getattr(importlib.import_module(_LATE[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    require("torch", f"sdy.torch.{name}", extra="torch")
+    return getattr(importlib.import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_LATE})  # without the modules
+    return sorted(_HOMES)  # without the modules

@@ -19,9 +19,6 @@ operation (`references`), and stand-ins take their place when the call is made.
 Calls that reach into autograd in other ways are refused.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false, reportPrivateUsage=false
-
 from __future__ import annotations
 
 import contextlib
@@ -29,16 +26,21 @@ import functools
 import itertools
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
+
+import torch
+from torch._C import _FunctionBase
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.autograd import function as functions
+from torch.fx import GraphModule, Node
+from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
+from torch.fx.node import has_side_effect
+from torch.utils import _pytree as pytree
+from torch.utils.hooks import BackwardHook
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch.dtensors import is_distributed
 from pyshardy.frontends.torch.replacing import Replacements, replaced_attribute
-
-if TYPE_CHECKING:
-    import torch
-    from torch.fx import GraphModule, Node
-
 
 _INLINED = (
     "torch._",
@@ -68,8 +70,6 @@ class AutogradCall:
         example: Callable[..., Any] | None = None,
         references: Sequence[torch.Tensor] = (),
     ) -> None:
-        from torch.utils import _pytree as pytree  # noqa: PLC0415
-
         self._function = function
         self._example = function if example is None else example
         leaves, self._tree = pytree.tree_flatten(arguments)
@@ -99,12 +99,12 @@ class AutogradCall:
         """
         tensors = operands[: len(self.tensors)]
         versions = [tensor._version for tensor in tensors]
-        made = self._tensors_of(self._example, tensors)
+        result = self._tensors_of(self._example, tensors)
         if versions != [tensor._version for tensor in tensors]:
             name = getattr(self._function, "__qualname__", "a function for autograd")
             message = f"'{name}' changes its argument in place, which a trace can't follow"
             raise UsageError(error(f"{message}; return a new tensor instead"))
-        return [tensor.detach().clone() for tensor in made]  # an operation returns no views
+        return [tensor.detach().clone() for tensor in result]  # an operation returns no views
 
     def result(self, tensors: Sequence[torch.Tensor]) -> Any:
         """Return the result with given tensors in it."""
@@ -114,13 +114,11 @@ class AutogradCall:
     def _tensors_of(
         self, function: Callable[..., Any], tensors: Sequence[torch.Tensor]
     ) -> list[torch.Tensor]:
-        from torch.utils import _pytree as pytree  # noqa: PLC0415
-
         result = function(*_filled(self._leaves, tensors, self._tree))
         leaves, tree = pytree.tree_flatten(result)
-        others, made = _without_tensors(leaves)
+        others, in_result = _without_tensors(leaves)
         self._results = others, tree
-        return made
+        return in_result
 
 
 _PLACE = object()
@@ -128,15 +126,11 @@ _PLACE = object()
 
 
 def _without_tensors(leaves: Sequence[Any]) -> tuple[list[Any], list[torch.Tensor]]:
-    import torch  # noqa: PLC0415
-
     others = [_PLACE if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
     return others, [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
 
 
 def _filled(leaves: Sequence[Any], tensors: Sequence[torch.Tensor], tree: Any) -> Any:
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     remaining = iter(tensors)
     filled = [next(remaining) if leaf is _PLACE else leaf for leaf in leaves]
     return pytree.tree_unflatten(filled, tree)
@@ -154,8 +148,6 @@ _KEY = "autograd_call"
 
 def attach_calls(module: GraphModule) -> None:
     """Attach the calls to their operations in a graph, inside of `kept_calls`."""
-    import torch  # noqa: PLC0415
-
     graphs = [each.graph for each in module.modules() if isinstance(each, torch.fx.GraphModule)]
     for node in (node for graph in graphs for node in graph.nodes):
         if node.op == "call_function" and node.target is _operation():
@@ -170,9 +162,6 @@ def call_of(node: Node) -> AutogradCall | None:
 @functools.cache
 def _operation() -> Any:
     """Register the operation, whose results require a gradient if a tensor does."""
-    import torch  # noqa: PLC0415
-    from torch.fx.node import has_side_effect  # noqa: PLC0415
-
     name = "pyshardy::autograd_call"
     torch.library.define(name, "(int call, Tensor[] tensors) -> Tensor[]")
 
@@ -218,10 +207,7 @@ def _references(root: Any) -> list[torch.Tensor]:
 
     Parameters and buffers of modules aren't among them; they have stand-ins anyway.
     """
-    import torch  # noqa: PLC0415
-    from torch._subclasses.fake_tensor import FakeTensor  # noqa: PLC0415
-
-    found: list[torch.Tensor] = []
+    tensors: list[torch.Tensor] = []
     seen: dict[int, Any] = {}  # keeps what attributes return, so that identities stay distinct
     remaining = [root]
     while remaining and len(seen) < _MOST_OBJECTS:
@@ -230,7 +216,7 @@ def _references(root: Any) -> list[torch.Tensor]:
             continue
         seen[id(value)] = value
         if isinstance(value, FakeTensor):
-            found.append(value)
+            tensors.append(value)
         elif isinstance(value, list | tuple | set):
             remaining += value
         elif isinstance(value, Mapping):
@@ -251,7 +237,7 @@ def _references(root: Any) -> list[torch.Tensor]:
             remaining += getattr(value, "__dict__", {}).values()
         elif isinstance(value, type) and not value.__module__.startswith("torch"):
             remaining += vars(value).values()
-    return found
+    return tensors
 
 
 _MOST_OBJECTS = 10_000
@@ -259,9 +245,6 @@ _MOST_OBJECTS = 10_000
 
 def note_exported(result: Any) -> None:
     """Mark the tensors of a trace, so that they are known when the graph is differentiated."""
-    from torch._subclasses.fake_tensor import FakeTensor  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     for leaf in (result,) if isinstance(result, FakeTensor) else pytree.tree_leaves(result):
         if isinstance(leaf, FakeTensor):
             setattr(leaf, _MARK, True)
@@ -293,10 +276,6 @@ def kept_calls() -> Iterator[Replacements]:
     Yields:
         The functions of PyTorch to replace, which a `TorchFunctionMode` must do.
     """
-    import torch  # noqa: PLC0415
-    from torch.autograd import function as functions  # noqa: PLC0415
-    from torch.utils.hooks import BackwardHook  # noqa: PLC0415
-
     before = {*_CALLS}
     block = torch.autograd.graph.saved_tensors_hooks
     setup = BackwardHook.setup_input_hook, BackwardHook.setup_output_hook
@@ -335,7 +314,6 @@ def without_derivatives() -> Iterator[Replacements]:
     Yields:
         The functions of PyTorch to replace, as `kept_calls` does.
     """
-    import torch  # noqa: PLC0415
 
     def refuse(*_: Any, **__: Any) -> NoReturn:
         raise NeedsDerivativesError
@@ -344,8 +322,6 @@ def without_derivatives() -> Iterator[Replacements]:
 
 
 def _replacements() -> Replacements:
-    import torch  # noqa: PLC0415
-
     tensor: Any = torch.Tensor
     return {
         torch.autograd.grad: (_is_no_transform, _grad),
@@ -359,8 +335,6 @@ def _replacements() -> Replacements:
 
 
 def _refused() -> Replacements:
-    import torch  # noqa: PLC0415
-
     return {
         torch.Tensor.backward: (_is_no_transform, _refuse_backward),
         torch.autograd.backward: (_is_no_transform, _refuse_backward),
@@ -369,14 +343,11 @@ def _refused() -> Replacements:
 
 def _is_no_transform(*_: Any, **__: Any) -> bool:
     """Whether no transform of `torch.func` makes the call; `failures.of_gradients` refuses it."""
-    import torch  # noqa: PLC0415
-
     return not torch._C._are_functorch_transforms_active()
 
 
 def _apply(cls: Any, *args: Any) -> Any:
     """Apply a function for autograd, in the place of `torch.autograd.Function.apply`."""
-    from torch._C import _FunctionBase  # noqa: PLC0415
     from torch.utils.checkpoint import CheckpointFunction  # noqa: PLC0415
 
     if cls is CheckpointFunction:  # of 'use_reentrant', which computes its forward without autograd
@@ -481,9 +452,6 @@ def _grad(
     materialize_grads: bool = False,
 ) -> Any:
     """Return gradients, in the place of `torch.autograd.grad`."""
-    import torch  # noqa: PLC0415
-    from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
 
     def gradients(outputs: Any, inputs: Any, grad_outputs: Any) -> Any:
         return torch.autograd.grad(
@@ -499,10 +467,10 @@ def _grad(
 
     with disable_proxy_modes_tracing(), torch._C.DisableTorchFunction():
         examples = gradients(outputs, inputs, grad_outputs)
-    made = _kept(gradients, outputs, inputs, grad_outputs, example=lambda *_: examples)
+    result = _kept(gradients, outputs, inputs, grad_outputs, example=lambda *_: examples)
     if create_graph:
-        return made
-    return pytree.tree_map_only(torch.Tensor, lambda gradient: gradient.detach(), made)
+        return result
+    return pytree.tree_map_only(torch.Tensor, lambda gradient: gradient.detach(), result)
 
 
 class _GradFn:
@@ -518,8 +486,6 @@ class _GradFn:
 
 
 def _grad_fn(tensor: Any, *_: Any) -> Any:
-    import torch  # noqa: PLC0415
-
     with torch._C.DisableTorchFunction():
         function = tensor.grad_fn
     return None if function is None else _GradFn(function)

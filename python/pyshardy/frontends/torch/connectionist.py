@@ -5,20 +5,17 @@ The labels of a sequence are its targets with blanks around each: `- a - b -`. A
 time stays, goes to the next label, or skips a blank between different targets.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from pyshardy.frontends.torch.registry import decomposition
 
 _NONE, _MEAN, _SUM = range(3)
 _REDUCTIONS = {"none": _NONE, "mean": _MEAN, "sum": _SUM}
@@ -34,8 +31,6 @@ def ctc_loss(
     zero_infinity: bool = False,
 ) -> Tensor:
     """Return what `torch.ctc_loss` returns, by an operation whose results have known shapes."""
-    import torch  # noqa: PLC0415
-
     reduction = _REDUCTIONS[reduction] if isinstance(reduction, str) else reduction
     if targets.dim() == 1 and log_probs.dim() > 2:
         targets = _rows(targets, target_lengths)
@@ -55,8 +50,6 @@ def ctc_loss(
 @functools.cache
 def _operation() -> Any:
     """Register the operation and its gradient, and return it; `DECOMPOSITIONS` computes them."""
-    import torch  # noqa: PLC0415
-
     types = "Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths"
     library = torch.library.Library("pyshardy", "FRAGMENT")
     library.define(f"ctc_loss({types}, int blank, bool zero_infinity) -> (Tensor, Tensor)")
@@ -85,8 +78,8 @@ def _operation() -> Any:
     def differentiate(ctx: Any, gradient: Tensor, _: Tensor) -> Any:
         *given, likelihood, paths = ctx.saved_tensors
         options = ctx.blank, ctx.zero_infinity
-        made = operations.ctc_loss_backward(gradient, *given, *options, likelihood, paths)
-        return made, *[None] * 5
+        result = operations.ctc_loss_backward(gradient, *given, *options, likelihood, paths)
+        return result, *[None] * 5
 
     torch.library.register_autograd(
         "pyshardy::ctc_loss", differentiate, setup_context=keep, lib=library
@@ -108,8 +101,6 @@ def _ctc_loss(
     _zero_infinity: bool,
 ) -> tuple[Tensor, Tensor]:
     """Return the negative logarithms of likelihoods, and those of paths up to each label."""
-    import torch  # noqa: PLC0415
-
     labels, may_skip = _labels(targets, blank)
     emitted = _emitted(log_probs, labels)
     place = torch.arange(labels.shape[1])
@@ -118,8 +109,8 @@ def _ctc_loss(
 
     def step(paths: Tensor, emitted: Tensor, may_skip: Tensor) -> Any:
         skipped = torch.where(may_skip, _shifted(paths, 2), -torch.inf)
-        made = _log_of_sum(paths, _shifted(paths, 1), skipped) + emitted
-        return made, made.clone()
+        result = _log_of_sum(paths, _shifted(paths, 1), skipped) + emitted
+        return result, result.clone()
 
     log_alpha = _scanned(step, paths, emitted[1:], may_skip).transpose(0, 1)
     last = (times - 1).reshape(-1, 1, 1).expand(-1, 1, labels.shape[1])
@@ -143,8 +134,6 @@ def _ctc_loss_backward(
     log_alpha: Tensor,
 ) -> Tensor:
     """Return the gradients of logarithms of probabilities."""
-    import torch  # noqa: PLC0415
-
     labels, may_skip = _labels(targets, blank)
     emitted = _emitted(log_probs, labels)
     place, time = torch.arange(labels.shape[1]), torch.arange(emitted.shape[0])
@@ -157,8 +146,8 @@ def _ctc_loss_backward(
 
     def step(paths: Tensor, ends: Tensor, emitted: Tensor, may_skip: Tensor) -> Any:
         skipped = _shifted(torch.where(may_skip, paths, -torch.inf), -2)
-        made = _log_of_sum(paths, _shifted(paths, -1), skipped, ends.to(paths.dtype)) + emitted
-        return made, made.clone()
+        result = _log_of_sum(paths, _shifted(paths, -1), skipped, ends.to(paths.dtype)) + emitted
+        return result, result.clone()
 
     nothing = torch.full_like(emitted[0], -torch.inf)
     reverse = torch.flip(ends, (0,)), torch.flip(emitted, (0,))
@@ -170,16 +159,14 @@ def _ctc_loss_backward(
     of_class = torch.einsum("tns,nsc->tnc", torch.exp(both - finite), is_label)
     likelihood = neg_log_likelihood.reshape(1, -1, 1)
     expected = torch.where(of_class > 0, of_class * torch.exp(finite + likelihood - log_probs), 0.0)
-    made = (torch.exp(log_probs) - expected) * grad.reshape(1, -1, 1)
+    result = (torch.exp(log_probs) - expected) * grad.reshape(1, -1, 1)
     is_inside = time.reshape(-1, 1, 1) < times.reshape(1, -1, 1)
     if zero_infinity:
         is_inside = is_inside & ~torch.isinf(likelihood)
-    return torch.where(is_inside, made, 0.0)
+    return torch.where(is_inside, result, 0.0)
 
 
 def _tensor(lengths: Any) -> Tensor:
-    import torch  # noqa: PLC0415
-
     if isinstance(lengths, torch.Tensor):
         return lengths.long()
     return torch.cat([torch.full((1,), each) for each in lengths])
@@ -187,8 +174,6 @@ def _tensor(lengths: Any) -> Tensor:
 
 def _labels(targets: Tensor, blank: int) -> tuple[Tensor, Tensor]:
     """Return the labels of sequences, and whether a path may skip the one before each."""
-    import torch  # noqa: PLC0415
-
     count = targets.shape[1]
     blanks = torch.full_like(targets, blank)
     between = torch.stack((blanks, targets), 2).reshape(targets.shape[0], 2 * count)
@@ -200,8 +185,6 @@ def _labels(targets: Tensor, blank: int) -> tuple[Tensor, Tensor]:
 
 def _rows(targets: Tensor, lengths: Sequence[int]) -> Tensor:
     """Return the targets of each sequence, which are given one after another, with zeros behind."""
-    import torch  # noqa: PLC0415
-
     if isinstance(lengths, torch.Tensor):
         message = "the targets of 'ctc_loss' are in one row, and their lengths aren't numbers"
         raise UsageError(error(f"{message}; give a matrix with a row for each sequence"))
@@ -216,15 +199,11 @@ def _rows(targets: Tensor, lengths: Sequence[int]) -> Tensor:
 
 def _emitted(log_probs: Tensor, labels: Tensor) -> Tensor:
     """Return the logarithms of the probabilities of the labels at each time."""
-    import torch  # noqa: PLC0415
-
     return torch.gather(log_probs, 2, labels.unsqueeze(0).expand(log_probs.shape[0], -1, -1))
 
 
 def _shifted(paths: Tensor, by: int) -> Tensor:
     """Return values of labels that are some places before."""
-    import torch  # noqa: PLC0415
-
     nothing = torch.full_like(paths[:, : abs(by)], -torch.inf)
     if by > 0:
         return torch.cat((nothing, paths[:, :-by]), 1)
@@ -233,8 +212,6 @@ def _shifted(paths: Tensor, by: int) -> Tensor:
 
 def _log_of_sum(*terms: Tensor) -> Tensor:
     """Return the logarithm of a sum, given the logarithms of its terms."""
-    import torch  # noqa: PLC0415
-
     stacked = torch.stack(terms)
     largest = torch.amax(stacked, 0)
     finite = torch.where(torch.isinf(largest), 0.0, largest)
@@ -243,8 +220,6 @@ def _log_of_sum(*terms: Tensor) -> Tensor:
 
 def _scanned(step: Any, first: Tensor, elements: Tensor, constant: Tensor) -> Tensor:
     """Return a value, and those of a recurrence that begins with it."""
-    import torch  # noqa: PLC0415
-
     if elements.shape[0] == 0:
         return first.unsqueeze(0)
     return torch.cat((first.unsqueeze(0), _scanned_all(step, first, (elements,), constant)))
@@ -256,5 +231,5 @@ def _scanned_all(
     """Return the values of a recurrence."""
     from torch._higher_order_ops.scan import scan_op  # noqa: PLC0415
 
-    _, made = scan_op(step, [first.clone()], [*elements], (constant,))
-    return made
+    _, values = scan_op(step, [first.clone()], [*elements], (constant,))
+    return values

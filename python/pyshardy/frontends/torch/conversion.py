@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Conversion from the dialect of PyTorch to StableHLO, in a child process.
 
-The passes of the importer abort the process for some operations instead of reporting an error.
+The passes of the importer abort the process for some operations instead of reporting an error. The
+process, `python -m` this module, has the bindings of MLIR, and not PyTorch.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import threading
 from collections.abc import Callable
 from functools import cache
 
+from mlir_sdy.host import TorchConversion, diagnostics_of, ir
 from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
+from pyshardy.backends.engines.worker import serve
 
-_WORKER = ("-m", "pyshardy.frontends.torch.conversion_worker")
 _ONE_AT_A_TIME = threading.Lock()
 
 
@@ -51,4 +53,31 @@ def convert(bytecode: bytes, meanwhile: Callable[[], None] | None = None) -> byt
 
 @cache
 def _process() -> ChildProcess:
-    return ChildProcess(_WORKER)
+    return ChildProcess(("-m", "pyshardy.frontends.torch.conversion"))
+
+
+class Converter:
+    """Converts programs, each in a context of its own, which is made before it is needed."""
+
+    def __init__(self) -> None:
+        self._conversion: TorchConversion
+
+    def prepare(self) -> None:
+        """Replace the context by a new one."""
+        self._conversion = TorchConversion()
+
+    def convert(self, bytecode: bytes) -> bytes:
+        """Convert a module; an error has the message of its first diagnostic.
+
+        Raises:
+            ValueError: an operation has no counterpart.
+        """
+        try:
+            return self._conversion.convert(bytecode)
+        except ir.MLIRError as failure:
+            raise ValueError(diagnostics_of(failure)[0].message) from None
+
+
+if __name__ == "__main__":
+    converter = Converter()
+    serve(converter.convert, converter.prepare)

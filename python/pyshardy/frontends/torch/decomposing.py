@@ -8,40 +8,34 @@ at once, and the operations inside of them are decomposed in this trace; the for
 are traced next.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false, reportPrivateUsage=false, reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 import functools
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch.fx import Graph, GraphModule, Node, map_arg
+from torch.utils import _pytree as pytree
 
 from pyshardy.frontends.torch import local_maps
-from pyshardy.frontends.torch.fragment_tracing import (
+from pyshardy.frontends.torch.fragments import (
+    Arguments,
     Call,
     Fragment,
     NestedDecompositions,
-    trace_fragment,
-    trace_fragments,
-)
-from pyshardy.frontends.torch.fragments import (
-    Arguments,
     fake_mode_of,
     form_of,
     set_source,
     splice,
     tensor_nodes,
+    trace_fragment,
+    trace_fragments,
     values_of,
 )
-from pyshardy.frontends.torch.identities import is_identity
 from pyshardy.frontends.torch.registry import name_of
-
-if TYPE_CHECKING:
-    import torch
-    from torch.fx import Graph, GraphModule, Node
 
 _DROPPED = {
     "_set_grad_enabled",
@@ -99,8 +93,6 @@ class Decomposer:
 
     def decompose(self, module: GraphModule) -> Graph:
         """Return the graph of a module without operations that have a decomposition."""
-        from torch.fx import Graph  # noqa: PLC0415
-
         self._fake_mode = self._fake_mode or fake_mode_of(module)
         self._trace_forms(module)
         graph = Graph()
@@ -111,8 +103,6 @@ class Decomposer:
 
     def _trace_forms(self, module: GraphModule) -> None:
         """Trace the decompositions of all operations in a graph, and of those in these."""
-        import torch  # noqa: PLC0415
-
         modules = [one for one in module.modules() if isinstance(one, torch.fx.GraphModule)]
         fragments = [*map(Fragment.of, modules)]
         nested = NestedDecompositions(self._nested_decomposition)
@@ -147,8 +137,6 @@ class Decomposer:
             inputs: the values of its inputs.
             origin: the operation that it decomposes, whose locations its nodes get.
         """
-        from torch.fx import map_arg  # noqa: PLC0415
-
         values: dict[Node, Any] = dict(zip(fragment.inputs, inputs, strict=True))
         for node in fragment.nodes:
             if node.op == "get_attr":
@@ -160,19 +148,17 @@ class Decomposer:
 
     def _attribute(self, node: Node, module: GraphModule, graph: Graph) -> Any:
         """Return the value of a node that gets an attribute of its module."""
-        import torch  # noqa: PLC0415
-
-        found: Any = module
+        value: Any = module
         for part in str(node.target).split("."):
-            found = getattr(found, part)
-        if isinstance(found, torch.fx.GraphModule):
-            return Subgraph(found)
-        found = getattr(found, "constant", None) or found  # the value of a tensor that a trace made
+            value = getattr(value, part)
+        if isinstance(value, torch.fx.GraphModule):
+            return Subgraph(value)
+        value = getattr(value, "constant", None) or value  # the value of a tensor that a trace made
         name = f"constant_{len(self.constants)}"
-        self.constants[name] = found
-        made = graph.get_attr(name)
-        made.meta.update(node.meta)
-        return made
+        self.constants[name] = value
+        result = graph.get_attr(name)
+        result.meta.update(node.meta)
+        return result
 
     def _emit(
         self,
@@ -183,9 +169,6 @@ class Decomposer:
         origin: Node,
     ) -> Any:
         """Add a node with given arguments to a graph, decomposed, and return its value."""
-        from torch.fx import Node  # noqa: PLC0415
-        from torch.utils import _pytree as pytree  # noqa: PLC0415
-
         target = node.target
         name = name_of(target)
         if is_identity(node):
@@ -212,10 +195,10 @@ class Decomposer:
                 raise
             if decomposed is not None:
                 return splice(decomposed, graph, tensor_nodes(args, kwargs), origin)
-        made = graph.create_node("call_function", target, args, kwargs, name=node.name)
-        made.meta.update(node.meta)
-        set_source(made, origin)
-        return made
+        result = graph.create_node("call_function", target, args, kwargs, name=node.name)
+        result.meta.update(node.meta)
+        set_source(result, origin)
+        return result
 
     def _body_of_map(self, node: Node, number: int, tensors: Sequence[Node]) -> GraphModule:
         with self._fake_mode:
@@ -235,8 +218,6 @@ class Decomposer:
 
     def _decomposed(self, node: Node, args: Any, kwargs: Any) -> Graph | None:
         """Return the decomposed graph of an operation, whose placeholders are its tensors."""
-        from torch.fx import Graph  # noqa: PLC0415
-
         function = self._function_of(node)
         if function is None:
             return None
@@ -287,12 +268,12 @@ class Decomposer:
 
 
 def _placeholders(graph: Graph, nodes: Sequence[Node]) -> list[Node]:
-    made: list[Node] = []
+    results: list[Node] = []
     for node in nodes:
         placeholder = graph.placeholder(node.name)
         placeholder.meta.update(node.meta)
-        made.append(placeholder)
-    return made
+        results.append(placeholder)
+    return results
 
 
 def _has_types(node: Node) -> bool:
@@ -315,10 +296,10 @@ def _needs_lifting(operation: Any, values: Sequence[Any]) -> bool:
         operation: the operation.
         values: its tensors.
     """
-    import torch  # noqa: PLC0415
-
     schema = getattr(operation, "_schema", None)
     if schema is None or not any(one.name in ("dim", "dims") for one in schema.arguments):
+        return False
+    if name_of(operation).startswith("aten.permute"):  # whose dimensions are those of the operand
         return False
     return bool(values) and all(
         isinstance(value, torch.Tensor) and value.dim() == 0 for value in values
@@ -326,21 +307,15 @@ def _needs_lifting(operation: Any, values: Sequence[Any]) -> bool:
 
 
 def _tensors(arguments: Arguments | None) -> list[torch.Tensor]:
-    import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     return [leaf for leaf in pytree.tree_leaves(arguments) if isinstance(leaf, torch.Tensor)]
 
 
 def _lifted(operation: Any, *args: Any, **kwargs: Any) -> Any:
     """Compute an operation with one dimension more."""
-    import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
-    made = operation(
+    result = operation(
         *pytree.tree_map_only(torch.Tensor, lambda one: one.reshape(1), args), **kwargs
     )
-    return pytree.tree_map_only(torch.Tensor, lambda one: one.reshape(()), made)
+    return pytree.tree_map_only(torch.Tensor, lambda one: one.reshape(()), result)
 
 
 def _is_empty(node: Node) -> bool:
@@ -348,8 +323,6 @@ def _is_empty(node: Node) -> bool:
 
     The importer fails on some operations on them.
     """
-    import torch  # noqa: PLC0415
-
     if not isinstance(node.target, torch._ops.OpOverload):
         return False
     results = values_of(node)
@@ -360,14 +333,82 @@ def _is_empty(node: Node) -> bool:
 
 def _zeros(graph: Graph, origin: Node, value: torch.Tensor) -> Node:
     """Add a constant of a type to a graph."""
-    import torch  # noqa: PLC0415
-
     arguments = list(value.shape), 0
-    made = graph.call_function(torch.ops.aten.full.default, arguments, {"dtype": value.dtype})
-    made.meta["val"] = value
-    set_source(made, origin)
-    return made
+    node = graph.call_function(torch.ops.aten.full.default, arguments, {"dtype": value.dtype})
+    node.meta["val"] = value
+    set_source(node, origin)
+    return node
 
 
 def _is_impure(node: Node) -> bool:
     return node.op in ("placeholder", "output")
+
+
+_IDENTITY_FOR_EQUAL_TYPES = frozenset(
+    {
+        "_to_copy",
+        "_unsafe_view",
+        "alias",
+        "broadcast_to",
+        "clone",
+        "contiguous",
+        "detach",
+        "expand",
+        "expand_as",
+        "flatten",
+        "lift_fresh",
+        "lift_fresh_copy",
+        "narrow",
+        "positive",
+        "repeat",
+        "reshape",
+        "resolve_conj",
+        "resolve_neg",
+        "slice",
+        "squeeze",
+        "to",
+        "type_as",
+        "unflatten",
+        "view",
+        "view_as",
+    }
+)
+"""Operations of ATen that return their first argument if the result has its shape and type."""
+
+_DROPOUTS = frozenset({"alpha_dropout", "dropout", "feature_alpha_dropout", "feature_dropout"})
+"""Operations of ATen that return their first argument if the last one is false."""
+
+
+def is_identity(node: Node) -> bool:
+    """Whether an operation returns its first argument.
+
+    Examples: a dropout for inference, `x.to(torch.float32)` of 32-bit numbers, `x[:]`,
+    `x.permute(0, 1)`.
+    """
+    namespace, _, name = name_of(node.target).partition(".")
+    if namespace != "aten":
+        return False
+    name = name.partition(".")[0]
+    if name in ("t", "transpose") and _rank_of(node) == 0:
+        return True
+    if name == "permute":
+        order: Any = node.args[1]
+        return [*order] == [*range(len(order))]
+    if name in _DROPOUTS:
+        return len(node.args) == 3 and node.args[2] is False
+    return name in _IDENTITY_FOR_EQUAL_TYPES and _keeps_type(node)
+
+
+def _rank_of(node: Node) -> int | None:
+    """Return the number of dimensions of a result, if it is one tensor."""
+    result = node.meta.get("val")
+    return result.dim() if isinstance(result, torch.Tensor) else None
+
+
+def _keeps_type(node: Node) -> bool:
+    """Whether the result of an operation has the shape and the type of its first argument."""
+    source, result = node.args[0] if node.args else None, node.meta.get("val")
+    value = source.meta.get("val") if isinstance(source, Node) else None
+    if not isinstance(value, torch.Tensor) or not isinstance(result, torch.Tensor):
+        return False
+    return value.shape == result.shape and value.dtype == result.dtype

@@ -5,28 +5,31 @@ A graph is run on stand-ins with autograd behind it while all operations are rec
 are decomposed after differentiation, and keep the derivatives that PyTorch has for them.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportPrivateUsage=false, reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch._dispatch.python import enable_python_dispatcher
+from torch._higher_order_ops import effects
+from torch._subclasses.functional_tensor import dispatch_functionalize
+from torch.export import ExportedProgram
+from torch.fx import GraphModule, Interpreter, Node, traceback
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch.autograd_calls import call_of, is_exported
-from pyshardy.frontends.torch.fragment_tracing import without_mkldnn
+from pyshardy.frontends.torch.fragments import without_mkldnn
 from pyshardy.frontends.torch.registry import short_name
 from pyshardy.frontends.torch.replacing import replaced_attribute
 from pyshardy.frontends.torch.signature import Result, Signature, graph_of_tensors, signature_of
 from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
-
-if TYPE_CHECKING:
-    import torch
-    from torch.export import ExportedProgram
-    from torch.fx import GraphModule, Interpreter, Node
 
 
 def interpreter(
@@ -39,25 +42,23 @@ def interpreter(
         origins: gets the node that each function of autograd belongs to.
         known: the stand-ins in use, from `stand_ins`.
     """
-    import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
 
     class Noting(torch.fx.Interpreter):
         def run_node(self, n: Node) -> Any:
             call = call_of(n)
             if call is None:
-                found = super().run_node(n)
+                value = super().run_node(n)
             else:
                 with self._set_current_node(n):
-                    found = call.run(self.fetch_args_kwargs_from_env(n)[0][1], known)
+                    value = call.run(self.fetch_args_kwargs_from_env(n)[0][1], known)
             name = getattr(n.target, "__name__", "")
             if isinstance(n.target, torch._ops.HigherOrderOperator) and name not in _REGIONS:
-                _check_derivative(n, self.fetch_args_kwargs_from_env(n), found)
-            for leaf in pytree.tree_leaves(found):
+                _check_derivative(n, self.fetch_args_kwargs_from_env(n), value)
+            for leaf in pytree.tree_leaves(value):
                 if isinstance(leaf, torch.Tensor):
                     for function in _functions_of(leaf, origins):
                         origins[function] = n
-            return found
+            return value
 
         def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
             name = getattr(target, "__name__", "")
@@ -91,17 +92,14 @@ def _check_derivative(node: Node, arguments: Any, results: Any) -> None:
     Raises:
         UsageError: its results don't depend on its arguments for autograd.
     """
-    import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
-    needed, made = (
+    needed, outputs = (
         [each for each in pytree.tree_leaves(tree) if isinstance(each, torch.Tensor)]
         for tree in (arguments, results)
     )
     is_lost = any(each.requires_grad for each in needed) and not any(
-        each.requires_grad for each in made
+        each.requires_grad for each in outputs
     )
-    if is_lost and torch.is_grad_enabled() and any(map(torch.is_floating_point, made)):
+    if is_lost and torch.is_grad_enabled() and any(map(torch.is_floating_point, outputs)):
         name = short_name(node.target)
         raise UsageError(error(f"'{name}' has no derivative in PyTorch; write it without a loop"))
 
@@ -110,8 +108,6 @@ def _filled(
     tensor: torch.Tensor, dim: int, index: torch.Tensor, value: torch.Tensor
 ) -> torch.Tensor:
     """Return a tensor with a value at some indices of a dimension."""
-    import torch  # noqa: PLC0415
-
     size = tensor.shape[dim] if tensor.dim() else 1
     index = torch.where(index < 0, index + size, index)
     is_filled = (torch.arange(size).unsqueeze(1) == index.reshape(1, -1)).any(1)
@@ -149,10 +145,6 @@ def stand_ins(
     Raises:
         UsageError: in the block, for a tensor of the exported graph that has no stand-in.
     """
-    import torch  # noqa: PLC0415
-    from torch.overrides import TorchFunctionMode  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     by_identity = {id(tensor): value for tensor, value in values.items()}
 
     def replaced(leaf: torch.Tensor) -> torch.Tensor:
@@ -195,13 +187,6 @@ def record(
         inputs: tensors without values, of one fake mode.
         decompositions: functions to trace in the place of operations.
     """
-    import torch  # noqa: PLC0415
-    from torch._dispatch.python import enable_python_dispatcher  # noqa: PLC0415
-    from torch._higher_order_ops import effects  # noqa: PLC0415
-    from torch.fx import traceback  # noqa: PLC0415
-    from torch.fx.experimental.proxy_tensor import make_fx  # noqa: PLC0415
-    from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: PLC0415
-
     modes = (getattr(value, "fake_mode", None) for value in inputs)
     mode: Any = next(mode for mode in modes if mode is not None)
     with (
@@ -241,8 +226,6 @@ def with_derivatives(
         The arguments and results, and the graph, which changes no tensor in place: changed
         arguments are results.
     """
-    from torch._subclasses.functional_tensor import dispatch_functionalize  # noqa: PLC0415
-
     module = numbers_as_tensors(graph_of_tensors(program))
     signature = signature_of(program)
     inputs = [node.meta["val"] for node in module.graph.nodes if node.op == "placeholder"]

@@ -92,11 +92,11 @@ def light_stacks(outermost: CodeType) -> Iterator[None]:
         frame: FrameType | None = sys._getframe(1 + skip)
         while frame is not None and (code := frame.f_code) is not outermost:
             key = id(code), frame.f_lasti
-            found = known.get(key)
-            if found is None:
-                found = known[key] = described(frame)
-            if found[1] is not None:
-                frames.append(found[1])
+            entry = known.get(key)
+            if entry is None:
+                entry = known[key] = described(frame)
+            if entry[1] is not None:
+                frames.append(entry[1])
             frame = frame.f_back
         frames.reverse()
         return Stack(frames)

@@ -6,18 +6,24 @@
 3. The operations that the importer passes on are lowered (`lowerings`).
 4. Dimensions that PyTorch merges around matrix products are restored (the pass
    `sdy-unmerge-batch-dimensions`).
-"""
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+An operation of `model.layers[0].up` gets the location `"layers.0/up/linear"("model.py":40)`, in the
+form that JAX has for scopes. The importer takes locations from stack traces only, so that the name
+travels there as a further frame.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
+
+import torch
+from torch.fx import Graph, GraphModule, Node
 
 from mlir_sdy.diagnostics import PassError, UsageError, error
 from mlir_sdy.dialect import Context
-from mlir_sdy.host import context_for_torch, imported_from_torch, ir, location_of
+from mlir_sdy.host import context_for_torch, identity, imported_from_torch, ir, location_of
 from mlir_sdy.stages import stage
 from mlir_sdy.traversal import operations_in
 from pyshardy.frontends.torch import failures
@@ -27,7 +33,6 @@ from pyshardy.frontends.torch.decompositions import decomposition_of
 from pyshardy.frontends.torch.frames import folder_of_torch, frames_outside
 from pyshardy.frontends.torch.lowerings import has_lowering, lower_calls, lowering_of
 from pyshardy.frontends.torch.lowerings.builder import is_unsigned
-from pyshardy.frontends.torch.scopes import frame_of, name_locations
 from pyshardy.irtools.constants import splat_of
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
@@ -38,10 +43,6 @@ from pyshardy.passes.importing import (
     unmerge_batch_dimensions,
 )
 from pyshardy.pipeline.collection import collect_young_objects
-
-if TYPE_CHECKING:
-    import torch
-    from torch.fx import Graph, GraphModule, Node
 
 _DIALECTS = {"builtin", "func", "stablehlo", "chlo", "sdy"}
 
@@ -90,13 +91,13 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
         _locate_in_source_of_user(each)
     try:
         with stage(f"converting {len(graph.nodes)} operations to StableHLO"):
-            found = imported_from_torch(graphs, _is_call, _ContextForTorch.current())
-            converted = convert(found.bytecode, prepare)
+            source = imported_from_torch(graphs, _is_call, _ContextForTorch.current())
+            converted = convert(source.bytecode, prepare)
             assert context is not None, "'prepare' has been called"
             imported = ir.Module.parse(converted, context)  # which verifies it
     except Exception as failure:  # the importer has no class for it
         raise PassError(failures.of_importer(graphs.values(), _is_call, failure)) from None
-    lower_calls(imported, found.calls)
+    lower_calls(imported, source.calls)
     name_locations(imported)
     _replace_constants(imported)
     _replace_dynamic_iotas(imported)
@@ -112,24 +113,22 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
 class _ContextForTorch:
     """The context of the next import, which is made while the child process converts."""
 
-    _made: ClassVar[ir.Context | None] = None
+    _next: ClassVar[ir.Context | None] = None
 
     @classmethod
     def current(cls) -> ir.Context:
         """Return a context, which may be that of an import that has failed."""
-        cls._made = cls._made or context_for_torch()
-        return cls._made
+        cls._next = cls._next or context_for_torch()
+        return cls._next
 
     @classmethod
     def renew(cls) -> None:
         """Replace the context by a new one, so that nothing of a program is kept."""
-        cls._made = context_for_torch()
+        cls._next = context_for_torch()
 
 
 def _module_with(constants: Mapping[str, torch.Tensor]) -> GraphModule:
     """Return a module that has tensors as attributes, where the importer looks for them."""
-    from torch.fx import Graph, GraphModule  # noqa: PLC0415
-
     module = GraphModule({}, Graph())
     for name, constant in constants.items():
         setattr(module, name, constant)
@@ -203,3 +202,65 @@ def _drop_comparison_types(module: ir.Module) -> None:
     for compare in operations_named(["stablehlo.compare"], module):
         if is_unsigned(compare.operands[0]):
             CompareView(compare).compare_type = None
+
+
+_PREFIX = "pyshardy.scope:"
+
+
+def frame_of(module_stack: Mapping[str, tuple[str, Any]] | None, operation: str) -> str:
+    """Return the frame that names the scopes of an operation; an empty text without any.
+
+    Args:
+        module_stack: the paths of the modules around it, the innermost last (see `torch.fx`).
+        operation: the name of the operation.
+    """
+    path = [*module_stack.values()][-1][0] if module_stack else ""
+    if not path:
+        return ""
+    scopes = re.sub(r"\.(?!\d+(?:[.)]|\Z))", "/", path)  # the number of a layer stays at its list
+    return f'  File "{_PREFIX}{scopes}/{operation}", line 1, in forward\n    \n'
+
+
+def name_locations(module: ir.Module) -> None:
+    """Replace these frames by names around the locations of operations.
+
+    The locations of arguments, which are those of their first users, lose the frames.
+    """
+    known: dict[int, tuple[str, ir.Location | None]] = {}
+
+    def parts(location: ir.Location) -> tuple[str, ir.Location | None]:
+        key = identity(location.attr)
+        if key not in known:
+            known[key] = _without_frame(location)
+        return known[key]
+
+    for view in operations_in(module.operation):
+        operation = view.operation
+        name, rest = parts(operation.location)
+        if name and rest is not None:
+            operation.location = ir.Location.name(name, rest, operation.context)
+        for block in (block for region in operation.regions for block in region.blocks):
+            for argument in block.arguments:
+                name, rest = parts(argument.location)
+                if name and rest is not None:
+                    argument.set_location(rest)
+
+
+def _without_frame(location: ir.Location) -> tuple[str, ir.Location | None]:
+    """Return the name in a location, or an empty text, and the location without its frame."""
+    if isinstance(location, ir.FileLineColLoc):
+        filename = str(location.filename).strip('"')
+        is_frame = filename.startswith(_PREFIX)
+        return (filename.removeprefix(_PREFIX), None) if is_frame else ("", location)
+    if isinstance(location, ir.CallSiteLoc):
+        inner, outer = _without_frame(location.callee), _without_frame(location.caller)
+        if inner[1] is None or outer[1] is None:
+            return inner[0] or outer[0], inner[1] or outer[1]
+        both = ir.Location.callsite(inner[1], [outer[1]], context=location.context)
+        return inner[0] or outer[0], both
+    if isinstance(location, ir.FusedLoc):
+        parts = [_without_frame(part) for part in location.locations]
+        kept = [part for _, part in parts if part is not None]
+        name = next((name for name, _ in parts if name), "")
+        return name, ir.Location.fused(kept, context=location.context) if kept else None
+    return "", location

@@ -14,9 +14,6 @@ The gradient is the same for the derivative of the function, which is computed o
 That of an argument has the placements of `in_grad_placements`.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false, reportPrivateUsage=false
-
 from __future__ import annotations
 
 import contextlib
@@ -25,18 +22,24 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
+
+import torch
+from torch._subclasses.functional_tensor import dispatch_functionalize
+from torch.fx import GraphModule
+from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing, make_fx
+from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.frontends.meshes import DEFAULT_NAME
-from pyshardy.frontends.torch.dtensor_placements import sharding_of_placements
-from pyshardy.frontends.torch.dtensors import Layouts, containing_mesh, mesh_of_device_mesh
+from pyshardy.frontends.torch.dtensors import (
+    Layouts,
+    containing_mesh,
+    mesh_of_device_mesh,
+    sharding_of_placements,
+)
 from pyshardy.frontends.torch.replacing import replaced_attribute
-
-if TYPE_CHECKING:
-    import torch
-    from torch.fx import GraphModule
 
 NAME = "pyshardy.local_map.default"
 """The name of the operation."""
@@ -99,9 +102,6 @@ class LocalMap:
         Raises:
             UsageError: the function draws random numbers, which would be equal on all devices.
         """
-        import torch  # noqa: PLC0415
-        from torch._subclasses.functional_tensor import dispatch_functionalize  # noqa: PLC0415
-        from torch.fx.experimental.proxy_tensor import make_fx  # noqa: PLC0415
 
         def function(*shards: torch.Tensor) -> list[torch.Tensor]:
             return self.function([*shards])
@@ -119,8 +119,6 @@ class LocalMap:
         Raises:
             UsageError: the placements of a gradient aren't known.
         """
-        import torch  # noqa: PLC0415
-
         count = len(tensors)
         required = [each.requires_grad for each in tensors]
 
@@ -244,10 +242,6 @@ def _traced(
         UsageError: placements are missing or can't be expressed, or the function changes an
             argument in place.
     """
-    import torch  # noqa: PLC0415
-    from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     if in_placements is None:
         message = "'local_map' has no 'in_placements', and the placements of values inside of a"
         raise UsageError(error(f"{message} module aren't known; pass them"))
@@ -305,8 +299,10 @@ def _traced(
     ]
     number = next(_NUMBERS)
     _MAPS[number] = replace(unknown, out_shardings=out_shardings)
-    made = iter(_operation()(number, tensors))
-    return pytree.tree_unflatten([next(made) if _is_tensor(x) else x for x in outputs], out_tree)
+    remaining = iter(_operation()(number, tensors))
+    return pytree.tree_unflatten(
+        [next(remaining) if _is_tensor(x) else x for x in outputs], out_tree
+    )
 
 
 @contextlib.contextmanager
@@ -331,8 +327,6 @@ def _without_ranks() -> Iterator[None]:
 
 
 def _is_tensor(value: Any) -> bool:
-    import torch  # noqa: PLC0415
-
     return isinstance(value, torch.Tensor)
 
 
@@ -349,12 +343,10 @@ def _sharding(placements: Any, mesh: Mesh, rank: int, name: str) -> TensorShardi
 @functools.cache
 def _operation() -> Any:
     """Register the operation."""
-    import torch  # noqa: PLC0415
-
     name = "pyshardy::local_map"
     torch.library.define(name, "(int map, Tensor[] tensors) -> Tensor[]")
 
-    def example(map: int, tensors: list[torch.Tensor]) -> list[torch.Tensor]:  # noqa: A002
+    def example(map: int, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
         return _MAPS[map].example(tensors)
 
     def remember(ctx: Any, inputs: Any, output: Any) -> None:  # noqa: ARG001
@@ -366,8 +358,8 @@ def _operation() -> Any:
         derivative = _MAPS[ctx.number].derivative(tensors)
         number = next(_NUMBERS)
         _MAPS[number] = derivative
-        made = iter(operation(number, [*tensors, *gradients]))
-        return None, [next(made) if each.requires_grad else None for each in tensors]
+        remaining = iter(operation(number, [*tensors, *gradients]))
+        return None, [next(remaining) if each.requires_grad else None for each in tensors]
 
     torch.library.register_fake(name, example)
     torch.library.register_autograd(name, backward, setup_context=remember)

@@ -1,24 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations that change tensors in place."""
+"""Replacement of operations that change tensors in place, one at a time.
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+`ExportedProgram.run_decompositions` replaces them by tracing the whole program again. Here an
+operation is traced alone, with the views between a tensor and the part that it changes:
+
+| graph                         | becomes                                   |
+|-------------------------------|-------------------------------------------|
+| `y = x[1]; y += z; x * w`     | `x' = select_scatter(x, x[1] + z, 1)`,    |
+|                               | `y' = x'[1]`, `x' * w`                    |
+
+Exported graphs record which values share memory: their types share a storage.
+"""
 
 from __future__ import annotations
 
+import operator
 import warnings
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Graph, GraphModule, Node, map_arg
+from torch.utils import _pytree as pytree
 
 from mlir_sdy.stages import stage
-from pyshardy.frontends.torch import in_place
-from pyshardy.frontends.torch.fragments import is_mutation
+from pyshardy.frontends.torch.fragments import (
+    Call,
+    fake_mode_of,
+    form_of,
+    is_mutation,
+    module_of,
+    splice,
+    tensor_nodes,
+    trace_fragment,
+)
 from pyshardy.frontends.torch.registry import name_of
 from pyshardy.frontends.torch.signature import graph_of_tensors
 from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
-
-if TYPE_CHECKING:
-    from torch.export import ExportedProgram
-    from torch.fx import GraphModule, Node
 
 
 def without_mutations(program: ExportedProgram) -> tuple[ExportedProgram, GraphModule]:
@@ -27,22 +47,20 @@ def without_mutations(program: ExportedProgram) -> tuple[ExportedProgram, GraphM
     The inputs and outputs of the graph are those of the program that are tensors.
     """
     module = numbers_as_tensors(graph_of_tensors(program))
-    found = [node for node in _nodes(module) if _mutates(node)]
-    if not found:
+    changes = [node for node in _nodes(module) if _mutates(node)]
+    if not changes:
         return program, module
     with stage("replacing operations in place"), warnings.catch_warnings():
         # PyTorch warns about its own use of deprecated functions.
         warnings.simplefilter("ignore", FutureWarning)
-        if all(map(is_mutation, found)) and in_place.is_replaceable(module, found):
-            return program, in_place.replaced(module)
+        if all(map(is_mutation, changes)) and is_replaceable(module, changes):
+            return program, replaced(module)
         program = program.run_decompositions({})
         return program, numbers_as_tensors(graph_of_tensors(program))
 
 
 def _nodes(module: GraphModule) -> Iterator[Node]:
     """Yield the operations of a graph and of the graphs in it."""
-    import torch  # noqa: PLC0415
-
     for each in module.modules():
         if isinstance(each, torch.fx.GraphModule):
             yield from (node for node in each.graph.nodes if node.op == "call_function")
@@ -69,3 +87,223 @@ Their schemas don't declare it.
 
 def _argument(node: Node, index: int) -> Any:
     return node.args[index] if index < len(node.args) else None
+
+
+Storage = int
+"""The identity of the memory of a tensor."""
+
+
+def is_replaceable(module: GraphModule, mutations: Sequence[Node]) -> bool:
+    """Whether operations in place can be replaced one at a time.
+
+    They change one tensor each, the first argument, whose memory was allocated by the graph, and
+    aren't in the graph of another operation.
+    """
+    memory = _Memory.of(module.graph)
+    return all(each.graph is module.graph and memory.is_local(each) for each in mutations)
+
+
+def replaced(module: GraphModule) -> GraphModule:
+    """Return a graph with functions instead of operations in place; the given one stays.
+
+    Args:
+        module: a graph for which `is_replaceable` is true.
+    """
+    if not any(map(is_mutation, module.graph.nodes)):
+        return module
+    graph = Graph()
+    copied: dict[Node, Node] = {}
+    for node in module.graph.nodes:
+        copied[node] = graph.node_copy(node, copied.__getitem__)
+    _Replacement(module, graph, _Memory.of(graph)).run()
+    graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))
+    return module_of(graph, module)
+
+
+@dataclass
+class _Memory:
+    """The nodes of a graph by the memory of their values, in order."""
+
+    nodes: dict[Storage, list[Node]] = field(default_factory=dict)
+    storages: dict[Node, Storage] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, graph: Graph) -> _Memory:
+        memory = cls()
+        for node in graph.nodes:
+            storage = _storage_of(node)
+            if storage is not None:
+                memory.add(node, storage)
+        return memory
+
+    def add(self, node: Node, storage: Storage) -> None:
+        """Add a node whose value has a memory."""
+        self.storages[node] = storage
+        self.nodes.setdefault(storage, []).append(node)
+
+    def viewed(self, node: Node) -> list[Node]:
+        """Return the arguments of a node that share its memory."""
+        storage = self.storages[node]
+        return [one for one in node.all_input_nodes if self.storages.get(one) == storage]
+
+    def path(self, node: Node) -> list[Node]:
+        """Return the nodes from the allocation of a node's memory to the node, in order."""
+        needed, remaining = {node}, [node]
+        while remaining:
+            for one in self.viewed(remaining.pop()):
+                if one not in needed:
+                    needed.add(one)
+                    remaining.append(one)
+        return [one for one in self.nodes[self.storages[node]] if one in needed]
+
+    def is_local(self, mutation: Node) -> bool:
+        """Whether an operation in place changes only memory that the graph allocated."""
+        if _is_view_in_place(mutation):
+            return _as_view(mutation) is not None
+        written = _written(mutation)
+        if written not in self.storages:
+            return False
+        first, *views = self.nodes[self.storages[written]]
+        return (
+            first.op == "call_function"
+            and isinstance(first.meta["val"], torch.Tensor)
+            and all(map(_is_operation, views))
+        )
+
+
+@dataclass
+class _Replacement:
+    """Replaces the operations in place of a graph."""
+
+    module: GraphModule
+    graph: Graph
+    memory: _Memory
+    positions: dict[Node, int] = field(default_factory=dict)
+    traced: dict[Any, Graph] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Replace all of them, in order."""
+        nodes = [*self.graph.nodes]
+        self.positions = {node: index for index, node in enumerate(nodes)}
+        for node in nodes:
+            if is_mutation(node):
+                if _is_view_in_place(node):
+                    node.target = _as_view(node)
+                else:
+                    self._replace(node)
+
+    def _replace(self, mutation: Node) -> None:
+        written = _written(mutation)
+        assert written is not None
+        storage = self.memory.storages[written]
+        before = [
+            node
+            for node in self.memory.nodes[storage]
+            if self.positions.get(node, -1) < self.positions[mutation]
+        ]
+        after = self.memory.nodes[storage][len(before) :]
+        allocated = before[0]
+        with self.graph.inserting_before(mutation):
+            changed = self._changed(self.memory.path(written), mutation)
+            new = {allocated: changed}
+            renewed = [
+                node for node in before[1:] if node is written or self._is_used(node, mutation)
+            ]
+            for node in [each for each in before[1:] if self._leads_to(each, renewed)]:
+                new[node] = self.graph.node_copy(node, lambda one: new.get(one, one))
+        new[mutation] = new[written]
+        for node in [*before, mutation]:
+            if node in new:
+                self._replace_later_uses(node, new[node], mutation)
+        self.memory.nodes[storage] = [*dict.fromkeys(new.values()), *after]
+        for node in new.values():
+            self.memory.storages[node] = storage
+
+    def _changed(self, path: Sequence[Node], mutation: Node) -> Node:
+        """Add a function that computes changed memory, and return its node.
+
+        Args:
+            path: the nodes from the allocation of the memory to the part that is changed.
+            mutation: the operation that changes it.
+        """
+        allocated, *views = path
+        operations = [*views, mutation]
+        inputs = [allocated]
+        for node in operations:
+            inputs += [one for one in tensor_nodes(node.args, node.kwargs) if one not in path]
+        inputs = [*dict.fromkeys(inputs)]
+
+        def function(*values: Any) -> Any:
+            known = dict(zip(inputs, values, strict=True))
+            known[allocated] = known[allocated].clone()
+            for node in operations:
+                args, kwargs = map_arg((node.args, node.kwargs), known.__getitem__)
+                target = cast("Callable[..., Any]", node.target)
+                known[node] = target(*args, **kwargs)
+            return known[allocated]
+
+        places = {node: index for index, node in enumerate([*inputs, *views])}
+        arguments = [
+            places[one] for each in operations for one in tensor_nodes(each.args, each.kwargs)
+        ]
+        forms = [form_of(each.target, each.args, each.kwargs) for each in operations]
+        key = form_of(None, (allocated,), {}), *arguments, *forms
+        if key not in self.traced:
+            with fake_mode_of(self.module):
+                module = trace_fragment(Call(function, inputs, changes_tensors=True))
+            self.traced[key] = module.graph
+        return splice(self.traced[key], self.graph, inputs, mutation)
+
+    def _is_used(self, node: Node, mutation: Node) -> bool:
+        """Whether a node is used after an operation."""
+        end = self.positions[mutation]
+        return any(self.positions.get(user, -1) > end for user in node.users)
+
+    def _leads_to(self, node: Node, others: Sequence[Node]) -> bool:
+        """Whether a node is on the path to one of some others."""
+        return any(node in self.memory.path(other) for other in others)
+
+    def _replace_later_uses(self, node: Node, new: Node, mutation: Node) -> None:
+        end = self.positions[mutation]
+        node.replace_all_uses_with(new, lambda user: self.positions.get(user, -1) > end)
+
+
+def _is_view_in_place(node: Node) -> bool:
+    """Whether an operation in place changes no element: graphs use its result from then on."""
+    target: Any = node.target
+    return torch.Tag.inplace_view in target.tags
+
+
+def _as_view(node: Node) -> Callable[..., Any] | None:
+    """Return the view for a view in place: `aten.unsqueeze` for `aten.unsqueeze_`."""
+    target: Any = node.target
+    packet = getattr(torch.ops.aten, name_of(target).split(".")[1].removesuffix("_"), None)
+    types = [str(each.type) for each in target._schema.arguments]
+    for overload in packet.overloads() if packet is not None else ():
+        view = getattr(packet, overload)
+        if [str(each.type) for each in view._schema.arguments] == types:
+            return view
+    return None
+
+
+def _written(mutation: Node) -> Node | None:
+    """Return the tensor that an operation in place changes, if it is the first argument only."""
+    target: Any = mutation.target
+    first, *others = target._schema.arguments
+    is_first = first.alias_info is not None and first.alias_info.is_write
+    if not is_first or any(each.alias_info and each.alias_info.is_write for each in others):
+        return None
+    return mutation.args[0] if mutation.args and isinstance(mutation.args[0], Node) else None
+
+
+def _is_operation(node: Node) -> bool:
+    return node.target is operator.getitem or isinstance(node.target, torch._ops.OpOverload)
+
+
+def _storage_of(node: Node) -> Storage | None:
+    """Return the memory of a node's tensor, or the one that a sequence of tensors shares."""
+    values = pytree.tree_leaves(node.meta.get("val"))
+    if not values or not all(isinstance(value, torch.Tensor) for value in values):
+        return None
+    storages = {value.untyped_storage()._cdata for value in values}
+    return storages.pop() if len(storages) == 1 else None

@@ -10,10 +10,6 @@ A placement is `R`, `S(dim)`, `P(sum)`, or `_S(dim, split_factor)`, as DTensor p
 each dimension of the mesh.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 import functools
@@ -28,9 +24,8 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings
-from pyshardy.frontends.torch.dtensor_placements import placements_of_sharding
+from pyshardy.frontends.torch.dtensors import placements_of_sharding
 from pyshardy.irtools.tensor_types import Shape, shape_of
-from pyshardy.packages import require
 
 if TYPE_CHECKING:
     from torch.distributed.tensor.parallel import ParallelStyle
@@ -83,7 +78,6 @@ def placements(source: TracedProgram | Ports) -> dict[str, tuple[Placement, ...]
     Raises:
         UsageError: placements can't express a sharding; there is no mesh, or several.
     """
-    require("torch", "sdy.torch.placements", extra="torch")
     mesh, arguments = _layout_of(source)
     return {
         each.name: placements_of_sharding(each.sharding, mesh, each.shape, each.name)
@@ -168,17 +162,17 @@ def _layout_of(source: Any) -> tuple[Mesh, list[_Argument]]:
             )
         ]
         used = [mesh_of(each.sharding, meshes) for each in arguments if each.sharding]
-        found = {mesh for mesh in used if mesh is not None} or set(meshes.values())
+        candidates = {mesh for mesh in used if mesh is not None} or set(meshes.values())
     elif hasattr(source, "inputs"):
         arguments = [_Argument(port.name, port.spec.shape, port.sharding) for port in source.inputs]
-        found = {port.mesh for port in source.inputs}
+        candidates = {port.mesh for port in source.inputs}
     else:
         message = "expected a traced module or a partitioned program, got:"
         raise UsageError(error(f"{message} {type(source).__name__}"))
-    if len(found) != 1:
-        reason = "has several meshes" if found else "has no mesh"
+    if len(candidates) != 1:
+        reason = "has several meshes" if candidates else "has no mesh"
         raise UsageError(error(f"the program {reason}; placements are on one device mesh"))
-    return found.pop(), arguments
+    return candidates.pop(), arguments
 
 
 @functools.cache
@@ -209,7 +203,7 @@ def _style_class() -> type[ParallelStyle]:
         def apply(self, module: torch.nn.Module, device_mesh: Any) -> torch.nn.Module:
             """Distribute the weights of a module, as `parallelize_module` does with the plan."""
             self._check(module, device_mesh)
-            made: dict[int, Any] = {}  # tied weights stay tied
+            distributed: dict[int, Any] = {}  # tied weights stay tied
             held = [
                 (f"{path}.{name}" if path else name, tensors, name)
                 for path, owner in module.named_modules(remove_duplicate=False)
@@ -218,12 +212,12 @@ def _style_class() -> type[ParallelStyle]:
             ]
             for name, tensors, key in held:
                 tensor, chosen = tensors[key], self.placements.get(name)
-                if tensor is not None and chosen and id(tensor) not in made:
-                    made[id(tensor)] = self._distributed(tensor, device_mesh, chosen)
+                if tensor is not None and chosen and id(tensor) not in distributed:
+                    distributed[id(tensor)] = self._distributed(tensor, device_mesh, chosen)
             replaced = [
-                (tensors, key, made[id(tensors[key])])
+                (tensors, key, distributed[id(tensors[key])])
                 for _, tensors, key in held
-                if id(tensors[key]) in made
+                if id(tensors[key]) in distributed
             ]
             for tensors, key, tensor in replaced:
                 tensors[key] = tensor
@@ -231,8 +225,8 @@ def _style_class() -> type[ParallelStyle]:
 
         def _check(self, module: torch.nn.Module, device_mesh: Any) -> None:
             names = device_mesh.mesh_dim_names or ()
-            found = list(zip(names, device_mesh.mesh.shape, strict=False))
-            if found != [(axis.name, axis.size) for axis in self.mesh.axes]:
+            dims = list(zip(names, device_mesh.mesh.shape, strict=False))
+            if dims != [(axis.name, axis.size) for axis in self.mesh.axes]:
                 message = f"the plan is for the mesh {self.mesh}, got: {device_mesh}"
                 raise UsageError(error(message))
             weights = {*dict(module.named_parameters()), *dict(module.named_buffers())}
@@ -241,8 +235,10 @@ def _style_class() -> type[ParallelStyle]:
                 raise UsageError(error(f"{message}; apply it to the module that was traced"))
 
         def _distributed(self, tensor: Any, device_mesh: Any, chosen: Any) -> Any:
-            made = distribute_tensor(tensor, device_mesh, chosen, src_data_rank=self.src_data_rank)
+            result = distribute_tensor(
+                tensor, device_mesh, chosen, src_data_rank=self.src_data_rank
+            )
             is_parameter = isinstance(tensor, torch.nn.Parameter)
-            return torch.nn.Parameter(made, tensor.requires_grad) if is_parameter else made
+            return torch.nn.Parameter(result, tensor.requires_grad) if is_parameter else result
 
     return PlacedWeights

@@ -61,7 +61,7 @@ def match(
         UsageError: a pattern matches no name, or the rank of its sharding differs from that of a
             matching argument.
     """
-    found: dict[str, TensorSharding] = {}
+    matched: dict[str, TensorSharding] = {}
     for pattern, written in patterns.items():
         matching = [name for name in ranks if fnmatchcase(name, pattern)]
         if not matching:
@@ -70,7 +70,7 @@ def match(
             raise UsageError(error(f"no argument matches '{pattern}'{hint}"))
         sharding = sharding_of(written)
         for name in matching:
-            if name in found:
+            if name in matched:
                 continue
             if ranks[name] != sharding.rank:
                 message = (
@@ -78,5 +78,5 @@ def match(
                     f"sharding has {sharding.rank}: {sharding}; add an earlier pattern for it"
                 )
                 raise UsageError(error(message))
-            found[name] = sharding
-    return found
+            matched[name] = sharding
+    return matched

@@ -7,6 +7,8 @@ name of an overload takes precedence.
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
@@ -46,8 +48,8 @@ class Registry(Generic[Definition]):
 
     def _find(self, operation: Any) -> Definition | None:
         name = name_of(operation)
-        found = self._by_name.get(name)
-        return self._by_name.get(name.rpartition(".")[0]) if found is None else found
+        definition = self._by_name.get(name)
+        return self._by_name.get(name.rpartition(".")[0]) if definition is None else definition
 
     @property
     def by_name(self) -> Mapping[str, Definition]:
@@ -68,6 +70,18 @@ def name_of(operation: Any) -> str:
     return str(name() if callable(name) else getattr(operation, "__name__", operation))
 
 
+def load_definitions(package: str) -> None:
+    """Import the modules of a package, which register definitions."""
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        importlib.import_module(f"{package}.{module.name}")
+
+
 def short_name(operation: Any) -> str:
     """Return the name of an operation without `default`: `aten.relu`, `aten.sum.dim_IntList`."""
     return name_of(operation).removesuffix(".default")
+
+
+DECOMPOSITIONS: Registry[Callable[..., Any]] = Registry()
+
+decomposition = DECOMPOSITIONS.register
+"""Register a decomposition: a function with the arguments of operations, given by their names."""

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The arguments and results of an exported program."""
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import (
+    ConstantArgument,
+    InputKind,
+    OutputKind,
+)
+from torch.fx import GraphModule
 
 from pyshardy.frontends.torch.fragments import module_of
-
-if TYPE_CHECKING:
-    import torch
-    from torch.export import ExportedProgram
-    from torch.fx import GraphModule
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +79,6 @@ def signature_of(
         path_of: returns the path to use for that of a tensor in the program.
         targets: the names of the inputs that are targets.
     """
-    from torch.export.graph_signature import (  # noqa: PLC0415
-        ConstantArgument,
-        InputKind,
-        OutputKind,
-    )
-
     arguments: list[str] = []
     state: dict[str, torch.Tensor] = {}
     inputs: list[str | Constant] = []
@@ -133,16 +129,11 @@ def free_name(name: str, taken: Container[Any], prefix: str) -> str:
 
 
 def _dtype(value: Any) -> torch.dtype | None:
-    import torch  # noqa: PLC0415
-
     return value.dtype if isinstance(value, torch.Tensor) else None
 
 
 def graph_of_tensors(program: ExportedProgram) -> GraphModule:
     """Return the graph of a program without the inputs and outputs that aren't tensors."""
-    import torch  # noqa: PLC0415
-    from torch.export.graph_signature import ConstantArgument  # noqa: PLC0415
-
     specs = program.graph_signature
     constants = [isinstance(spec.arg, ConstantArgument) for spec in specs.output_specs]
     dropped = {

@@ -5,8 +5,6 @@ Shapes of results do, or checks of arguments. Functions whose types PyTorch refu
 exports are replaced as well (`grouped_products`).
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import contextlib
@@ -14,15 +12,15 @@ import functools
 import math
 from collections.abc import Callable, Iterator
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.frontends.torch import failures, grouped_products
+from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.connectionist import ctc_loss
 from pyshardy.frontends.torch.replacing import Replacements, replaced_attribute
-
-if TYPE_CHECKING:
-    import torch
 
 
 def unique(
@@ -47,15 +45,13 @@ def unique(
             position of an element that is left out is `size` or larger.
         return_counts: whether to return how often each element occurs, too.
     """
-    import torch  # noqa: PLC0415
-
     values, order = torch.sort(x.reshape(-1), stable=True)
     is_new = torch.cat((torch.ones_like(values[:1], dtype=torch.bool), values[1:] != values[:-1]))
     position = torch.cumsum(is_new.long(), 0) - 1
     kept = torch.clamp(position, max=size)  # all that are left out share the last place
     initial = values[:1] if fill_value is None else torch.full_like(values[:1], fill_value)
-    made = initial.expand(size + 1).scatter(0, kept, values)[:size]
-    results = [made]
+    result = initial.expand(size + 1).scatter(0, kept, values)[:size]
+    results = [result]
     if return_inverse:
         inverse = torch.zeros_like(position).scatter(0, order, position)
         results.append(inverse.reshape(x.shape))
@@ -66,13 +62,11 @@ def unique(
 
 
 def bincount(
-    input: torch.Tensor,  # noqa: A002
+    input: torch.Tensor,
     weights: torch.Tensor | None = None,
     minlength: int = 0,
 ) -> Any:
     """Return the numbers of occurrences of integers below `minlength`."""
-    import torch  # noqa: PLC0415
-
     bins = torch.arange(minlength, device=input.device).unsqueeze(1)
     is_number = input.unsqueeze(0) == bins
     if weights is None:
@@ -82,8 +76,8 @@ def bincount(
 
 
 def lstsq(
-    A: torch.Tensor,  # noqa: N803
-    B: torch.Tensor,  # noqa: N803
+    A: torch.Tensor,
+    B: torch.Tensor,
     rcond: float | None = None,
     *,
     driver: str | None = None,
@@ -92,8 +86,6 @@ def lstsq(
 
     Residuals, ranks and singular values are returned by the same drivers as in PyTorch.
     """
-    import torch  # noqa: PLC0415
-
     rows, columns = A.shape[-2:]
     driver = driver or "gelsy"
     is_vector = B.dim() == A.dim() - 1
@@ -112,12 +104,12 @@ def lstsq(
     if driver in ("gelsd", "gelss"):
         singular = values.detach()  # PyTorch has no gradient of these
     solution = solution.squeeze(-1) if is_vector else solution
-    made: Any = torch.return_types
-    return made.linalg_lstsq((solution, residuals, rank, singular))
+    result: Any = torch.return_types
+    return result.linalg_lstsq((solution, residuals, rank, singular))
 
 
 def quantile(
-    input: torch.Tensor,  # noqa: A002
+    input: torch.Tensor,
     q: torch.Tensor | float,
     dim: int | None = None,
     keepdim: bool = False,
@@ -126,8 +118,6 @@ def quantile(
     ignores_nan: bool = False,
 ) -> Any:
     """Return quantiles, without checks of their order and of NaN."""
-    import torch  # noqa: PLC0415
-
     choices = ("linear", "lower", "higher", "midpoint", "nearest")
     if interpolation not in choices:
         message = f"'{interpolation}' is no interpolation; choose one of {', '.join(choices)}"
@@ -145,20 +135,20 @@ def quantile(
         rank = torch.where(nans > 0, last, parts.reshape(-1) * last)  # NaN is the largest number
     rounded = {"lower": torch.floor, "higher": torch.ceil, "nearest": torch.round}
     if interpolation in rounded:
-        made = torch.gather(ordered, -1, rounded[interpolation](rank).long())
+        result = torch.gather(ordered, -1, rounded[interpolation](rank).long())
     else:
         below = torch.floor(rank)
         weight = torch.full_like(rank, 0.5) if interpolation == "midpoint" else rank - below
         low = torch.gather(ordered, -1, below.long())
         high = torch.gather(ordered, -1, torch.ceil(rank).long())
-        made = torch.lerp(low, high, weight)
-    made = made.movedim(-1, 0)
-    shape = kept if keepdim else made.shape[1:]
-    return made.reshape([*parts.shape, *shape])
+        result = torch.lerp(low, high, weight)
+    result = result.movedim(-1, 0)
+    shape = kept if keepdim else result.shape[1:]
+    return result.reshape([*parts.shape, *shape])
 
 
 def gaussian_nll_loss(
-    input: torch.Tensor,  # noqa: A002
+    input: torch.Tensor,
     target: torch.Tensor,
     var: torch.Tensor | float,
     full: bool = False,
@@ -166,8 +156,6 @@ def gaussian_nll_loss(
     reduction: str = "mean",
 ) -> Any:
     """Return the loss of normal distributions, without the check that variances are positive."""
-    import torch  # noqa: PLC0415
-
     if not isinstance(var, torch.Tensor):
         var = torch.full_like(input, var)
     if var.shape == input.shape[:-1]:
@@ -186,6 +174,38 @@ def gaussian_nll_loss(
     return reduce[reduction](loss)
 
 
+def cov(
+    input: torch.Tensor,
+    *,
+    correction: float = 1,
+    fweights: torch.Tensor | None = None,
+    aweights: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Return the covariances of rows, without the checks of weights."""
+    rows = input if input.dim() > 1 else input.reshape(1, -1)
+    given = [each for each in (fweights, aweights) if each is not None]
+    weights = math.prod(given[1:], start=given[0]) if given else torch.ones_like(rows[0].real)
+    total = torch.sum(weights)
+    degrees = total - correction
+    if aweights is not None:
+        degrees = total - correction * torch.sum(weights * aweights) / total
+    centered = rows - torch.sum(rows * weights, 1, keepdim=True) / total
+    products = centered @ (centered * weights).mH
+    return (products / torch.clamp(degrees, min=0)).squeeze()
+
+
+def corrcoef(input: torch.Tensor) -> torch.Tensor:
+    """Return the correlations of rows."""
+    covariances = cov(input)
+    if not covariances.dim():
+        return covariances / covariances
+    deviations = torch.sqrt(torch.diagonal(covariances).real)
+    result = covariances / deviations.unsqueeze(1) / deviations
+    if result.is_complex():
+        return torch.complex(result.real.clip(-1, 1), result.imag.clip(-1, 1))
+    return result.clip(-1, 1)
+
+
 def _has_minlength(*args: Any, **kwargs: Any) -> bool:
     """Whether a call of `torch.bincount` gives a bound of the values."""
     return bool(kwargs.get("minlength") or (args[2:] and args[2]))
@@ -200,12 +220,11 @@ def _always(*_: Any, **__: Any) -> bool:
 
 
 def _replaced() -> Replacements:
-    import torch  # noqa: PLC0415
-
     nanquantile = functools.partial(quantile, ignores_nan=True)
-    grouped_mm = grouped_products.takes, grouped_products.grouped_mm
     names = (torch, "_grouped_mm"), (torch.nn.functional, "grouped_mm")  # since PyTorch 2.8, 2.10
-    of_groups = {getattr(owner, name): grouped_mm for owner, name in names if hasattr(owner, name)}
+    of_groups = {
+        getattr(owner, name): (_takes, grouped_mm) for owner, name in names if hasattr(owner, name)
+    }
     return {
         **of_groups,
         torch.bincount: (_has_minlength, bincount),
@@ -214,6 +233,10 @@ def _replaced() -> Replacements:
         torch.Tensor.quantile: (_has_no_out, quantile),
         torch.nanquantile: (_has_no_out, nanquantile),
         torch.Tensor.nanquantile: (_has_no_out, nanquantile),
+        torch.cov: (_always, cov),
+        torch.Tensor.cov: (_always, cov),
+        torch.corrcoef: (_always, corrcoef),
+        torch.Tensor.corrcoef: (_always, corrcoef),
         torch.linalg.lstsq: (_always, lstsq),
         torch.nn.functional.gaussian_nll_loss: (_always, gaussian_nll_loss),
         torch.ctc_loss: (_always, ctc_loss),
@@ -248,9 +271,7 @@ def static_functions(
     Raises:
         NeedsValueError: in the block, if Python asks for the value of a tensor.
     """
-    import torch  # noqa: PLC0415
     from torch.distributions import Distribution  # noqa: PLC0415
-    from torch.overrides import TorchFunctionMode  # noqa: PLC0415
 
     replaced = {**_replaced(), **further}
     was_checked = Distribution._validate_args
@@ -293,3 +314,61 @@ def static_functions(
             yield with_replacements.__code__
     finally:
         Distribution.set_default_validate_args(was_checked)
+
+
+def grouped_mm(
+    mat_a: torch.Tensor,
+    mat_b: torch.Tensor,
+    offs: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None,
+    out_dtype: torch.dtype | None = None,
+) -> torch.Tensor:
+    """Multiply matrices in groups: of rows, of columns, or of the contracted dimension.
+
+    Args:
+        mat_a: the first matrices, `(S, K)` or `(G, M, K)`; `(M, S)` with groups of `S`.
+        mat_b: the second ones, `(G, K, N)` or `(K, S)`; `(S, N)` with groups of `S`.
+        offs: the end of each group; None if both have a dimension of groups.
+        bias: is added to the results.
+        out_dtype: the type of the results.
+    """
+    if offs is None or mat_a.dim() == mat_b.dim() == 3:
+        result = torch.bmm(mat_a, mat_b)
+    else:
+        result = _grouped_mm_operation()(mat_a, mat_b, offs)
+    result = result if bias is None else result + bias
+    return result if out_dtype is None else result.to(out_dtype)
+
+
+def _takes(mat_a: Any, mat_b: Any, *_: Any, **__: Any) -> bool:
+    """Whether `torch.export` refuses the types of a product that PyTorch computes."""
+    return mat_a.dtype == mat_b.dtype and mat_a.dtype in (torch.float32, torch.float16)
+
+
+@functools.cache
+def _grouped_mm_operation() -> Any:
+    """Register the operation for matrices in groups, and its gradient, and return it."""
+    library = torch.library.Library("pyshardy", "FRAGMENT")
+    library.define("grouped_mm(Tensor lhs, Tensor rhs, Tensor offsets) -> Tensor")
+    _LIBRARIES.append(library)
+    operation = torch.ops.pyshardy.grouped_mm
+
+    def types_of(lhs: torch.Tensor, rhs: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
+        groups = offsets.shape if lhs.dim() == rhs.dim() else ()
+        return lhs.new_empty(*groups, lhs.shape[-2], rhs.shape[-1])
+
+    def keep(ctx: Any, inputs: Any, output: Any) -> None:  # noqa: ARG001 (the names count)
+        ctx.save_for_backward(*inputs)
+
+    def differentiate(ctx: Any, gradient: torch.Tensor) -> Any:
+        lhs, rhs, offsets = ctx.saved_tensors
+        return operation(gradient, rhs.mT, offsets), operation(lhs.mT, gradient, offsets), None
+
+    name = "pyshardy::grouped_mm"
+    torch.library.register_fake(name, types_of, lib=library)
+    torch.library.register_autograd(name, differentiate, setup_context=keep, lib=library)
+    return operation
+
+
+_LIBRARIES: list[Any] = []
+"""The registered libraries, kept alive: PyTorch unregisters operations with their library."""

@@ -12,31 +12,28 @@ of 64 bits, as Python has them, and operations on it those on tensors:
 Results have the types that PyTorch gives them. Shapes can't depend on such numbers.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.fx import Graph, GraphModule, Node, map_arg
 
 from mlir_sdy.diagnostics import PassError
 from pyshardy.frontends.torch import failures
-from pyshardy.frontends.torch.fragment_tracing import Call, trace_fragment
 from pyshardy.frontends.torch.fragments import (
+    Call,
     fake_mode_of,
     is_mutation,
     module_of,
     splice,
     tensor_nodes,
+    trace_fragment,
 )
 from pyshardy.frontends.torch.registry import Registry, name_of
-
-if TYPE_CHECKING:
-    import torch
-    from torch import Tensor
-    from torch.fx import Graph, GraphModule, Node
 
 _FUNCTIONS: Registry[Callable[..., Any]] = Registry()
 
@@ -52,8 +49,6 @@ def numbers_as_tensors(module: GraphModule) -> GraphModule:
     Raises:
         PassError: the shape of a tensor depends on a number, or an operation needs a number.
     """
-    from torch.fx import Graph, map_arg  # noqa: PLC0415
-
     if not any(map(_is_number, module.graph.nodes)):
         return module
     if (refusal := failures.of_data_dependence(module)) is not None:
@@ -77,8 +72,6 @@ def numbers_as_tensors(module: GraphModule) -> GraphModule:
 
 def type_of_number(number: Any) -> torch.dtype | None:
     """Return the type of the tensor for a symbolic number, or None for other values."""
-    import torch  # noqa: PLC0415
-
     if isinstance(number, torch.SymFloat):
         return torch.float64
     if isinstance(number, torch.SymInt):
@@ -92,15 +85,12 @@ def _is_number(node: Node) -> bool:
 
 def _add(graph: Graph, node: Node, args: Any, kwargs: Any) -> Any:
     """Add an operation with tensors in the place of numbers, and return its node."""
-    import torch  # noqa: PLC0415
-    from torch.fx import Node, map_arg  # noqa: PLC0415
-
     target: Any = node.target
     if is_mutation(node):
         given = map_arg((args, kwargs), lambda one: one.meta["val"])
-        made = graph.call_function(_overload(target, *given), args, kwargs)
-        made.meta.update(node.meta)
-        return made
+        result = graph.call_function(_overload(target, *given), args, kwargs)
+        result.meta.update(node.meta)
+        return result
     value: Any = node.meta["val"]
     dtype = type_of_number(value) or value.dtype
     if isinstance(target, torch._ops.OpOverload):
@@ -112,15 +102,13 @@ def _add(graph: Graph, node: Node, args: Any, kwargs: Any) -> Any:
         return function(*args, **kwargs).to(dtype)
 
     fragment = trace_fragment(Call(typed, args, kwargs))
-    made = splice(fragment.graph, graph, tensor_nodes(args, kwargs), node)
-    assert isinstance(made, Node)
-    return made
+    result = splice(fragment.graph, graph, tensor_nodes(args, kwargs), node)
+    assert isinstance(result, Node)
+    return result
 
 
 def _overload(target: Any, args: Any, kwargs: Any) -> Any:
     """Return the overload of an operation for arguments of other types."""
-    import torch  # noqa: PLC0415
-
     packet = target.overloadpacket
     name = torch._C._jit_resolve_packet(packet._qualified_op_name, *args, **kwargs)
     return getattr(packet, name)
@@ -128,24 +116,18 @@ def _overload(target: Any, args: Any, kwargs: Any) -> Any:
 
 def _with_wide_tensors(function: Callable[..., Any], dtype: torch.dtype, *args: Any) -> Any:
     """Call a function with numbers as tensors of 64 bits, as Python has them."""
-    import torch  # noqa: PLC0415
-
     is_float = dtype.is_floating_point or any(map(_is_floating_point, args))
     wide = torch.float64 if is_float else torch.int64
     return function(*(_tensor(each, wide) for each in args))
 
 
 def _is_floating_point(value: Any) -> bool:
-    import torch  # noqa: PLC0415
-
     return (
         value.is_floating_point() if isinstance(value, torch.Tensor) else isinstance(value, float)
     )
 
 
 def _tensor(value: Any, dtype: torch.dtype) -> Tensor:
-    import torch  # noqa: PLC0415
-
     if isinstance(value, torch.Tensor):
         return value if value.dtype is torch.bool else value.to(dtype)
     return torch.full((), value, dtype=dtype)
@@ -175,15 +157,11 @@ _OF_PYTHON = {
 
 def _of_numbers(name: str) -> Callable[..., Any]:
     """Return the function of tensors for a function of Python on numbers."""
-    import torch  # noqa: PLC0415
-
     return _round if name == "round" else getattr(torch, _OF_PYTHON.get(name, name))
 
 
 def _round(number: Tensor, digits: Tensor | None = None) -> Tensor:
     """Round to the nearest number with so many digits, the even one of two."""
-    import torch  # noqa: PLC0415
-
     if digits is None:
         return torch.round(number)
     scale = torch.pow(10.0, digits)
@@ -222,9 +200,7 @@ def _subtract_from(self: Any, other: Any, alpha: Any = 1) -> Tensor:
 
 
 @_function("aten.clamp")
-def _clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
-    import torch  # noqa: PLC0415
-
+def _clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     low, high = (
         each if each is None or isinstance(each, torch.Tensor) else torch.full((), each)
         for each in (min, max)
@@ -234,8 +210,6 @@ def _clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A
 
 @_function("aten.masked_fill")
 def _masked_fill(self: Tensor, mask: Tensor, value: Tensor) -> Tensor:
-    import torch  # noqa: PLC0415
-
     return torch.where(mask, value.to(self.dtype), self)
 
 
@@ -246,8 +220,6 @@ def _lerp(self: Tensor, end: Tensor, weight: Tensor) -> Tensor:
 
 @_function("aten.leaky_relu")
 def _leaky_relu(self: Tensor, slope: Tensor) -> Tensor:
-    import torch  # noqa: PLC0415
-
     return torch.where(self > 0, self, self * slope)
 
 
@@ -268,7 +240,5 @@ def _scatter(self: Tensor, dim: int, index: Tensor, value: Tensor) -> Tensor:
 
 @_function("aten.select.int")
 def _select(self: Tensor, dim: int, index: Tensor) -> Tensor:
-    import torch  # noqa: PLC0415
-
     from_start = torch.where(index < 0, index + self.shape[dim], index)
     return torch.index_select(self, dim, from_start.reshape(1)).squeeze(dim)

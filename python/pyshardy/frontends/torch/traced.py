@@ -1,23 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A traced PyTorch module."""
-
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false
+"""A traced PyTorch module, and conversion of tensors to NumPy arrays and back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import torch
+from torch._subclasses.fake_tensor import is_fake
+from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
-from pyshardy.frontends.torch.arrays import array_of, value_of
+from pyshardy.frontends.torch.dtensors import gathered, is_dtensor
 from pyshardy.frontends.torch.signature import Constant, Signature
 from pyshardy.local_program.tensor_spec import Array
 
-if TYPE_CHECKING:
-    import torch
+
+def array_of(tensor: torch.Tensor | Any, name: str) -> Array:
+    """Return the values of a tensor; types that NumPy lacks become `float32`.
+
+    The values of a DTensor are gathered, which all processes of its mesh must do at once.
+
+    Args:
+        tensor: the tensor.
+        name: its name in diagnostics.
+
+    Raises:
+        UsageError: it isn't a tensor.
+    """
+    if not isinstance(tensor, torch.Tensor):
+        message = f"'{name}' must be a torch.Tensor, got: {type(tensor).__name__}"
+        raise UsageError(error(message))
+    if tensor.is_meta or is_fake(tensor):
+        message = f"'{name}' has no values, only a shape; give the model weights with values"
+        raise UsageError(error(message))
+    if is_dtensor(tensor):
+        tensor = gathered(tensor)
+    values = tensor.detach().cpu()
+    # f32 represents all values of smaller types.
+    lacking = values.is_floating_point() and values.dtype not in (
+        torch.float16,
+        torch.float32,
+        torch.float64,
+    )
+    return (values.to(torch.float32) if lacking else values).resolve_conj().numpy()
+
+
+def tensor_of(array: Array, dtype: torch.dtype) -> torch.Tensor:
+    """Return a tensor of a type with the values of an array."""
+    # PyTorch doesn't support the small types that `ml_dtypes` adds to NumPy.
+    taken = array.astype(np.float32) if array.dtype.kind == "V" else np.array(array)
+    return torch.from_numpy(taken).to(dtype)
+
+
+def value_of(array: Array, dtype: torch.dtype | None) -> torch.Tensor | complex:
+    """Return a tensor of a type with the values of an array, or its number for the type None."""
+    return array.item() if dtype is None else tensor_of(array, dtype)
 
 
 @dataclass(frozen=True)
@@ -58,20 +99,7 @@ class TracedModule:
         Raises:
             UsageError: the module was traced for other inputs.
         """
-        from torch.utils import _pytree as pytree  # noqa: PLC0415
-
-        leaves, tree = pytree.tree_flatten((args, kwargs))
-        expected = self._signature.inputs
-        if tree != self._in_tree or len(leaves) != len(expected):
-            message = f"the module was traced for inputs like {_text(self._in_tree)}"
-            raise UsageError(error(f"{message}, got: {_text(tree)}"))
-        tensors = dict(self.state)
-        for leaf, name in zip(leaves, expected, strict=True):
-            if not isinstance(name, Constant):
-                tensors[name] = leaf
-            elif leaf != name.value:
-                message = f"the module was traced for the constant {name.value!r}, got: {leaf!r}"
-                raise UsageError(error(message))
+        tensors = {**self.state, **tensors_of_inputs(self._signature, self._in_tree, args, kwargs)}
         return [array_of(tensors[name], name) for name in self.arguments]
 
     def outputs(self, arrays: Sequence[Array]) -> Any:
@@ -79,8 +107,6 @@ class TracedModule:
 
         They don't include updated buffers; see `results` for their positions.
         """
-        from torch.utils import _pytree as pytree  # noqa: PLC0415
-
         leaves = [
             output.value
             if isinstance(output, Constant)
@@ -90,9 +116,35 @@ class TracedModule:
         return pytree.tree_unflatten(leaves, self._out_tree)
 
 
-def _text(tree: Any) -> str:
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
+def tensors_of_inputs(
+    signature: Signature, tree: Any, args: Any, kwargs: Mapping[str, Any]
+) -> dict[str, torch.Tensor]:
+    """Return the inputs of a program that are tensors, by the names of arguments.
 
+    Args:
+        signature: the arguments of the program.
+        tree: the tree of inputs that the program was traced for.
+        args: the positional inputs.
+        kwargs: the keyword inputs.
+
+    Raises:
+        UsageError: the program was traced for other inputs.
+    """
+    leaves, given = pytree.tree_flatten((args, kwargs))
+    if given != tree or len(leaves) != len(signature.inputs):
+        message = f"the module was traced for inputs like {_text(tree)}, got: {_text(given)}"
+        raise UsageError(error(message))
+    tensors: dict[str, torch.Tensor] = {}
+    for leaf, name in zip(leaves, signature.inputs, strict=True):
+        if not isinstance(name, Constant):
+            tensors[name] = leaf
+        elif leaf != name.value:
+            message = f"the module was traced for the constant {name.value!r}, got: {leaf!r}"
+            raise UsageError(error(message))
+    return tensors
+
+
+def _text(tree: Any) -> str:
     (args, kwargs) = pytree.tree_unflatten(["*"] * tree.num_leaves, tree)
     named = [f"{name}={value}" for name, value in kwargs.items()]
     return f"({', '.join([*map(str, args), *named])})".replace("'*'", "*")

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tracing of PyTorch modules, whose weights become arguments."""
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import contextlib
+import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mlir_sdy.diagnostics import PassError, UsageError, error
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.export import ExportedProgram
+from torch.fx import GraphModule
+from torch.utils import _pytree as pytree
+
+from mlir_sdy.diagnostics import PassError, UsageError, emit, error, remark
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.stages import stage
@@ -28,9 +33,13 @@ from pyshardy.frontends.torch.autograd_calls import (
 )
 from pyshardy.frontends.torch.conversion import start_conversion
 from pyshardy.frontends.torch.differentiation import with_derivatives
-from pyshardy.frontends.torch.dtensors import Layouts, as_global, weights_of
-from pyshardy.frontends.torch.fake_weights import weights_on_cpu
-from pyshardy.frontends.torch.flex_attention import dense_flex_attention
+from pyshardy.frontends.torch.dtensors import (
+    Layouts,
+    as_global,
+    empty_on,
+    replaced_weights,
+    weights_of,
+)
 from pyshardy.frontends.torch.fragments import light_graphs
 from pyshardy.frontends.torch.frames import (
     OWN_FOLDER,
@@ -43,16 +52,11 @@ from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.local_maps import kept_local_maps
 from pyshardy.frontends.torch.mutations import without_mutations
 from pyshardy.frontends.torch.patterns import Axes, match
+from pyshardy.frontends.torch.replacing import replaced_attribute
 from pyshardy.frontends.torch.signature import Signature, signature_of
 from pyshardy.frontends.torch.static_shapes import static_functions
 from pyshardy.frontends.torch.traced import TracedModule
-from pyshardy.packages import require
 from pyshardy.pipeline.collection import collection_paused
-
-if TYPE_CHECKING:
-    import torch
-    from torch.export import ExportedProgram
-    from torch.fx import GraphModule
 
 
 @collection_paused()
@@ -91,7 +95,6 @@ def trace(
         PassError: the module has an operation that can't be expressed in StableHLO.
         VerificationError: a sharding is invalid on the mesh.
     """
-    require("torch", "sdy.torch.trace", extra="torch")
     start_conversion()
     layouts = Layouts.of(module, (args, dict(kwargs or {})), mesh)
     with kept_local_maps(layouts):
@@ -146,8 +149,6 @@ def exported(
         UsageError: PyTorch can't export it.
         PassError: a tensor is sparse, or the module computes gradients.
     """
-    import torch  # noqa: PLC0415
-
     if isinstance(module, torch.export.ExportedProgram):
         if args or kwargs:
             raise UsageError(error("an exported program already contains its inputs"))
@@ -163,8 +164,6 @@ def exported(
 def _export(
     module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_differentiated: bool
 ) -> ExportedProgram:
-    import torch  # noqa: PLC0415
-
     if not isinstance(module, torch.nn.Module):
         raise UsageError(error(f"expected a torch.nn.Module, got: {type(module).__name__}"))
     calls = kept_calls() if is_differentiated else without_derivatives()
@@ -196,15 +195,12 @@ def failures_of_user(module: torch.nn.Module) -> Iterator[None]:
     except Exception as refusal:  # PyTorch has dozens of classes for it
         folders = *folders_of_torch(), OWN_FOLDER, str(Path(traceback.__file__).parent)
         result = place_of_result(module.forward, folders)
-        found = failures.of_export(refusal, frame_of(refusal, folders), result)
-        raise UsageError(found) from refusal
+        diagnostic = failures.of_export(refusal, frame_of(refusal, folders), result)
+        raise UsageError(diagnostic) from refusal
 
 
 def _with_distinct_tensors(inputs: Any) -> Any:
     """Replace repeated tensors in a tree by copies; PyTorch takes all for the last one."""
-    import torch  # noqa: PLC0415
-    from torch.utils import _pytree as pytree  # noqa: PLC0415
-
     seen: set[int] = set()
 
     def distinct(leaf: Any) -> Any:
@@ -223,3 +219,94 @@ def name_values(entry: ir.Operation, arguments: Sequence[str], results: Sequence
         value.set_location(ir.Location.name(name, value.location, context))
     named = {index: ir.StringAttr.get(name, context) for index, name in enumerate(results)}
     set_result_attributes(entry, "jax.result_info", named)
+
+
+@contextlib.contextmanager
+def weights_on_cpu(module: torch.nn.Module, inputs: Any) -> Iterator[Any]:
+    """Give weights on the device `meta` a CPU as their device, for export, and yield the inputs.
+
+    PyTorch refuses operations on tensors of several devices, such as `meta` and that of a tensor
+    that the code makes. The tensors stay without values.
+
+    Args:
+        module: the module, which has its own weights again after the `with` block.
+        inputs: a tree with its inputs.
+    """
+    tensors = [value for _, value in weights_of(module)]
+    tensors += [leaf for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, torch.Tensor)]
+    if not any(map(_is_on_meta, tensors)):
+        yield inputs
+        return
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+
+    def on_cpu(tensor: Any) -> torch.Tensor:
+        if not _is_on_meta(tensor):
+            return mode.from_tensor(tensor)
+        with mode:
+            return empty_on("cpu", tensor)
+
+    with replaced_weights(module, inputs, on_cpu) as replaced:
+        yield replaced
+
+
+def _is_on_meta(tensor: torch.Tensor) -> bool:
+    return tensor.device.type == "meta" and not isinstance(tensor, FakeTensor)
+
+
+_MODULE = "torch.nn.attention.flex_attention"
+
+
+@contextlib.contextmanager
+def dense_flex_attention() -> Iterator[None]:
+    """Compute `flex_attention` by its definition inside the `with` block.
+
+    That is all scores, modified and masked by the user's functions; the structure of a `BlockMask`
+    only says which blocks a kernel may leave out.
+    """
+    module: Any = sys.modules.get(_MODULE)  # a user of the function has imported it
+    if not hasattr(module, "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG"):  # before PyTorch 2.8
+        yield
+        return
+    from torch._higher_order_ops.flex_attention import math_attention  # noqa: PLC0415
+
+    def dense(*args: Any, **kwargs: Any) -> Any:
+        emit(remark("'flex_attention' is traced as its dense meaning, with all scores in memory"))
+        return math_attention(*args, **kwargs)
+
+    with contextlib.ExitStack() as stack:
+        for name, value in (
+            ("flex_attention_hop", dense),
+            ("_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG", True),
+            ("_validate_device", _accept),  # kernels for CPUs have no backward
+            ("_vmap_for_bhqkv", _as_operations(module._vmap_for_bhqkv)),
+        ):
+            stack.enter_context(replaced_attribute(module, name, value))
+        yield
+
+
+def _accept(*_: Any) -> None:
+    """Accept all devices."""
+
+
+def _as_operations(vmapped: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that leaves operations on whole tensors in the place of `torch.vmap`.
+
+    `torch.export` keeps nested calls of `torch.vmap`, but not the tensors that they make.
+    """
+    from torch.fx.experimental.proxy_tensor import (  # noqa: PLC0415
+        _temp_remove_pre_dispatch_torch_function_mode,
+        disable_proxy_modes_tracing,
+        make_fx,
+    )
+
+    def with_operations(*args: Any, **kwargs: Any) -> Callable[..., Any]:
+        function = vmapped(*args, **kwargs)
+
+        def run(*tensors: Any) -> Any:
+            with disable_proxy_modes_tracing(), _temp_remove_pre_dispatch_torch_function_mode():
+                graph = make_fx(function)(*tensors)
+            return graph(*tensors)
+
+        return run
+
+    return with_operations

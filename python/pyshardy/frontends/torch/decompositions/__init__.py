@@ -9,69 +9,18 @@ register more:
     def roll(self, shifts, dims=()): ...  # calls operations of PyTorch
 """
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mlir_sdy.host import decompositions_of_torch
-from pyshardy.frontends.torch.decompositions import (
-    attention,
-    creation,
-    cumulative,
-    distances,
-    elementwise,
-    gradients,
-    incomplete_gamma,
-    indexing,
-    integers,
-    linear_algebra,
-    losses,
-    normalization,
-    polynomials,
-    pooling,
-    random,
-    resampling,
-    segments,
-    selection,
-    shapes,
-    slices,
-    special,
-    statistics,
-    windows,
-)
-from pyshardy.frontends.torch.decompositions.registry import DECOMPOSITIONS
-from pyshardy.frontends.torch.registry import name_of
+import torch
 
-FAMILIES = (
-    attention,
-    creation,
-    cumulative,
-    distances,
-    elementwise,
-    gradients,
-    incomplete_gamma,
-    indexing,
-    integers,
-    linear_algebra,
-    losses,
-    normalization,
-    pooling,
-    polynomials,
-    random,
-    resampling,
-    segments,
-    selection,
-    shapes,
-    slices,
-    special,
-    statistics,
-    windows,
-)
-"""The modules that register decompositions."""
+from mlir_sdy.host import decompositions_of_torch
+from pyshardy.frontends.torch.registry import DECOMPOSITIONS, load_definitions, name_of
+
+load_definitions(__name__)
 
 _CONVERTED_BY_IMPORTER = frozenset(
     {
@@ -112,14 +61,12 @@ def decomposition_of(operation: Any) -> Callable[..., Any] | None:
 
 def _original_of_copy(operation: Any) -> Callable[..., Any] | None:
     """Return the operation on views that another one copies: `aten.view` for `aten.view_copy`."""
-    import torch  # noqa: PLC0415
-
     namespace, _, name = name_of(operation).partition(".")
     packet, _, overload = name.partition(".")
     if namespace != "aten" or not packet.endswith("_copy") or packet == "_to_copy":
         return None
-    found = getattr(torch.ops.aten, packet.removesuffix("_copy"), None)
-    return getattr(found, overload, None)
+    result = getattr(torch.ops.aten, packet.removesuffix("_copy"), None)
+    return getattr(result, overload, None)
 
 
 @functools.cache
@@ -129,8 +76,6 @@ def _table() -> Mapping[Any, Callable[..., Any]]:
 
 def _decompose(operation: Any, *args: Any, **kwargs: Any) -> Any:
     """Compute an operation by those that PyTorch composes it of, on the next level."""
-    import torch  # noqa: PLC0415
-
     # Modes for functions would see the operation itself again.
     with torch._C.DisableTorchFunction():
         return operation.decompose(*args, **kwargs)

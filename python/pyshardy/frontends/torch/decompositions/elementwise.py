@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Elementwise operations."""
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pyshardy.frontends.torch.decompositions.registry import decomposition
+import torch
+from torch import Tensor
 
-if TYPE_CHECKING:
-    from torch import Tensor
+from pyshardy.frontends.torch.registry import decomposition
 
 
 @decomposition("aten._to_copy")
 def to_copy(self: Any, *, dtype: Any = None, **_: Any) -> Tensor:
     """Convert numbers, the parts of complex numbers apart."""
-    import torch  # noqa: PLC0415
-
     if not isinstance(self, torch.Tensor):  # a number of Python, inside of torch.vmap
         return torch.full((), self, dtype=dtype)
     if dtype is None or dtype == self.dtype:
@@ -34,8 +30,6 @@ def to_copy(self: Any, *, dtype: Any = None, **_: Any) -> Tensor:
 @decomposition("aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor")
 def remainder(self: Any, other: Any) -> Tensor:
     """Return remainders with the signs of the divisors."""
-    import torch  # noqa: PLC0415
-
     dtype = torch.result_type(self, other)
     self, other = (_tensor(each, dtype) for each in (self, other))
     rest = torch.fmod(self, other)
@@ -51,8 +45,6 @@ def negated_view(self: Tensor) -> Tensor:
 @decomposition("aten.eq.Tensor")
 def equal(self: Tensor, other: Tensor) -> Tensor:
     """Return whether numbers are equal; the importer takes NaN as equal to itself."""
-    import torch  # noqa: PLC0415
-
     if not torch.result_type(self, other).is_floating_point:
         return torch.ops.aten.eq.Tensor(self, other)
     return torch.logical_not(torch.ne(self, other))
@@ -61,8 +53,6 @@ def equal(self: Tensor, other: Tensor) -> Tensor:
 @decomposition("aten.fmax")
 def fmax(self: Tensor, other: Tensor) -> Tensor:
     """Return the larger one of two numbers, or the one that isn't NaN."""
-    import torch  # noqa: PLC0415
-
     larger = torch.maximum(self, other)
     if not larger.is_floating_point():
         return larger
@@ -72,8 +62,6 @@ def fmax(self: Tensor, other: Tensor) -> Tensor:
 @decomposition("aten.fmin")
 def fmin(self: Tensor, other: Tensor) -> Tensor:
     """Return the smaller one of two numbers, or the one that isn't NaN."""
-    import torch  # noqa: PLC0415
-
     smaller = torch.minimum(self, other)
     if not smaller.is_floating_point():
         return smaller
@@ -83,8 +71,6 @@ def fmin(self: Tensor, other: Tensor) -> Tensor:
 @decomposition("aten.copysign.Tensor", "aten.copysign.Scalar")
 def copysign(self: Tensor, other: Any) -> Tensor:
     """Return numbers with the signs of others."""
-    import torch  # noqa: PLC0415
-
     dtype = torch.result_type(self, other)
     dtype = dtype if dtype.is_floating_point else torch.get_default_dtype()
     size = torch.abs(_tensor(self, dtype))
@@ -92,51 +78,13 @@ def copysign(self: Tensor, other: Any) -> Tensor:
 
 
 @decomposition("aten.clamp.Tensor")
-def clamp(self: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:  # noqa: A002
+def clamp(self: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
     """Return the numbers between bounds that are closest to the given ones."""
-    import torch  # noqa: PLC0415
-
     result = self if min is None else torch.maximum(self, min)
     return result if max is None else torch.minimum(result, max)
 
 
-@decomposition("aten.clamp_min.Tensor")
-def clamp_min(self: Tensor, min: Tensor) -> Tensor:  # noqa: A002
-    """Return the larger one of two numbers."""
-    import torch  # noqa: PLC0415
-
-    return torch.maximum(self, min)
-
-
-@decomposition("aten.clamp_max.Tensor")
-def clamp_max(self: Tensor, max: Tensor) -> Tensor:  # noqa: A002
-    """Return the smaller one of two numbers."""
-    import torch  # noqa: PLC0415
-
-    return torch.minimum(self, max)
-
-
-@decomposition("aten._log_softmax")
-def log_softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
-    """Return the logarithms of exponentials that are divided by their sum along a dimension."""
-    import torch  # noqa: PLC0415
-
-    value = _wide(self)
-    shifted = value - torch.amax(value, dim, keepdim=True)
-    made = shifted - torch.log(torch.sum(torch.exp(shifted), dim, keepdim=True))
-    return made if half_to_float else made.to(self.dtype)
-
-
-def _wide(value: Tensor) -> Tensor:
-    """Return small floating-point numbers as those of 32 bits, as PyTorch computes with them."""
-    import torch  # noqa: PLC0415
-
-    return value.float() if value.dtype in (torch.float16, torch.bfloat16) else value
-
-
 def _tensor(value: Any, dtype: Any) -> Tensor:
-    import torch  # noqa: PLC0415
-
     return (
         value.to(dtype) if isinstance(value, torch.Tensor) else torch.full((), value, dtype=dtype)
     )
@@ -145,24 +93,18 @@ def _tensor(value: Any, dtype: Any) -> Tensor:
 @decomposition("aten.hypot")
 def hypot(self: Tensor, other: Tensor) -> Tensor:
     """Return the lengths of the hypotenuses."""
-    import torch  # noqa: PLC0415
-
     return torch.sqrt(self * self + other * other)
 
 
 @decomposition("aten.polar")
-def polar(abs: Tensor, angle: Tensor) -> Tensor:  # noqa: A002
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
     """Return complex numbers of given sizes and angles."""
-    import torch  # noqa: PLC0415
-
     return torch.complex(abs * torch.cos(angle), abs * torch.sin(angle))
 
 
 @decomposition("aten.angle")
 def angle(self: Tensor) -> Tensor:
     """Return the angles of numbers."""
-    import torch  # noqa: PLC0415
-
     if self.is_complex():
         return torch.atan2(torch.imag(self), torch.real(self))
     value = self if self.is_floating_point() else self.to(torch.get_default_dtype())
@@ -175,11 +117,51 @@ def isclose(
     self: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Tensor:
     """Whether numbers differ by less than a tolerance."""
-    import torch  # noqa: PLC0415
-
     close = self == other
     if equal_nan and self.is_floating_point():
         close = close | (torch.isnan(self) & torch.isnan(other))
     difference = torch.abs(self - other)
     is_finite = torch.isfinite(difference)
     return close | (is_finite & (difference <= atol + rtol * torch.abs(other)))
+
+
+_STEPS_PER_BIT = 1.4405
+"""Steps of Euclid's algorithm for each bit: the most for consecutive Fibonacci numbers."""
+
+
+@decomposition("aten.gcd")
+def gcd(self: Tensor, other: Tensor) -> Tensor:
+    """Return the greatest common divisors.
+
+    The number of steps is that of the largest integers of the type, so that the loop is elementwise
+    and devices need not agree when it ends.
+    """
+    from torch._higher_order_ops.while_loop import while_loop_op  # noqa: PLC0415
+
+    dtype = torch.result_type(self, other)
+    steps = int(_STEPS_PER_BIT * torch.iinfo(dtype).bits) + 2
+    sides = torch.broadcast_tensors(torch.abs(self.to(dtype)), torch.abs(other.to(dtype)))
+
+    def is_repeated(step: Tensor, *_: Tensor) -> Tensor:
+        return step < steps
+
+    def repeated(step: Tensor, last: Tensor, rest: Tensor) -> Any:
+        is_done = rest == 0
+        remainder = torch.fmod(last, torch.where(is_done, 1, rest))
+        return (
+            step + 1,
+            torch.where(is_done, last, rest),
+            torch.where(is_done, rest, remainder),
+        )
+
+    first = torch.zeros((), dtype=torch.int64)
+    _, divisor, _ = while_loop_op(is_repeated, repeated, (first, *(s.clone() for s in sides)), ())
+    return divisor
+
+
+@decomposition("aten.lcm")
+def lcm(self: Tensor, other: Tensor) -> Tensor:
+    """Return the least common multiples."""
+    divisor = torch.gcd(self, other)
+    quotient = torch.div(self, torch.where(divisor == 0, 1, divisor), rounding_mode="trunc")
+    return torch.abs(quotient * other)

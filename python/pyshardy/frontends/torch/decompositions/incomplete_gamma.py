@@ -11,19 +11,15 @@ All are computed in 64 bits, since they contain differences of large logarithms,
 of steps, so that devices need not agree when a loop ends.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
-from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from pyshardy.frontends.torch.registry import decomposition
 
 _LARGE, _STEPS, _NODES, _TINY = 100.0, 160, 32, 1e-300
 
@@ -41,8 +37,6 @@ def igammac(self: Tensor, other: Tensor) -> Tensor:
 
 
 def _regularized(a: Tensor, x: Tensor, *, is_upper: bool) -> Tensor:
-    import torch  # noqa: PLC0415
-
     dtype = torch.result_type(a, x)
     dtype = dtype if dtype.is_floating_point else torch.get_default_dtype()
     a, x = torch.broadcast_tensors(a.double(), x.double())
@@ -50,21 +44,19 @@ def _regularized(a: Tensor, x: Tensor, *, is_upper: bool) -> Tensor:
         torch.where((each > 0) & torch.isfinite(each), each, 1) for each in (a, x)
     )
     value, value_is_upper = _regular(regular_a, regular_x)
-    made = torch.where(value_is_upper == is_upper, value, 1 - value)
+    result = torch.where(value_is_upper == is_upper, value, 1 - value)
     # At the ends, P is 0 or 1.
     is_one = ((a == 0) & (x > 0)) | (torch.isinf(x) & torch.isfinite(a))
     is_zero = (a > 0) & (x == 0) | (torch.isinf(a) & torch.isfinite(x))
     one, zero = (0.0, 1.0) if is_upper else (1.0, 0.0)
-    made = torch.where(is_one, one, torch.where(is_zero, zero, made))
+    result = torch.where(is_one, one, torch.where(is_zero, zero, result))
     undefined = (a < 0) | (x < 0) | torch.isnan(a) | torch.isnan(x)
     undefined = undefined | ((a == 0) & (x == 0)) | (torch.isinf(a) & torch.isinf(x))
-    return torch.where(undefined, torch.nan, made).to(dtype)
+    return torch.where(undefined, torch.nan, result).to(dtype)
 
 
 def _regular(a: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     """Return P or Q for finite positive arguments, and whether it is Q."""
-    import torch  # noqa: PLC0415
-
     is_large, is_below = a > _LARGE, x < a + 1
     small = torch.clamp(a, max=_LARGE)
     below, above = torch.minimum(x, small + 1), torch.maximum(x, small + 1)
@@ -76,7 +68,6 @@ def _regular(a: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 def _series_and_fraction(a: Tensor, below: Tensor, above: Tensor) -> tuple[Tensor, Tensor]:
     """Return P of arguments below a + 1, and Q of those above."""
-    import torch  # noqa: PLC0415
     from torch._higher_order_ops.while_loop import while_loop_op  # noqa: PLC0415
 
     first = above + 1 - a
@@ -104,16 +95,14 @@ def _series_and_fraction(a: Tensor, below: Tensor, above: Tensor) -> tuple[Tenso
         a.clone(),
         below.clone(),
     )
-    made = while_loop_op(is_repeated, repeated, initial, ())
-    total, fraction = made[2], made[6]
+    result = while_loop_op(is_repeated, repeated, initial, ())
+    total, fraction = result[2], result[6]
     lower = torch.exp(a * torch.log(below) - below - torch.lgamma(a + 1)) * total
     upper = torch.exp(a * torch.log(above) - above - torch.lgamma(a)) * fraction
     return lower, upper
 
 
 def _apart_from_zero(value: Tensor) -> Tensor:
-    import torch  # noqa: PLC0415
-
     return torch.where(torch.abs(value) < _TINY, _TINY, value)
 
 
@@ -122,8 +111,6 @@ def _quadrature(a: Tensor, x: Tensor) -> Tensor:
 
     The integrand falls below the precision at 12 standard deviations from its peak.
     """
-    import torch  # noqa: PLC0415
-
     peak = a - 1
     deviation = torch.sqrt(peak)
     high = torch.maximum(peak + 11.5 * deviation, x + 6 * deviation)

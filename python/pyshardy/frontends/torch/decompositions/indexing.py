@@ -1,33 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations with indices and masks."""
-
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+"""Operations with indices and masks, on shapes, and on parts of tensors."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
-from pyshardy.frontends.torch.decompositions.registry import decomposition
+import torch
+from torch import Tensor
 
-if TYPE_CHECKING:
-    from torch import Tensor
+from pyshardy.frontends.torch.registry import decomposition
 
 
 @decomposition("aten.index_select")
 def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the elements at positions; one position may be a tensor without dimensions."""
-    import torch  # noqa: PLC0415
-
     return torch.index_select(self, dim, index.reshape(-1))
 
 
 @decomposition("aten.masked_scatter")
 def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Replace the elements where a mask is true by those of a tensor, in order."""
-    import torch  # noqa: PLC0415
-
     shape = torch.broadcast_shapes(self.shape, mask.shape)
     flags = mask.expand(shape).reshape(-1)
     position = torch.clamp(torch.cumsum(flags.long(), 0) - 1, 0, source.numel() - 1)
@@ -40,8 +34,6 @@ def as_strided(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     """Return elements at positions in memory, which has to be contiguous."""
-    import torch  # noqa: PLC0415
-
     if self.is_contiguous() and math.prod(size) == self.numel() and _is_row_major(size, stride):
         return self.reshape(size)
     positions = _positions(self, size, stride, storage_offset)
@@ -57,8 +49,6 @@ def as_strided_scatter(
     storage_offset: int | None = None,
 ) -> Tensor:
     """Replace elements at positions in memory, which has to be contiguous."""
-    import torch  # noqa: PLC0415
-
     positions = _positions(self, size, stride, storage_offset)
     flat = torch.scatter(self.reshape(-1), 0, positions.reshape(-1), src.reshape(-1))
     return flat.reshape(self.shape)
@@ -76,8 +66,6 @@ def _is_row_major(size: Sequence[int], stride: Sequence[int]) -> bool:
 def _positions(
     value: Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None
 ) -> Tensor:
-    import torch  # noqa: PLC0415
-
     if not value.is_contiguous():
         raise NotImplementedError("the tensor is not contiguous")
     last = (offset or 0) + sum((count - 1) * step for count, step in zip(size, stride, strict=True))
@@ -98,8 +86,6 @@ def index_put(
 
     With a mask, each element selects its value, so that no shape depends on the mask.
     """
-    import torch  # noqa: PLC0415
-
     first = indices[0]
     if len(indices) == 1 and first is not None and first.dtype in (torch.bool, torch.uint8):
         return _put_by_mask(self, first.bool(), values, accumulate)
@@ -116,8 +102,6 @@ def index_put(
 
 
 def _put_by_mask(self: Tensor, mask: Tensor, values: Tensor, accumulate: bool) -> Tensor:
-    import torch  # noqa: PLC0415
-
     inner = self.shape[mask.dim() :]
     flags = mask.reshape([*mask.shape, *[1] * len(inner)])
     if values.dim() <= len(inner) or values.shape[0] == 1:
@@ -134,8 +118,6 @@ def _put_by_mask(self: Tensor, mask: Tensor, values: Tensor, accumulate: bool) -
 @decomposition("aten.put")
 def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Replace elements of the flattened tensor, or add to them."""
-    import torch  # noqa: PLC0415
-
     count = math.prod(self.shape)
     position = index.reshape(-1)
     position = torch.where(position < 0, position + count, position)
@@ -149,8 +131,6 @@ def scatter_with_operation(
     self: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: str
 ) -> Tensor:
     """Add elements to others, or multiply others by them."""
-    import torch  # noqa: PLC0415
-
     return torch.scatter_reduce(self, dim, index, src, {"add": "sum", "multiply": "prod"}[reduce])
 
 
@@ -159,8 +139,6 @@ def scatter_value_with_operation(
     self: Tensor, dim: int, index: Tensor, value: float, *, reduce: str
 ) -> Tensor:
     """Add a number to elements, or multiply them by it."""
-    import torch  # noqa: PLC0415
-
     src = torch.full(index.shape, value, dtype=self.dtype)
     return scatter_with_operation(self, dim, index, src, reduce=reduce)
 
@@ -176,8 +154,6 @@ def index_reduce(
     include_self: bool = True,
 ) -> Tensor:
     """Reduce slices of a tensor with those of another one."""
-    import torch  # noqa: PLC0415
-
     shape = [-1 if each == dim % self.dim() else 1 for each in range(self.dim())]
     indices = index.reshape(shape).expand(source.shape)
     return torch.scatter_reduce(self, dim, indices, source, reduce, include_self=include_self)
@@ -192,19 +168,7 @@ def embedding(
     sparse: bool = False,
 ) -> Tensor:
     """Return rows of a table; the other arguments are for the gradient."""
-    import torch  # noqa: PLC0415
-
     return torch.embedding(weight, indices)
-
-
-@decomposition("aten.take")
-def take(self: Tensor, index: Tensor) -> Tensor:
-    """Return elements by their positions in the flat tensor."""
-    import torch  # noqa: PLC0415
-
-    flat, positions = self.reshape(-1), index.reshape(-1)
-    positions = torch.where(positions < 0, positions + flat.shape[0], positions)
-    return torch.index_select(flat, 0, positions).reshape(index.shape)
 
 
 @decomposition("aten.embedding_renorm")
@@ -212,10 +176,149 @@ def embedding_renorm(
     self: Tensor, indices: Tensor, max_norm: float, norm_type: float = 2.0
 ) -> Tensor:
     """Scale the rows with given indices to a largest norm."""
-    import torch  # noqa: PLC0415
-
     norms = torch.linalg.vector_norm(self, norm_type, 1, keepdim=True)
     rows = torch.arange(self.shape[0], device=self.device)
     is_looked_up = torch.any(indices.reshape(-1, 1) == rows, 0).unsqueeze(1)
     scaled = self * (max_norm / (norms + 1e-7)).to(self.dtype)
     return torch.where(is_looked_up & (norms > max_norm), scaled, self)
+
+
+@decomposition("aten.diagonal", "aten.diagonal_copy")
+def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Return a diagonal of matrices: a slice with strides of their elements in a row."""
+    dim1, dim2 = dim1 % self.dim(), dim2 % self.dim()
+    matrices = self.movedim((dim1, dim2), (-2, -1))
+    rows, columns = matrices.shape[-2:]
+    start = offset if offset >= 0 else -offset * columns
+    count = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
+    flat = matrices.reshape(*matrices.shape[:-2], rows * columns)
+    if count == 0:
+        return flat[..., :0]
+    return flat[..., start : start + (count - 1) * (columns + 1) + 1 : columns + 1]
+
+
+@decomposition("aten.unfold", "aten.unfold_copy")
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Return the windows along a dimension."""
+    if self.dim() == 0:
+        return self.reshape(1)[:size]
+    dim = dimension % self.dim()
+    count = (self.shape[dim] - size) // step + 1
+    starts = torch.arange(count, device=self.device).unsqueeze(1) * step
+    positions = starts + torch.arange(size, device=self.device)
+    windows = torch.index_select(self, dim, positions.reshape(-1))
+    return windows.unflatten(dim, (count, size)).movedim(dim + 1, -1)
+
+
+@decomposition("aten.roll")
+def roll(self: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
+    """Shift the elements along dimensions, from the end to the beginning."""
+    shifts, dims = ([each] if isinstance(each, int) else list(each) for each in (shifts, dims))
+    if not dims:
+        return roll(self.reshape(-1), shifts, [0]).reshape(self.shape)
+    for shift, dim in zip(shifts, dims, strict=True):
+        size = self.shape[dim]
+        if size and (first := -shift % size):
+            parts = self.narrow(dim, first, size - first), self.narrow(dim, 0, first)
+            self = torch.cat(parts, dim)
+    return self.clone()
+
+
+@decomposition("aten.diagonal_scatter")
+def diagonal_scatter(
+    self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    """Replace a diagonal of matrices."""
+    dim1, dim2 = dim1 % self.dim(), dim2 % self.dim()
+    matrices = self.movedim((dim1, dim2), (-2, -1))
+    rows, columns = matrices.shape[-2:]
+    row, column = torch.arange(rows).unsqueeze(1), torch.arange(columns)
+    size = rows if offset >= 0 else columns  # the diagonal begins in the first row or column
+    padded = torch.nn.functional.pad(src, (0, size - src.shape[-1]))
+    values = padded.unsqueeze(-1 if offset >= 0 else -2)
+    result = torch.where(column - row == offset, values, matrices)
+    return result.movedim((-2, -1), (dim1, dim2))
+
+
+@decomposition("prims.copy_strided")
+def copy_strided(self: Tensor, stride: Sequence[int]) -> Tensor:
+    """Return a tensor as it is: values have no layout in memory."""
+    return self.clone()
+
+
+@decomposition("aten.slice_backward")
+def slice_backward(
+    grad_output: Tensor, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int
+) -> Tensor:
+    """Return the gradient of a slice."""
+    dim %= len(input_sizes)
+    part = range(*slice(start, end, step).indices(input_sizes[dim]))
+    return _placed(grad_output, dim, part, input_sizes[dim])
+
+
+@decomposition("aten.select_backward")
+def select_backward(
+    grad_output: Tensor, input_sizes: Sequence[int], dim: int, index: int
+) -> Tensor:
+    """Return the gradient of an element of a dimension."""
+    dim %= len(input_sizes)
+    index %= input_sizes[dim]
+    return _placed(grad_output.unsqueeze(dim), dim, range(index, index + 1), input_sizes[dim])
+
+
+@decomposition("aten.slice_scatter")
+def slice_scatter(
+    self: Tensor,
+    src: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
+    """Return a tensor with a slice overwritten."""
+    dim %= self.dim()
+    size = self.shape[dim]
+    part = range(*slice(start, end, step).indices(size))
+    if len(part) == size:
+        return src.expand(self.shape).clone()
+    shape = [*self.shape[:dim], len(part), *self.shape[dim + 1 :]]
+    placed = _placed(src.expand(shape), dim, part, size)
+    position = torch.arange(size, device=self.device)
+    is_in_part = (position >= part.start) & (position < part.stop)
+    if step > 1:
+        is_in_part = is_in_part & ((position - part.start) % step == 0)
+    is_in_part = is_in_part.view([size] + [1] * (self.dim() - dim - 1))
+    return torch.where(is_in_part, placed.to(self.dtype), self)
+
+
+def _placed(x: Tensor, dim: int, part: range, size: int) -> Tensor:
+    """Return zeros with a tensor in a part of a dimension.
+
+    The padding keeps the other dimensions sharded. PyTorch would scatter.
+    """
+    if part.step > 1 and len(part):
+        # Each element is followed by zeros in a dimension that is merged with its own.
+        spread = _padded(x.unsqueeze(dim + 1), dim + 1, 0, part.step - 1)
+        last = part.step * (len(part) - 1) + 1
+        x = torch.flatten(spread, dim, dim + 1).narrow(dim, 0, last)
+    return _padded(x, dim, part.start, size - part.start - x.shape[dim])
+
+
+def _padded(x: Tensor, dim: int, before: int, after: int) -> Tensor:
+    if not before and not after:
+        return x.clone()
+    return torch.constant_pad_nd(x, [0, 0] * (x.dim() - dim - 1) + [before, after], 0)
+
+
+@decomposition("aten.masked_scatter_backward")
+def masked_scatter_backward(grad_output: Tensor, mask: Tensor, sizes: Sequence[int]) -> Tensor:
+    """Return the gradient of the values that replaced those under a mask, in their order."""
+    count = 1
+    for size in sizes:
+        count *= size
+    inside = mask.expand(grad_output.shape).reshape(-1)
+    place = torch.cumsum(inside.long(), 0) - 1
+    place = torch.where(inside & (place < count), place, count)
+    zeros = grad_output.new_zeros(count + 1)
+    added = torch.scatter_add(zeros, 0, place, grad_output.reshape(-1))
+    return added[:count].reshape(list(sizes))

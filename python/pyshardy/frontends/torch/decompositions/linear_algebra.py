@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Linear algebra, from factorizations and triangular systems."""
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import torch
+from torch import Tensor
 
-from pyshardy.frontends.torch.decompositions.registry import decomposition
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from pyshardy.frontends.torch.registry import decomposition
 
 
 @decomposition("aten.addmv")
@@ -25,8 +21,6 @@ def addbmm(
     self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
 ) -> Tensor:
     """Add the sum of products of matrices."""
-    import torch  # noqa: PLC0415
-
     product = torch.sum(torch.bmm(batch1, batch2), 0)
     scaled = product if alpha == 1 else alpha * product
     return scaled.to(self.dtype) if beta == 0 else scaled + (self if beta == 1 else beta * self)
@@ -35,16 +29,12 @@ def addbmm(
 @decomposition("aten.norm.Scalar")
 def norm(self: Tensor, p: float = 2) -> Tensor:
     """Return the norm of all elements."""
-    import torch  # noqa: PLC0415
-
     return torch.linalg.vector_norm(self, p)
 
 
 @decomposition("aten.linalg_qr")
-def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:  # noqa: N803
+def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     """Factor matrices into orthogonal and triangular ones."""
-    import torch  # noqa: PLC0415
-
     rows, columns = A.shape[-2:]
     least = min(rows, columns)
     factors, scales = torch.geqrf(A)
@@ -60,16 +50,14 @@ def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:  # noqa: N803
 
 @decomposition("aten.linalg_lu_solve")
 def lu_solve(
-    LU: Tensor,  # noqa: N803
+    LU: Tensor,
     pivots: Tensor,
-    B: Tensor,  # noqa: N803
+    B: Tensor,
     *,
     left: bool = True,
     adjoint: bool = False,
 ) -> Tensor:
     """Solve systems whose matrices are factored."""
-    import torch  # noqa: PLC0415
-
     if not left:  # X A = B is A* X* = B*
         return lu_solve(LU, pivots, B.mH, left=True, adjoint=not adjoint).mH
     order = _permutation(pivots, LU.shape[-1])
@@ -83,8 +71,6 @@ def lu_solve(
 
 def _permutation(pivots: Tensor, rows: int) -> Tensor:
     """Return the order of rows after the exchanges that LAPACK made."""
-    import torch  # noqa: PLC0415
-
     order = torch.arange(rows).expand((*pivots.shape[:-1], rows))
     positions = torch.arange(rows)
     for step in range(pivots.shape[-1]):
@@ -96,8 +82,6 @@ def _permutation(pivots: Tensor, rows: int) -> Tensor:
 
 def _rows(matrix: Tensor, order: Tensor) -> Tensor:
     """Return the rows of matrices in an order."""
-    import torch  # noqa: PLC0415
-
     batch = torch.broadcast_shapes(matrix.shape[:-2], order.shape[:-1])
     matrix = matrix.expand((*batch, *matrix.shape[-2:]))
     indices = order.expand((*batch, order.shape[-1])).unsqueeze(-1)
@@ -106,14 +90,12 @@ def _rows(matrix: Tensor, order: Tensor) -> Tensor:
 
 @decomposition("aten.lu_unpack")
 def lu_unpack(
-    LU_data: Tensor,  # noqa: N803
-    LU_pivots: Tensor,  # noqa: N803
+    LU_data: Tensor,
+    LU_pivots: Tensor,
     unpack_data: bool = True,
     unpack_pivots: bool = True,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the factors of matrices, and the permutations of their rows."""
-    import torch  # noqa: PLC0415
-
     rows, columns = LU_data.shape[-2:]
     least = min(rows, columns)
     nothing = LU_data.new_empty((0,))
@@ -129,25 +111,21 @@ def lu_unpack(
 
 
 @decomposition("aten.linalg_lu")
-def lu(A: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]:  # noqa: N803
+def lu(A: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     """Factor matrices into triangular ones."""
-    import torch  # noqa: PLC0415
-
     factors, pivots = torch.linalg.lu_factor(A)
     return lu_unpack(factors, pivots)
 
 
 @decomposition("aten._linalg_solve_ex")
 def solve(
-    A: Tensor,  # noqa: N803
-    B: Tensor,  # noqa: N803
+    A: Tensor,
+    B: Tensor,
     *,
     left: bool = True,
     check_errors: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Solve systems of equations."""
-    import torch  # noqa: PLC0415
-
     is_vector = B.dim() == 1 or B.shape == A.shape[:-1]
     rhs = B.unsqueeze(-1) if is_vector else B
     factors, pivots, info = torch.linalg.lu_factor_ex(A)
@@ -156,44 +134,36 @@ def solve(
 
 
 @decomposition("aten.linalg_inv_ex")
-def inverse(A: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Tensor]:  # noqa: N803
+def inverse(A: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Tensor]:
     """Invert matrices."""
-    import torch  # noqa: PLC0415
-
     factors, pivots, info = torch.linalg.lu_factor_ex(A)
     return lu_solve(factors, pivots, torch.eye(A.shape[-1], dtype=A.dtype)), info
 
 
 @decomposition("aten._linalg_det")
-def determinant(A: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # noqa: N803
+def determinant(A: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return determinants."""
-    import torch  # noqa: PLC0415
-
     factors, pivots, _ = torch.linalg.lu_factor_ex(_as_columns(A))
     diagonal = torch.diagonal(factors, dim1=-2, dim2=-1)
     return torch.prod(diagonal, -1) * _parity(pivots).to(A.dtype), factors, pivots
 
 
 @decomposition("aten._linalg_slogdet")
-def slogdet(A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # noqa: N803
+def slogdet(A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the signs of determinants, and the logarithms of their absolute values."""
-    import torch  # noqa: PLC0415
-
     factors, pivots, _ = torch.linalg.lu_factor_ex(_as_columns(A))
     diagonal = torch.diagonal(factors, dim1=-2, dim2=-1)
     sign = torch.prod(torch.sgn(diagonal), -1) * _parity(pivots).to(A.dtype)
     return sign, torch.sum(torch.log(torch.abs(diagonal)), -1), factors, pivots
 
 
-def _as_columns(A: Tensor) -> Tensor:  # noqa: N803
+def _as_columns(A: Tensor) -> Tensor:
     """Return matrices transposed if PyTorch factors them so, whose gradients use the factors."""
     return A.mT if A.is_contiguous() and not A.is_complex() else A
 
 
 def _parity(pivots: Tensor) -> Tensor:
     """Return -1 for an odd number of exchanges of rows, and 1 for an even one."""
-    import torch  # noqa: PLC0415
-
     exchanges = torch.sum(pivots != torch.arange(1, pivots.shape[-1] + 1), -1)
     return 1 - 2 * torch.remainder(exchanges, 2)
 
@@ -201,16 +171,12 @@ def _parity(pivots: Tensor) -> Tensor:
 @decomposition("aten.cholesky")
 def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     """Factor positive definite matrices into triangular ones."""
-    import torch  # noqa: PLC0415
-
     return torch.linalg.cholesky_ex(self, upper=upper)[0]
 
 
 @decomposition("aten.cholesky_solve", "aten._cholesky_solve_helper")
 def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     """Solve systems whose matrices are factored by Cholesky."""
-    import torch  # noqa: PLC0415
-
     lower = input2.mH if upper else input2
     x = torch.linalg.solve_triangular(lower, self, upper=False)
     return torch.linalg.solve_triangular(lower.mH, x, upper=True)
@@ -219,22 +185,18 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
 @decomposition("aten.cholesky_inverse")
 def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
     """Invert matrices that are factored by Cholesky."""
-    import torch  # noqa: PLC0415
-
     return cholesky_solve(torch.eye(self.shape[-1], dtype=self.dtype), self, upper)
 
 
 @decomposition("aten.triangular_solve")
 def triangular_solve(
     self: Tensor,
-    A: Tensor,  # noqa: N803
+    A: Tensor,
     upper: bool = True,
     transpose: bool = False,
     unitriangular: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Solve systems with triangular matrices."""
-    import torch  # noqa: PLC0415
-
     matrix, is_upper = (A.mT, not upper) if transpose else (A, upper)
     x = torch.linalg.solve_triangular(matrix, self, upper=is_upper, unitriangular=unitriangular)
     return x, A.clone()
@@ -245,8 +207,6 @@ def ormqr(
     self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False
 ) -> Tensor:
     """Multiply by a product of reflections."""
-    import torch  # noqa: PLC0415
-
     rows, columns = self.shape[-2:]
     factors = torch.nn.functional.pad(self, (0, rows - columns)) if rows > columns else self
     q = torch.linalg.householder_product(factors, input2)
@@ -257,8 +217,6 @@ def ormqr(
 @decomposition("aten.linalg_matrix_exp")
 def matrix_exp(self: Tensor) -> Tensor:
     """Return the exponentials of matrices, by the Taylor polynomial of a scaled matrix, squared."""
-    import torch  # noqa: PLC0415
-
     norm = torch.amax(torch.sum(torch.abs(self), -2), -1)
     squarings = torch.clamp(torch.ceil(torch.log2(torch.clamp(norm, min=1e-30))) + 1, 0, 20)
     scaled = self * torch.exp2(-squarings).unsqueeze(-1).unsqueeze(-1).to(self.dtype)
@@ -281,8 +239,6 @@ def pinv(
     hermitian: bool = False,
 ) -> Tensor:
     """Return pseudo-inverses, by singular values above a tolerance."""
-    import torch  # noqa: PLC0415
-
     # Of Hermitian matrices only the lower triangle counts.
     matrix = torch.tril(self) + torch.tril(self, -1).mH if hermitian else self
     u, s, vh = torch.linalg.svd(matrix, full_matrices=False)

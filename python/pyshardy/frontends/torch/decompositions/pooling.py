@@ -1,51 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Pooling with positions, and pooling to given sizes."""
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pyshardy.frontends.torch.decompositions.registry import decomposition
+import torch
+from torch import Tensor
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-
-@decomposition("aten.max_pool2d_with_indices")
-def max_pool2d_with_indices(
-    self: Tensor,
-    kernel_size: Sequence[int],
-    stride: Sequence[int] = (),
-    padding: Sequence[int] = (0,),
-    dilation: Sequence[int] = (1,),
-    ceil_mode: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """Return the largest elements of windows, and their positions in the image."""
-    import torch  # noqa: PLC0415
-
-    options = kernel_size, stride or kernel_size, padding, dilation
-    values = torch.ops.aten.max_pool2d(self, *options, ceil_mode)
-    return values, _positions_of_windows(self, values.shape[-2:], *options)
-
-
-@decomposition("aten.max_pool3d_with_indices")
-def max_pool3d_with_indices(
-    self: Tensor,
-    kernel_size: Sequence[int],
-    stride: Sequence[int] = (),
-    padding: Sequence[int] = (0,),
-    dilation: Sequence[int] = (1,),
-    ceil_mode: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """Return the largest elements of windows, and their positions in the volume."""
-    import torch  # noqa: PLC0415
-
-    options = kernel_size, stride or kernel_size, padding, dilation
-    values = torch.ops.aten.max_pool3d(self, *options, ceil_mode)
-    return values, _positions_of_windows(self, values.shape[-3:], *options)
+from pyshardy.frontends.torch.registry import decomposition
 
 
 def _positions_of_windows(
@@ -57,8 +21,6 @@ def _positions_of_windows(
     dilation: Sequence[int],
 ) -> Tensor:
     """Return the first positions of the largest elements, dimension by dimension."""
-    import torch  # noqa: PLC0415
-
     count = len(sizes)
     steps = [_of_dims(each, count) for each in (kernel_size, stride, padding, dilation)]
     shape = value.shape[-count:]
@@ -79,8 +41,6 @@ def fractional_max_pool(
     self: Tensor, kernel_size: Sequence[int], output_size: Sequence[int], random_samples: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return the largest elements of windows with random distances, and their positions."""
-    import torch  # noqa: PLC0415
-
     count = len(output_size)
     batched = self.reshape([-1, *self.shape[-count - 1 :]])
     outer, sizes = batched.shape[:2], batched.shape[2:]
@@ -88,25 +48,23 @@ def fractional_max_pool(
     # In two dimensions, the first sample is that of the last dimension.
     order = [1, 0] if count == 2 else [*range(count)]
     position = torch.zeros([*outer, *[1] * (2 * count)], dtype=torch.int64)
-    for dim, (size, made, kernel) in enumerate(zip(sizes, output_size, kernel_size, strict=True)):
-        start = _random_starts(samples[..., order[dim]].unsqueeze(-1), size, made, kernel)
+    for dim, (size, parts, kernel) in enumerate(zip(sizes, output_size, kernel_size, strict=True)):
+        start = _random_starts(samples[..., order[dim]].unsqueeze(-1), size, parts, kernel)
         place = start.unsqueeze(-1) + torch.arange(kernel)
         shape = [1] * (2 * count)
-        shape[dim], shape[count + dim] = made, kernel
+        shape[dim], shape[count + dim] = parts, kernel
         position = position * size + place.reshape([*outer, *shape])
     windows = position.flatten(-count)
     flat = windows.reshape([*outer, -1])
     values = torch.gather(batched.reshape([*outer, -1]), -1, flat).reshape(windows.shape)
     value, index = torch.max(values, -1)
-    found = torch.gather(windows, -1, index.unsqueeze(-1)).squeeze(-1)
+    result = torch.gather(windows, -1, index.unsqueeze(-1)).squeeze(-1)
     shape = [*self.shape[:-count], *output_size]
-    return value.reshape(shape), found.reshape(shape)
+    return value.reshape(shape), result.reshape(shape)
 
 
 def _random_starts(sample: Tensor, size: int, count: int, kernel: int) -> Tensor:
     """Return the starts of windows, the last one at the end."""
-    import torch  # noqa: PLC0415
-
     end = torch.full_like(sample, size - kernel).long()
     if count == 1:
         return end
@@ -124,8 +82,6 @@ def _random_starts(sample: Tensor, size: int, count: int, kernel: int) -> Tensor
 )
 def max_pool_backward(grad_output: Tensor, self: Tensor, kernel_size: Any, *options: Any) -> Tensor:
     """Add gradients at the positions of the largest elements, the last one of the options."""
-    import torch  # noqa: PLC0415
-
     *_, indices = options
     count = len(kernel_size)
     outer = self.shape[: self.dim() - count]
@@ -146,10 +102,8 @@ def _avg_pool_backward(
     divisor_override: int | None,
 ) -> Tensor:
     """Add the gradients of all windows of each element, by a product for each dimension."""
-    import torch  # noqa: PLC0415
-
     steps = [_of_dims(each, count) for each in (kernel_size, stride or kernel_size, padding)]
-    made = grad_output if divisor_override is None else grad_output / divisor_override
+    result = grad_output if divisor_override is None else grad_output / divisor_override
     for dim in range(count):
         kernel, step, pad = (each[dim] for each in steps)
         size, windows = self.shape[dim - count], grad_output.shape[dim - count]
@@ -160,15 +114,13 @@ def _avg_pool_backward(
             ends = torch.clamp(starts + kernel, max=size + pad if count_include_pad else size)
             first = starts if count_include_pad else torch.clamp(starts, min=0)
             members = members / (ends - first).to(self.dtype)
-        made = (made.movedim(dim - count, -1) @ members).movedim(-1, dim - count)
-    return made
+        result = (result.movedim(dim - count, -1) @ members).movedim(-1, dim - count)
+    return result
 
 
 @decomposition("aten.adaptive_max_pool2d", "aten.adaptive_max_pool3d")
 def adaptive_max_pool(self: Tensor, output_size: Sequence[int]) -> tuple[Tensor, Tensor]:
     """Return the largest elements of parts of equal sizes, and their positions."""
-    import torch  # noqa: PLC0415
-
     count = len(output_size)
     shape = self.shape[-count:]
     value, position = self, _flat_positions(self, shape)
@@ -185,25 +137,18 @@ def adaptive_max_pool(self: Tensor, output_size: Sequence[int]) -> tuple[Tensor,
 @decomposition("aten._adaptive_avg_pool2d", "aten._adaptive_avg_pool3d", "aten.adaptive_avg_pool1d")
 def adaptive_avg_pool(self: Tensor, output_size: Sequence[int]) -> Tensor:
     """Return the means of parts of equal sizes, by a product with a matrix for each dimension."""
-    import torch  # noqa: PLC0415
-
     count = len(output_size)
     for dim in range(-count, 0):
         size, parts = self.shape[dim], output_size[dim]
         if size == parts:
             continue
-        starts, ends = (each.unsqueeze(1) for each in _parts(size, parts))
-        column = torch.arange(size)
-        members = ((column >= starts) & (column < ends)).to(self.dtype)
-        weights = members / (ends - starts).to(self.dtype)
-        self = (self.movedim(dim, -1) @ weights.mT).movedim(-1, dim)
+        shares = _shares(size, parts, self.dtype)
+        self = (self.movedim(dim, -1) @ shares.mT).movedim(-1, dim)
     return self
 
 
 def _parts(size: int, parts: int) -> tuple[Tensor, Tensor]:
     """Return the beginnings and ends of parts, which may overlap by one element."""
-    import torch  # noqa: PLC0415
-
     index = torch.arange(parts)
     starts = torch.div(index * size, parts, rounding_mode="floor")
     ends = torch.div((index + 1) * size + parts - 1, parts, rounding_mode="floor")
@@ -211,8 +156,6 @@ def _parts(size: int, parts: int) -> tuple[Tensor, Tensor]:
 
 
 def _flat_positions(value: Tensor, shape: Sequence[int]) -> Tensor:
-    import torch  # noqa: PLC0415
-
     total = 1
     for size in shape:
         total *= size
@@ -223,8 +166,6 @@ def _largest(
     value: Tensor, position: Tensor, dim: int, members: Tensor, is_inside: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return the largest elements of windows along a dimension, and their positions."""
-    import torch  # noqa: PLC0415
-
     count, kernel = members.shape
     indices = torch.clamp(members, 0, value.shape[dim] - 1).reshape(-1)
 
@@ -234,8 +175,8 @@ def _largest(
     lowest = -float("inf") if value.is_floating_point() else torch.iinfo(value.dtype).min
     inside = torch.where(is_inside, windows(value), lowest)
     chosen = torch.argmax(inside, -1, keepdim=True)
-    found = (torch.gather(each, -1, chosen).squeeze(-1) for each in (inside, windows(position)))
-    largest, at = (each.movedim(-1, dim) for each in found)
+    result = (torch.gather(each, -1, chosen).squeeze(-1) for each in (inside, windows(position)))
+    largest, at = (each.movedim(-1, dim) for each in result)
     return largest.to(value.dtype), at
 
 
@@ -259,8 +200,6 @@ def embedding_bag(
     padding_idx: int | None = -1,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Reduce the rows of a table in bags of indices: to sums, means or the largest elements."""
-    import torch  # noqa: PLC0415
-
     bags = offsets.shape[0] - bool(include_last_offset)
     place = torch.arange(indices.shape[0], device=indices.device)
     bag = torch.sum(offsets[:bags].unsqueeze(1) <= place, 0) - 1
@@ -273,23 +212,37 @@ def embedding_bag(
     if mode == _LARGEST:
         inside = torch.where(members.unsqueeze(-1), rows, -float("inf"))
         values, places = torch.max(inside, 1)
-        made = torch.where(count.unsqueeze(1) > 0, values, 0)
+        result = torch.where(count.unsqueeze(1) > 0, values, 0)
         largest = indices[places]
     else:
         if per_sample_weights is not None:
             rows = rows * per_sample_weights.unsqueeze(1)
-        made = members.to(weight.dtype) @ rows
+        result = members.to(weight.dtype) @ rows
         if mode == _MEAN:
-            made = made / torch.clamp(count, min=1).unsqueeze(1)
-    made = made.to(weight.dtype)
-    return made, bag.to(indices.dtype), count.to(indices.dtype), largest
+            result = result / torch.clamp(count, min=1).unsqueeze(1)
+    result = result.to(weight.dtype)
+    return result, bag.to(indices.dtype), count.to(indices.dtype), largest
 
 
 _MEAN, _LARGEST = 1, 2
 
 
-def _register_gradients(count: int) -> None:
-    """Register the gradients of poolings of so many dimensions."""
+def _register(count: int) -> None:
+    """Register poolings of so many dimensions, and gradients."""
+
+    @decomposition(f"aten.max_pool{count}d_with_indices")
+    def of_windows(  # pyright: ignore[reportUnusedFunction]
+        self: Tensor,
+        kernel_size: Sequence[int],
+        stride: Sequence[int] = (),
+        padding: Sequence[int] = (0,),
+        dilation: Sequence[int] = (1,),
+        ceil_mode: bool = False,
+    ) -> tuple[Tensor, Tensor]:
+        options = kernel_size, stride or kernel_size, padding, dilation
+        pool = getattr(torch.ops.aten, f"max_pool{count}d")
+        values = pool(self, *options, ceil_mode)
+        return values, _positions_of_windows(self, values.shape[-count:], *options)
 
     @decomposition(f"aten.avg_pool{count}d_backward")
     def of_equal_windows(*args: Any) -> Tensor:  # pyright: ignore[reportUnusedFunction]
@@ -299,11 +252,11 @@ def _register_gradients(count: int) -> None:
     def of_averages(  # pyright: ignore[reportUnusedFunction]
         grad_output: Tensor, self: Tensor
     ) -> Tensor:
-        made = grad_output  # each element gets its share of the averages that contain it
+        result = grad_output  # each element gets its share of the averages that contain it
         for dim in range(-count, 0):
-            shares = _shares(grad_output, self.shape[dim], dim)
-            made = (made.movedim(dim, -1) @ shares).movedim(-1, dim)
-        return made
+            shares = _shares(self.shape[dim], grad_output.shape[dim], self.dtype)
+            result = (result.movedim(dim, -1) @ shares).movedim(-1, dim)
+        return result
 
     @decomposition(f"aten.adaptive_max_pool{count}d_backward")
     def of_largest(  # pyright: ignore[reportUnusedFunction]
@@ -313,17 +266,44 @@ def _register_gradients(count: int) -> None:
 
 
 for _count in (2, 3):
-    _register_gradients(_count)
+    _register(_count)
 
 
-def _shares(averages: Tensor, size: int, dim: int) -> Tensor:
-    """Return the share of each of so many elements in each average along a dimension."""
-    import torch  # noqa: PLC0415
+def _shares(size: int, parts: int, dtype: torch.dtype) -> Tensor:
+    """Return the share of each of so many elements in the mean of each part."""
+    starts, ends = (each.unsqueeze(1) for each in _parts(size, parts))
+    column = torch.arange(size)
+    return ((column >= starts) & (column < ends)).to(dtype) / (ends - starts).to(dtype)
 
-    count, device = averages.shape[dim], averages.device
-    average = torch.arange(count, device=device).unsqueeze(1)
-    first = torch.div(average * size, count, rounding_mode="floor")
-    end = torch.div((average + 1) * size + count - 1, count, rounding_mode="floor")
-    element = torch.arange(size, device=device)
-    is_inside = (element >= first) & (element < end)
-    return is_inside.to(averages.dtype) / (end - first)
+
+@decomposition("aten._embedding_bag_backward")
+def embedding_bag_backward(
+    grad: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    offset2bag: Tensor,
+    bag_size: Tensor,
+    maximum_indices: Tensor,
+    num_weights: int,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Tensor | None,
+    padding_idx: int = -1,
+) -> Tensor:
+    """Add the gradients of bags at their rows of a table."""
+    zeros = grad.new_zeros(num_weights, grad.shape[1])
+    if mode == _LARGEST:
+        is_filled = (bag_size > 0).unsqueeze(1)
+        return torch.scatter_add(zeros, 0, maximum_indices.long(), torch.where(is_filled, grad, 0))
+    if mode == _MEAN:
+        grad = grad / torch.clamp(bag_size, min=1).unsqueeze(1)
+    rows = grad.index_select(0, offset2bag.long())
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(1)
+    if scale_grad_by_freq:
+        counts = torch.sum(indices.unsqueeze(1) == indices, 1, keepdim=True)
+        rows = rows / counts
+    if padding_idx >= 0:
+        rows = torch.where((indices == padding_idx).unsqueeze(1), 0, rows)
+    return zeros.index_add(0, indices.long(), rows)

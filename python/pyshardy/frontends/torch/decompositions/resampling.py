@@ -1,24 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Resampling of images and volumes: at positions of a grid, and with filters against aliasing."""
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pyshardy.frontends.torch.decompositions.registry import decomposition
+import torch
+from torch import Tensor
 
-if TYPE_CHECKING:
-    from torch import Tensor
+from pyshardy.frontends.torch.registry import decomposition
 
-_LINEAR, _NEAREST = 0, 1
+_LINEAR, _NEAREST, _CUBIC = 0, 1, 2
 _ZEROS, _BORDER = 0, 1
+_GRID_FACTOR = -0.75  # of the cubic kernel of Keys, for positions of a grid
 
 
 @dataclass(frozen=True)
@@ -56,8 +53,6 @@ def grid_sampler(
     self: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
     """Return the values of volumes at positions, by the elements around each."""
-    import torch  # noqa: PLC0415
-
     axes = _axes(self, grid, interpolation_mode, padding_mode, align_corners)
     total = torch.zeros([*self.shape[:2], *grid.shape[1:-1]], dtype=self.dtype)
     for corners in itertools.product(*(axis.corners for axis in axes)):
@@ -69,7 +64,7 @@ def grid_sampler(
 @decomposition("aten.grid_sampler_2d_backward", "aten.grid_sampler_3d_backward")
 def grid_sampler_backward(
     grad_output: Tensor,
-    input: Tensor,  # noqa: A002
+    input: Tensor,
     grid: Tensor,
     interpolation_mode: int,
     padding_mode: int,
@@ -77,8 +72,6 @@ def grid_sampler_backward(
     output_mask: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None]:
     """Return the gradients of images or volumes, and of the positions in them."""
-    import torch  # noqa: PLC0415
-
     axes = _axes(input, grid, interpolation_mode, padding_mode, align_corners)
     outer = input.shape[:2]
     of_input = torch.zeros_like(input).reshape([*outer, -1])
@@ -104,27 +97,36 @@ def _axes(
     value: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> list[_Axis]:
     """Return the positions along the dimensions; those of a grid begin with the last one."""
-    import torch  # noqa: PLC0415
-
-    if interpolation_mode not in (_LINEAR, _NEAREST):
-        raise NotImplementedError("the mode 'bicubic' has no gradient; use 'bilinear'")
     axes: list[_Axis] = []
     for dim, size in enumerate(value.shape[2:]):
         position = grid[..., grid.shape[-1] - 1 - dim]
-        place, scale = _place(position, size, padding_mode, align_corners)
+        scale = torch.full_like(position, ((size - 1) if align_corners else size) / 2)
+        place = (
+            (position + 1) / 2 * (size - 1) if align_corners else ((position + 1) * size - 1) / 2
+        )
+        if interpolation_mode != _CUBIC:
+            place, factor = _moved_inside(place, size, padding_mode, align_corners)
+            scale = scale * factor
+        start = torch.floor(place)
+        rest = place - start
         if interpolation_mode == _NEAREST:
-            corners = [(torch.round(place), torch.ones_like(place), 0.0)]
+            corners = [_corner(torch.round(place), torch.ones_like(place), 0.0, size)]
+        elif interpolation_mode == _LINEAR:
+            corners = [_corner(start, 1 - rest, -1.0, size), _corner(start + 1, rest, 1.0, size)]
         else:
-            start = torch.floor(place)
-            rest = place - start
-            corners = [(start, 1 - rest, -1.0), (start + 1, rest, 1.0)]
-        axes.append(_Axis(size, [_corner(*corner, size) for corner in corners], scale))
+            corners = []
+            for offset in range(-1, 3):
+                distance = rest - offset
+                weight = _cubic(distance, _GRID_FACTOR)
+                slope = torch.sign(distance) * _cubic_slope(torch.abs(distance), _GRID_FACTOR)
+                # The elements of cubic interpolation are moved inside one by one.
+                element, _ = _moved_inside(start + offset, size, padding_mode, align_corners)
+                corners.append(_corner(element, weight, slope, size))
+        axes.append(_Axis(size, corners, scale))
     return axes
 
 
-def _corner(place: Tensor, weight: Tensor, slope: float, size: int) -> _Corner:
-    import torch  # noqa: PLC0415
-
+def _corner(place: Tensor, weight: Tensor, slope: Tensor | float, size: int) -> _Corner:
     inside = ((place >= 0) & (place < size)).to(weight.dtype)
     return _Corner(torch.clamp(place, 0, size - 1).long(), weight * inside, slope * inside)
 
@@ -139,55 +141,48 @@ def _index(axes: Sequence[_Axis], corners: Sequence[_Corner]) -> Tensor:
 
 def _values(value: Tensor, axes: Sequence[_Axis], corners: Sequence[_Corner]) -> Tensor:
     """Return the elements of a volume."""
-    import torch  # noqa: PLC0415
-
     outer, shape = value.shape[:2], corners[0].element.shape[1:]
     index = _index(axes, corners).reshape(outer[0], 1, -1).expand(*outer, -1)
     return torch.gather(value.reshape([*outer, -1]), 2, index).reshape([*outer, *shape])
 
 
-def _place(
-    position: Tensor, size: int, padding_mode: int, align_corners: bool
+def _moved_inside(
+    place: Tensor, size: int, padding_mode: int, align_corners: bool
 ) -> tuple[Tensor, Tensor]:
-    """Return positions from -1 to 1 as those of elements, moved inside as the padding says.
-
-    Also their derivatives.
-    """
-    import torch  # noqa: PLC0415
-
-    scale = torch.full_like(position, ((size - 1) if align_corners else size) / 2)
-    place = (position + 1) / 2 * (size - 1) if align_corners else ((position + 1) * size - 1) / 2
+    """Return positions that are moved inside as the padding says, and their derivatives."""
+    factor = torch.ones_like(place)
     if padding_mode == _ZEROS:
-        return place, scale
+        return place, factor
     if padding_mode != _BORDER:
         first, span = (0, size - 1) if align_corners else (-0.5, size)
         rest = torch.fmod(torch.abs(place - first), 2 * span) if span else torch.zeros_like(place)
         is_reflected = (place < first) != (rest > span)
-        scale = torch.where(is_reflected, -scale, scale)
+        factor = torch.where(is_reflected, -factor, factor)
         place = torch.minimum(rest, 2 * span - rest) + first
     is_outside = (place < 0) | (place > size - 1)
-    return torch.clamp(place, 0, size - 1), torch.where(is_outside, 0.0, scale)
+    return torch.clamp(place, 0, size - 1), torch.where(is_outside, 0.0, factor)
 
 
 def _triangle(x: Tensor) -> Tensor:
-    import torch  # noqa: PLC0415
-
     return torch.clamp(1 - torch.abs(x), min=0)
 
 
-def _cubic(x: Tensor) -> Tensor:
-    """Return the cubic kernel of Keys for -0.5."""
-    import torch  # noqa: PLC0415
-
+def _cubic(x: Tensor, factor: float = -0.5) -> Tensor:
+    """Return the cubic kernel of Keys."""
     x = torch.abs(x)
-    inside = (1.5 * x - 2.5) * x * x + 1
-    outside = ((-0.5 * x + 2.5) * x - 4) * x + 2
+    inside = ((factor + 2) * x - (factor + 3)) * x * x + 1
+    outside = factor * (((x - 5) * x + 8) * x - 4)
+    return torch.where(x < 1, inside, torch.where(x < 2, outside, 0))
+
+
+def _cubic_slope(x: Tensor, factor: float) -> Tensor:
+    """Return the derivative of the kernel at positive arguments."""
+    inside = (3 * (factor + 2) * x - 2 * (factor + 3)) * x
+    outside = factor * ((3 * x - 10) * x + 8)
     return torch.where(x < 1, inside, torch.where(x < 2, outside, 0))
 
 
 def _lanczos(x: Tensor) -> Tensor:
-    import torch  # noqa: PLC0415
-
     return torch.where(torch.abs(x) < 3, torch.sinc(x) * torch.sinc(x / 3), 0)
 
 
@@ -236,8 +231,6 @@ for _name in _FILTERS:
 
 def _weights(name: str, given: int, made: int, align_corners: bool, scale: float | None) -> Tensor:
     """Return the weight of each element in each of those made, which add up to 1."""
-    import torch  # noqa: PLC0415
-
     if align_corners:
         step = (given - 1) / (made - 1) if made > 1 else 0.0
     else:
@@ -250,3 +243,20 @@ def _weights(name: str, given: int, made: int, align_corners: bool, scale: float
     inside = (element >= first) & (element < end)
     weights = torch.where(inside, function((element + 0.5 - center) / width), 0)
     return weights / torch.sum(weights, 1, keepdim=True)
+
+
+@decomposition(
+    "aten.replication_pad1d_backward",
+    "aten.replication_pad2d_backward",
+    "aten.replication_pad3d_backward",
+)
+def replication_pad_backward(grad_output: Tensor, self: Tensor, padding: Sequence[int]) -> Tensor:
+    """Return the gradient of a padding; that of the padding goes to the elements at the ends."""
+    result = grad_output
+    for pair in range(len(padding) // 2):
+        low, dim = padding[2 * pair], self.dim() - 1 - pair
+        size = self.shape[dim]
+        place = torch.clamp(torch.arange(result.shape[dim]) - low, 0, size - 1)
+        is_source = (place.unsqueeze(1) == torch.arange(size)).to(result.dtype)
+        result = (result.movedim(dim, -1) @ is_source).movedim(-1, dim)
+    return result

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations that select elements by their order or by their number."""
-
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+"""Operations that select elements by their order or number, and cumulative operations."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from pyshardy.frontends.torch.decompositions.registry import decomposition
+import torch
+from torch import Tensor
 
-if TYPE_CHECKING:
-    from torch import Tensor
+from pyshardy.frontends.torch.registry import decomposition
 
 
 @decomposition("aten.topk")
@@ -19,11 +18,9 @@ def topk(
     k: int,
     dim: int = -1,
     largest: bool = True,
-    sorted: bool = True,  # noqa: A002
+    sorted: bool = True,
 ) -> tuple[Tensor, Tensor]:
     """Return the first elements in an order, sorted in any case."""
-    import torch  # noqa: PLC0415
-
     values, indices = torch.sort(self, stable=True, dim=dim, descending=largest)
     return values.narrow(dim, 0, k), indices.narrow(dim, 0, k)
 
@@ -31,8 +28,6 @@ def topk(
 @decomposition("aten.kthvalue")
 def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Return the element at a position of the ascending order."""
-    import torch  # noqa: PLC0415
-
     values, indices = torch.sort(self, stable=True, dim=dim)
     return _reduced(values.narrow(dim, k - 1, 1), indices.narrow(dim, k - 1, 1), dim, keepdim)
 
@@ -40,8 +35,6 @@ def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tupl
 @decomposition("aten.median.dim")
 def median(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Return the lower one of the elements in the middle; NaN if there is one."""
-    import torch  # noqa: PLC0415
-
     values, indices = torch.sort(self, stable=True, dim=dim)
     position = torch.full_like(indices.narrow(dim, 0, 1), (self.shape[dim] - 1) // 2)
     if self.is_floating_point():
@@ -53,8 +46,6 @@ def median(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tenso
 @decomposition("aten.nanmedian.dim")
 def nanmedian(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Return the lower one of the elements in the middle, without those that are NaN."""
-    import torch  # noqa: PLC0415
-
     if not self.is_floating_point():
         return median(self, dim, keepdim)
     values, indices = torch.sort(self, stable=True, dim=dim)
@@ -78,57 +69,45 @@ def nanmedian_of_all(self: Tensor) -> Tensor:
 @decomposition("aten.mode")
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Return the smallest one of the most frequent elements, and its last position."""
-    import torch  # noqa: PLC0415
-
     values, indices = torch.sort(self, stable=True, dim=dim)
     along, last = values.movedim(dim, -1), indices.movedim(dim, -1)
     equal = along.unsqueeze(-1) == along.unsqueeze(-2)
     first = torch.argmax(equal.sum(-1), -1, keepdim=True)
     # The last one of the equal elements, which are neighbors.
     position = first + torch.gather(equal.sum(-1), -1, first) - 1
-    found, at = torch.gather(along, -1, position), torch.gather(last, -1, position)
-    return _reduced(found.movedim(-1, dim), at.movedim(-1, dim), dim, keepdim)
+    value, at = torch.gather(along, -1, position), torch.gather(last, -1, position)
+    return _reduced(value.movedim(-1, dim), at.movedim(-1, dim), dim, keepdim)
 
 
 @decomposition("aten.max.dim")
 def max_along(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Return the largest elements along a dimension, and their first positions."""
-    import torch  # noqa: PLC0415
-
     return torch.amax(self, dim, keepdim), torch.argmax(self, dim, keepdim)
 
 
 @decomposition("aten.min.dim")
 def min_along(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Return the smallest elements along a dimension, and their first positions."""
-    import torch  # noqa: PLC0415
-
     return torch.amin(self, dim, keepdim), torch.argmin(self, dim, keepdim)
 
 
 @decomposition("aten.argmax")
 def argmax(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Return the first position of the largest element; NaN is the largest."""
-    import torch  # noqa: PLC0415
-
     return _first(self, torch.amax, dim, keepdim)
 
 
 @decomposition("aten.argmin")
 def argmin(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Return the first position of the smallest element; NaN is the smallest."""
-    import torch  # noqa: PLC0415
-
     return _first(self, torch.amin, dim, keepdim)
 
 
 def _first(value: Tensor, extreme: Any, dim: int | None, keepdim: bool) -> Tensor:
     """Return the first position of an extreme element."""
-    import torch  # noqa: PLC0415
-
     if dim is None:
-        found = _first(value.reshape(-1), extreme, 0, False)
-        return found.reshape([1] * value.dim()) if keepdim else found
+        result = _first(value.reshape(-1), extreme, 0, False)
+        return result.reshape([1] * value.dim()) if keepdim else result
     dim %= value.dim()
     is_found = value == extreme(value, dim, True)
     if value.is_floating_point():
@@ -144,10 +123,8 @@ def _taken(
     values: Tensor, indices: Tensor, position: Tensor, dim: int, keepdim: bool
 ) -> tuple[Tensor, Tensor]:
     """Return the elements at positions along a dimension, of two tensors."""
-    import torch  # noqa: PLC0415
-
-    found, at = torch.gather(values, dim, position), torch.gather(indices, dim, position)
-    return _reduced(found, at, dim, keepdim)
+    value, at = torch.gather(values, dim, position), torch.gather(indices, dim, position)
+    return _reduced(value, at, dim, keepdim)
 
 
 def _reduced(values: Tensor, indices: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
@@ -165,8 +142,6 @@ def searchsorted(
     sorter: Tensor | None = None,
 ) -> Tensor:
     """Return the positions to insert elements at: the numbers of those before them."""
-    import torch  # noqa: PLC0415
-
     if sorter is not None:
         sorted_sequence = torch.gather(sorted_sequence, -1, sorter)
     is_list = sorted_sequence.dim() == 1
@@ -180,8 +155,6 @@ def searchsorted(
 @decomposition("aten.searchsorted.Scalar")
 def searchsorted_scalar(sorted_sequence: Tensor, self: float, **options: Any) -> Tensor:
     """Return the position to insert a number at."""
-    import torch  # noqa: PLC0415
-
     number = torch.full((), self, dtype=sorted_sequence.dtype, device=sorted_sequence.device)
     return searchsorted(sorted_sequence, number, **options)
 
@@ -201,10 +174,8 @@ def bucketize_scalar(self: float, boundaries: Tensor, **options: Any) -> Tensor:
 
 
 @decomposition("aten.histc")
-def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:  # noqa: A002
+def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """Count the elements in bins of equal width."""
-    import torch  # noqa: PLC0415
-
     value = self.reshape(-1)
     if not value.numel():
         return value.new_zeros(bins)
@@ -222,12 +193,97 @@ def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tens
     return torch.sum(counted, 1).to(self.dtype)
 
 
-@decomposition("aten.isin.Tensor_Tensor")
-def isin(
-    elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False
-) -> Tensor:
-    """Whether each element is among others."""
-    import torch  # noqa: PLC0415
+@decomposition("aten.cumsum")
+def cumsum(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """Add the elements up to each one, the parts of complex numbers apart."""
+    value = self if dtype is None else self.to(dtype)
+    if not value.is_complex():
+        return torch.cumsum(self, dim, dtype=dtype)
+    return torch.complex(torch.cumsum(value.real, dim), torch.cumsum(value.imag, dim))
 
-    found = torch.any(elements.unsqueeze(-1) == test_elements.reshape(-1), -1)
-    return ~found if invert else found
+
+@decomposition("aten.cumprod")
+def cumprod(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """Multiply the elements up to each one."""
+    value = _converted(self, dtype)
+    return _scan(lambda a, b: (a[0] * b[0],), (value,), (torch.ones_like,), dim)[0]
+
+
+@decomposition("aten.logcumsumexp")
+def logcumsumexp(self: Tensor, dim: int) -> Tensor:
+    """Return the logarithms of the cumulative sums of exponentials."""
+
+    def combine(a: Any, b: Any) -> Any:
+        return (torch.logaddexp(a[0], b[0]),)
+
+    def lowest(like: Tensor) -> Tensor:
+        return torch.full_like(like, -float("inf"))
+
+    return _scan(combine, (self,), (lowest,), dim)[0]
+
+
+@decomposition("aten.cummax")
+def cummax(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """Return the largest element up to each one, and its last position; NaN is the largest."""
+    return _extremes(self, dim, torch.ge)
+
+
+@decomposition("aten.cummin")
+def cummin(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """Return the smallest element up to each one, and its last position; NaN is the smallest."""
+    return _extremes(self, dim, torch.le)
+
+
+def _extremes(
+    value: Tensor, dim: int, precedes: Callable[[Tensor, Tensor], Tensor]
+) -> tuple[Tensor, Tensor]:
+    dim %= value.dim()
+    shape = [-1 if each == dim else 1 for each in range(value.dim())]
+    positions = torch.arange(value.shape[dim], device=value.device).reshape(shape)
+
+    def combine(earlier: Any, later: Any) -> Any:
+        # Positions of -1 are in front of the first element.
+        taken = precedes(later[0], earlier[0]) | (earlier[1] < 0)
+        if value.is_floating_point():
+            taken = taken | torch.isnan(later[0])
+        return tuple(torch.where(taken, b, a) for a, b in zip(earlier, later, strict=True))
+
+    def none(like: Tensor) -> Tensor:
+        return torch.full_like(like, -1)
+
+    values = value, positions.expand(value.shape)
+    return _scan(combine, values, (torch.zeros_like, none), dim)
+
+
+def _converted(value: Tensor, dtype: Any) -> Tensor:
+    if dtype is None and not (value.is_floating_point() or value.is_complex()):
+        dtype = torch.int64
+    return value if dtype is None else value.to(dtype)
+
+
+def _scan(
+    combine: Callable[[Any, Any], Any],
+    values: tuple[Tensor, ...],
+    identities: tuple[Callable[[Tensor], Tensor], ...],
+    dim: int,
+) -> Any:
+    """Return the results of an associative function on all elements up to each one.
+
+    In each of the logarithmic number of steps, each element is combined with the one before it at
+    a distance that doubles.
+    """
+    if values[0].numel() == 0:
+        return tuple(value.clone() for value in values)
+    dim %= values[0].dim()
+    size, distance = values[0].shape[dim], 1
+    while distance < size:
+        earlier = tuple(
+            torch.cat(
+                (identity(value.narrow(dim, 0, distance)), value.narrow(dim, 0, size - distance)),
+                dim,
+            )
+            for value, identity in zip(values, identities, strict=True)
+        )
+        values = combine(earlier, values)
+        distance *= 2
+    return values

@@ -2,23 +2,98 @@
 """Special functions of one number, of `torch.special`.
 
 Each is a Chebyshev series in the argument where it is small, and in its reciprocal times the
-asymptotic form where it is large.
+asymptotic form where it is large. A series interpolates PyTorch's own function in 64 bits, at the
+nodes of Chebyshev, when the first program that needs it is traced. It ends where its terms are
+smaller than the numbers' precision.
 """
-
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
-from pyshardy.frontends.torch.decompositions.chebyshev import Series, evaluated, oscillation
-from pyshardy.frontends.torch.decompositions.registry import decomposition
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import _disable_current_modes
 
-if TYPE_CHECKING:
-    from torch import Tensor
+from pyshardy.frontends.torch.registry import decomposition
+
+_NODES = 48
+
+
+@dataclass(frozen=True)
+class Series:
+    """A function on an interval, as a Chebyshev series.
+
+        ratio = Series(lambda x: torch.special.i1e(x) / x, 0.0, 8.0)
+        ratio(x)  # for x in the interval; other arguments are moved to its nearest end
+
+    Attributes:
+        function: the function, which must be analytic on the interval.
+        low: the lower end of the interval; the function isn't called there.
+        high: the upper end.
+    """
+
+    function: Callable[[Tensor], Tensor]
+    low: float
+    high: float
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return the values of the series, by the recurrence of Clenshaw."""
+        middle, radius = (self.low + self.high) / 2, (self.high - self.low) / 2
+        t = (torch.clamp(x, self.low, self.high) - middle) / radius
+        first, *others = _coefficients(self, torch.finfo(x.dtype).eps)
+        one, two = torch.zeros_like(t), torch.zeros_like(t)
+        for coefficient in reversed(others):
+            one, two = 2 * t * one - two + coefficient, one
+        return t * one - two + first
+
+
+@functools.cache
+def _coefficients(series: Series, precision: float) -> tuple[float, ...]:
+    """Return the coefficients down to a precision, relative to the largest one."""
+    with _disable_current_modes():  # which trace the program
+        numbers = torch.arange(_NODES, dtype=torch.float64)
+        angles = torch.pi * (numbers + 0.5) / _NODES
+        middle, radius = (series.low + series.high) / 2, (series.high - series.low) / 2
+        values = series.function(middle + radius * torch.cos(angles))
+        result = (torch.cos(numbers.unsqueeze(1) * angles) @ values * (2 / _NODES)).tolist()
+    result[0] /= 2
+    smallest = 4 * max(precision, 1e-15) * max(map(abs, result))
+    count = max(index for index, each in enumerate(result) if abs(each) > smallest) + 1
+    return tuple(result[: max(count, 2)])
+
+
+def evaluated(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    """Return a function of numbers with at least 32 bits, in the type of others."""
+    dtype = x.dtype if x.is_floating_point() else torch.get_default_dtype()
+    wide = torch.promote_types(dtype, torch.float32)
+    return function(x.to(wide)).to(dtype)
+
+
+def oscillation(of_cosine: Tensor, of_sine: Tensor, x: Tensor, phase: float) -> Any:
+    """Return the values of two Bessel functions at large x, of the first and second kind.
+
+    They are `sqrt(2 / (pi x)) (P cos(x - phase) - Q sin(x - phase))`, and `P sin + Q cos`.
+
+    Args:
+        of_cosine: P.
+        of_sine: Q.
+        x: the arguments.
+        phase: the phase, a quarter of pi for the order 0, and three quarters for 1.
+    """
+    sine, cosine = torch.sin(x), torch.cos(x)
+    shift = math.sin(phase), math.cos(phase)
+    turned = cosine * shift[1] + sine * shift[0], sine * shift[1] - cosine * shift[0]
+    scale = torch.sqrt(2 / (torch.pi * x))
+    return (
+        scale * (of_cosine * turned[0] - of_sine * turned[1]),
+        scale * (of_cosine * turned[1] + of_sine * turned[0]),
+    )
+
 
 Function = Callable[["Tensor"], "Tensor"]
 
@@ -40,8 +115,6 @@ def _eager(name: str) -> Function:
     """Return a function of `torch.special`."""
 
     def function(x: Tensor) -> Tensor:
-        import torch  # noqa: PLC0415
-
         return getattr(torch.special, name)(x)
 
     return function
@@ -65,8 +138,6 @@ _I1E = (
 @_function("aten.special_i0e")
 def i0e(x: Tensor) -> Tensor:
     """Return the Bessel function I0 times exp(-abs(x))."""
-    import torch  # noqa: PLC0415
-
     size = torch.abs(x)
     large = torch.clamp(size, min=_LARGE)
     return torch.where(size < _LARGE, _I0E[0](size), _I0E[1](1 / large) * torch.rsqrt(large))
@@ -75,8 +146,6 @@ def i0e(x: Tensor) -> Tensor:
 @_function("aten.special_i1e")
 def i1e(x: Tensor) -> Tensor:
     """Return the Bessel function I1 times exp(-abs(x))."""
-    import torch  # noqa: PLC0415
-
     size = torch.abs(x)
     large = torch.clamp(size, min=_LARGE)
     outside = torch.sign(x) * _I1E[1](1 / large) * torch.rsqrt(large)
@@ -86,16 +155,12 @@ def i1e(x: Tensor) -> Tensor:
 @_function("aten.i0", "aten.special_i0", "aten.special_modified_bessel_i0")
 def i0(x: Tensor) -> Tensor:
     """Return the Bessel function I0."""
-    import torch  # noqa: PLC0415
-
     return torch.exp(torch.abs(x)) * i0e(x)
 
 
 @_function("aten.special_i1", "aten.special_modified_bessel_i1")
 def i1(x: Tensor) -> Tensor:
     """Return the Bessel function I1."""
-    import torch  # noqa: PLC0415
-
     return torch.exp(torch.abs(x)) * i1e(x)
 
 
@@ -106,16 +171,12 @@ _MIDDLE = 2.0
 
 def _regular_k0(square: Tensor) -> Tensor:
     """Return `K0(x) + log(x / 2) I0(x)`, a function of the square of x."""
-    import torch  # noqa: PLC0415
-
     x = square.sqrt()
     return torch.special.modified_bessel_k0(x) + torch.log(x / 2) * torch.special.i0(x)
 
 
 def _regular_k1(square: Tensor) -> Tensor:
     """Return `x (K1(x) - log(x / 2) I1(x))`, a function of the square of x."""
-    import torch  # noqa: PLC0415
-
     x = square.sqrt()
     return x * (torch.special.modified_bessel_k1(x) - torch.log(x / 2) * torch.special.i1(x))
 
@@ -133,38 +194,32 @@ _K1 = (
 @_function("aten.special_scaled_modified_bessel_k0")
 def scaled_k0(x: Tensor) -> Tensor:
     """Return the Bessel function K0 times exp(x)."""
-    import torch  # noqa: PLC0415
-
     small, large = torch.clamp(x, max=_MIDDLE), torch.clamp(x, min=_MIDDLE)
     near = torch.exp(small) * (_K0[0](small * small) - torch.log(small / 2) * i0(small))
-    made = torch.where(x < _MIDDLE, near, _K0[1](1 / large) * torch.rsqrt(large))
-    return torch.where(x == 0, torch.inf, made)
+    result = torch.where(x < _MIDDLE, near, _K0[1](1 / large) * torch.rsqrt(large))
+    return torch.where(x == 0, torch.inf, result)
 
 
 @_function("aten.special_scaled_modified_bessel_k1")
 def scaled_k1(x: Tensor) -> Tensor:
     """Return the Bessel function K1 times exp(x)."""
-    import torch  # noqa: PLC0415
-
     small, large = torch.clamp(x, max=_MIDDLE), torch.clamp(x, min=_MIDDLE)
     near = _K1[0](small * small) / small + torch.log(small / 2) * i1(small)
-    made = torch.where(x < _MIDDLE, torch.exp(small) * near, _K1[1](1 / large) * torch.rsqrt(large))
-    return torch.where(x == 0, torch.inf, made)
+    result = torch.where(
+        x < _MIDDLE, torch.exp(small) * near, _K1[1](1 / large) * torch.rsqrt(large)
+    )
+    return torch.where(x == 0, torch.inf, result)
 
 
 @_function("aten.special_modified_bessel_k0")
 def k0(x: Tensor) -> Tensor:
     """Return the Bessel function K0."""
-    import torch  # noqa: PLC0415
-
     return torch.exp(-x) * scaled_k0(x)
 
 
 @_function("aten.special_modified_bessel_k1")
 def k1(x: Tensor) -> Tensor:
     """Return the Bessel function K1."""
-    import torch  # noqa: PLC0415
-
     return torch.exp(-x) * scaled_k1(x)
 
 
@@ -178,8 +233,6 @@ def _amplitudes(order: int) -> tuple[Series, Series]:
     """Return P, and Q times x, of `oscillation` as functions of `1 / x**2`."""
 
     def parts(u: Tensor) -> tuple[Tensor, Tensor, Any, Any]:
-        import torch  # noqa: PLC0415
-
         x = torch.rsqrt(u)
         scale = torch.sqrt(torch.pi * x / 2)
         first, second = (_eager(f"bessel_{kind}{order}")(x) * scale for kind in "jy")
@@ -218,8 +271,6 @@ _AMPLITUDES = _amplitudes(0), _amplitudes(1)
 
 
 def _large(order: int, size: Tensor) -> Any:
-    import torch  # noqa: PLC0415
-
     large = torch.clamp(size, min=_OSCILLATING)
     of_cosine, of_sine = (each(1 / (large * large)) for each in _AMPLITUDES[order])
     return oscillation(of_cosine, of_sine / large, large, _PHASES[order])
@@ -228,8 +279,6 @@ def _large(order: int, size: Tensor) -> Any:
 @_function("aten.special_bessel_j0")
 def j0(x: Tensor) -> Tensor:
     """Return the Bessel function J0."""
-    import torch  # noqa: PLC0415
-
     size = torch.abs(x)
     return torch.where(size < _OSCILLATING, _J0(x * x), _large(0, size)[0])
 
@@ -237,8 +286,6 @@ def j0(x: Tensor) -> Tensor:
 @_function("aten.special_bessel_j1")
 def j1(x: Tensor) -> Tensor:
     """Return the Bessel function J1."""
-    import torch  # noqa: PLC0415
-
     size = torch.abs(x)
     return torch.where(size < _OSCILLATING, x * _J1(x * x), torch.sign(x) * _large(1, size)[0])
 
@@ -246,21 +293,17 @@ def j1(x: Tensor) -> Tensor:
 @_function("aten.special_bessel_y0")
 def y0(x: Tensor) -> Tensor:
     """Return the Bessel function Y0."""
-    import torch  # noqa: PLC0415
-
     near = _Y0(x * x) + 2 / torch.pi * torch.log(x) * _J0(x * x)
-    made = torch.where(x < _OSCILLATING, near, _large(0, x)[1])
-    return torch.where(x == 0, -torch.inf, made)
+    result = torch.where(x < _OSCILLATING, near, _large(0, x)[1])
+    return torch.where(x == 0, -torch.inf, result)
 
 
 @_function("aten.special_bessel_y1")
 def y1(x: Tensor) -> Tensor:
     """Return the Bessel function Y1."""
-    import torch  # noqa: PLC0415
-
     near = x * _Y1(x * x) + 2 / torch.pi * (torch.log(x) * x * _J1(x * x) - 1 / x)
-    made = torch.where(x < _OSCILLATING, near, _large(1, x)[1])
-    return torch.where(x == 0, -torch.inf, made)
+    result = torch.where(x < _OSCILLATING, near, _large(1, x)[1])
+    return torch.where(x == 0, -torch.inf, result)
 
 
 _SPHERICAL = Series(lambda square: _eager("spherical_bessel_j0")(square.sqrt()), 0, 1)
@@ -269,12 +312,10 @@ _SPHERICAL = Series(lambda square: _eager("spherical_bessel_j0")(square.sqrt()),
 @_function("aten.special_spherical_bessel_j0")
 def spherical_j0(x: Tensor) -> Tensor:
     """Return the spherical Bessel function, sin(x) / x."""
-    import torch  # noqa: PLC0415
-
     size = torch.abs(x)
-    made = torch.where(size < 1, _SPHERICAL(x * x), torch.sin(x) / torch.clamp(size, min=1))
-    made = torch.where(x < -1, -made, made)
-    return torch.where(torch.isinf(x), 0, made)
+    result = torch.where(size < 1, _SPHERICAL(x * x), torch.sin(x) / torch.clamp(size, min=1))
+    result = torch.where(x < -1, -result, result)
+    return torch.where(torch.isinf(x), 0, result)
 
 
 # --- The normal distribution ----------------------------------------------------------------------
@@ -288,21 +329,76 @@ _FAR_TAIL = Series(lambda u: _eager("ndtri")((-1 / (2 * u * u)).exp()) * u, 1 / 
 @_function("aten.special_erfcx")
 def erfcx(x: Tensor) -> Tensor:
     """Return the complementary error function times exp(x * x)."""
-    import torch  # noqa: PLC0415
-
     size = torch.abs(x)
-    made = _ERFCX(2 / (size + 2)) / (2 * size + 1)
-    return torch.where(x < 0, 2 * torch.exp(x * x) - made, made)
+    result = _ERFCX(2 / (size + 2)) / (2 * size + 1)
+    return torch.where(x < 0, 2 * torch.exp(x * x) - result, result)
 
 
 @_function("aten.special_ndtri")
 def ndtri(x: Tensor) -> Tensor:
     """Return the arguments for which the normal distribution function has given values."""
-    import torch  # noqa: PLC0415
-
     tail = torch.minimum(x, 1 - x)
     y = torch.sqrt(-2 * torch.log(torch.clamp(tail, max=_TAIL)))
     outside = y * torch.where(y < _FAR, _NEAR_TAIL(y), _FAR_TAIL(1 / y))
     outside = torch.where(x > 0.5, -outside, outside)
     inside = math.sqrt(2) * torch.erfinv(2 * x - 1)
     return torch.where(tail < _TAIL, outside, inside)
+
+
+Step = Callable[[int, Any, Any, Any], Any]
+"""Returns the polynomial of degree k + 1, from k, x, and those of degrees k and k - 1."""
+
+
+def _chebyshev(_: int, x: Any, last: Any, before: Any) -> Any:
+    return 2 * x * last - before
+
+
+def _register(name: str, first: Callable[[Any], Any], step: Step, *, shifted: bool = False) -> None:
+    """Register a family of polynomials, whose degree 0 is 1.
+
+    Args:
+        name: the name in `torch.special`.
+        first: the polynomial of degree 1.
+        step: the recurrence.
+        shifted: whether the interval is 0 to 1, instead of -1 to 1.
+    """
+
+    @decomposition(f"aten.special_{name}.n_scalar")
+    def polynomial(x: Tensor, n: int) -> Tensor:  # pyright: ignore[reportUnusedFunction]
+        def of(x: Tensor) -> Tensor:
+            x = 2 * x - 1 if shifted else x
+            before, last = torch.zeros_like(x), torch.ones_like(x)
+            for degree in range(int(n)):
+                after = first(x) if degree == 0 else step(degree, x, last, before)
+                before, last = last, after
+            return torch.zeros_like(x) if n < 0 else last
+
+        return evaluated(of, x)
+
+
+_FIRST_OF_CHEBYSHEV: dict[str, Callable[[Any], Any]] = {
+    "t": lambda x: x,
+    "u": lambda x: 2 * x,
+    "v": lambda x: 2 * x - 1,
+    "w": lambda x: 2 * x + 1,
+}
+for _kind, _first in _FIRST_OF_CHEBYSHEV.items():
+    _register(f"chebyshev_polynomial_{_kind}", _first, _chebyshev)
+    _register(f"shifted_chebyshev_polynomial_{_kind}", _first, _chebyshev, shifted=True)
+
+_register(
+    "hermite_polynomial_h",
+    lambda x: 2 * x,
+    lambda k, x, last, before: 2 * x * last - 2 * k * before,
+)
+_register("hermite_polynomial_he", lambda x: x, lambda k, x, last, before: x * last - k * before)
+_register(
+    "laguerre_polynomial_l",
+    lambda x: 1 - x,
+    lambda k, x, last, before: ((2 * k + 1 - x) * last - k * before) / (k + 1),
+)
+_register(
+    "legendre_polynomial_p",
+    lambda x: x,
+    lambda k, x, last, before: ((2 * k + 1) * x * last - k * before) / (k + 1),
+)

@@ -16,64 +16,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
+from torch.fx import map_arg
+
 from mlir_sdy.diagnostics import PassError
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import TORCH_CALL, ir, passmanager
 from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.fragments import Arguments, values_of
-from pyshardy.frontends.torch.lowerings import (
-    attention,
-    complex_numbers,
-    control_flow,
-    convolutions,
-    creation,
-    elementwise,
-    fourier,
-    grouped_products,
-    linear_algebra,
-    local_maps,
-    normalization,
-    products,
-    resampling,
-    scattering,
-    shapes,
-    softmax,
-    sorting,
-    undefined,
-    windows,
-)
 from pyshardy.frontends.torch.lowerings.builder import (
     COMPLEX_LOWERINGS,
     LOWERINGS,
     BuildFunction,
     LoweringBuilder,
 )
+from pyshardy.frontends.torch.registry import load_definitions
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, symbol_name
 from pyshardy.irtools.walks import operations_named
 
-FAMILIES = (
-    attention,
-    complex_numbers,
-    control_flow,
-    convolutions,
-    creation,
-    elementwise,
-    fourier,
-    grouped_products,
-    linear_algebra,
-    local_maps,
-    normalization,
-    products,
-    resampling,
-    scattering,
-    shapes,
-    softmax,
-    sorting,
-    undefined,
-    windows,
-)
-"""The modules that register lowerings."""
+load_definitions(__name__)
 
 
 def has_lowering(operation: Any, arguments: Arguments | None = None) -> bool:
@@ -83,24 +45,22 @@ def has_lowering(operation: Any, arguments: Arguments | None = None) -> bool:
         operation: the operation.
         arguments: its arguments and keyword arguments; without them, the lowering must take all.
     """
-    found = LOWERINGS.get(operation)
-    if found is None or found.applies is None:
-        return found is not None
-    return arguments is not None and found.applies(*arguments[0], **arguments[1])
+    result = LOWERINGS.get(operation)
+    if result is None or result.applies is None:
+        return result is not None
+    return arguments is not None and result.applies(*arguments[0], **arguments[1])
 
 
 def lowering_of(node: Any) -> BuildFunction | None:
     """Return the function that builds an operation in a graph of PyTorch, or None."""
-    found = LOWERINGS.get(node.target)
-    if found is not None and has_lowering(node.target, (node.args, node.kwargs)):
-        return found.build
+    result = LOWERINGS.get(node.target)
+    if result is not None and has_lowering(node.target, (node.args, node.kwargs)):
+        return result.build
     of_complex = COMPLEX_LOWERINGS.get(node.target)
     return of_complex if of_complex is not None and _has_complex_numbers(node) else None
 
 
 def _has_complex_numbers(node: Any) -> bool:
-    import torch  # noqa: PLC0415
-
     values = (value for one in (node, *node.all_input_nodes) for value in values_of(one))
     return any(isinstance(value, torch.Tensor) and value.is_complex() for value in values)
 
@@ -132,8 +92,6 @@ def _lower(call: ir.Operation, node: Any, functions: Mapping[str, ir.Operation])
     Raises:
         PassError: the operation has no counterpart for its types.
     """
-    from torch.fx import map_arg  # noqa: PLC0415
-
     lower = lowering_of(node)
     assert lower is not None
     operands = iter(call.operands)
@@ -146,10 +104,10 @@ def _lower(call: ir.Operation, node: Any, functions: Mapping[str, ir.Operation])
     with ir.InsertionPoint(call), call.location:
         build = LoweringBuilder(node, [one.type for one in results], functions)
         try:
-            made = lower(build, *args, **kwargs)
+            output = lower(build, *args, **kwargs)
         except (ir.MLIRError, ValueError) as failure:  # of a type that no operation has
             raise PassError(failures.of_operation(node, str(failure))) from failure
-    values = made if isinstance(made, Sequence) else (made,)
+    values = output if isinstance(output, Sequence) else (output,)
     for result, value in zip(results, values, strict=True):
         result.replace_all_uses_with(value)
     call.erase()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Conversions between complex numbers and their parts."""
+"""Complex numbers, and Fourier transforms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyshardy.frontends.torch.lowerings.builder import (
     lowering,
     part_type_of,
 )
-from pyshardy.irtools.tensor_types import element_type_of, shape_of
+from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_element, with_shape
 
 
 @lowering("aten.view_as_complex", "aten.view_as_complex_copy")
@@ -204,43 +204,26 @@ def _operand(build: LoweringBuilder, value: ir.Value | complex, result: ir.Type)
 
 @complex_lowering("aten.mean")
 def mean(
-    build: LoweringBuilder,
-    value: ir.Value,
-    dim: Sequence[int] | int | None = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
+    build: LoweringBuilder, value: ir.Value, dim: Any = None, keepdim: bool = False, **_: Any
 ) -> ir.Value:
     """Average numbers along dimensions."""
-    made = _reduced(build, "add", value, dim, keepdim)
-    count = math.prod(shape_of(value.type)) / max(math.prod(shape_of(made.type)), 1)
-    return build.binary("divide", made, build.filled_like(made, count))
+    total = _reduced(build, "add", value, dim, keepdim)
+    count = math.prod(shape_of(value.type)) / max(math.prod(shape_of(total.type)), 1)
+    return build.binary("divide", total, build.filled_like(total, count))
 
 
-@complex_lowering("aten.sum")
-def total(
-    build: LoweringBuilder,
-    value: ir.Value,
-    dim: Sequence[int] | int | None = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-) -> ir.Value:
-    """Add numbers along dimensions."""
-    return _reduced(build, "add", value, dim, keepdim)
+def _register_reduction(operation: str, name: str) -> None:
+    """Register a lowering for a reduction along dimensions."""
+
+    @complex_lowering(operation)
+    def reduction(  # pyright: ignore[reportUnusedFunction]
+        build: LoweringBuilder, value: ir.Value, dim: Any = None, keepdim: bool = False, **_: Any
+    ) -> ir.Value:
+        return _reduced(build, name, value, dim, keepdim)
 
 
-@complex_lowering("aten.prod")
-def product(
-    build: LoweringBuilder,
-    value: ir.Value,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-) -> ir.Value:
-    """Multiply numbers along a dimension."""
-    return _reduced(build, "multiply", value, dim, keepdim)
+_register_reduction("aten.sum", "add")
+_register_reduction("aten.prod", "multiply")
 
 
 def _reduced(
@@ -257,5 +240,89 @@ def _reduced(
     value = _operand(build, value, ir.RankedTensorType.get(shape, element))
     neutral = build.filled(ir.RankedTensorType.get([], element), 0 if name == "add" else 1)
     axes = sorted(each % len(shape) for each in dims)
-    made = build.reduce(value, neutral, axes, f"stablehlo.{name}")
-    return build.reshape(made, shape_of(result)) if keepdim else made
+    output = build.reduce(value, neutral, axes, f"stablehlo.{name}")
+    return build.reshape(output, shape_of(result)) if keepdim else output
+
+
+_POWERS = {0: 0.0, 1: -0.5, 2: -1.0}
+"""The power of the size that a transform is multiplied by, for each normalization."""
+
+
+@lowering("aten._fft_c2c")
+def complex_to_complex(
+    build: LoweringBuilder, value: ir.Value, dims: Sequence[int], normalization: int, forward: bool
+) -> ir.Value:
+    """Transform complex numbers along some dimensions."""
+    size = math.prod(shape_of(value.type)[dim] for dim in dims)
+    for dim in dims:
+        value = _transform(build, value, dim, "FFT" if forward else "IFFT")
+    # The inverse of StableHLO divides by the size.
+    return build.scaled(value, _scale(size, normalization) * (1 if forward else size))
+
+
+@lowering("aten._fft_r2c")
+def real_to_complex(
+    build: LoweringBuilder, value: ir.Value, dims: Sequence[int], normalization: int, onesided: bool
+) -> ir.Value:
+    """Transform real numbers; if onesided, to half of the last one of the dimensions."""
+    size = math.prod(shape_of(value.type)[dim] for dim in dims)
+    *others, last = dims
+    if onesided:
+        value = _transform(build, value, last, "RFFT")
+    else:
+        zero = build.filled_like(value, 0)
+        value = _transform(build, build.complex(value, zero), last, "FFT")
+    for dim in others:
+        value = _transform(build, value, dim, "FFT")
+    return build.scaled(value, _scale(size, normalization))
+
+
+@lowering("aten._fft_c2r")
+def complex_to_real(
+    build: LoweringBuilder,
+    value: ir.Value,
+    dims: Sequence[int],
+    normalization: int,
+    last_dim_size: int,
+) -> ir.Value:
+    """Transform half of the last one of the dimensions to real numbers of a given size."""
+    *others, last = dims
+    size = math.prod(shape_of(value.type)[dim] for dim in others) * last_dim_size
+    for dim in others:
+        value = _transform(build, value, dim, "IFFT")
+    needed = last_dim_size // 2 + 1
+    last %= len(shape_of(value.type))
+    if shape_of(value.type)[last] > needed:
+        value = build.slice_dim(value, last, 0, needed)
+    value = _transform(build, value, last, "IRFFT", last_dim_size)
+    return build.scaled(value, _scale(size, normalization) * size)
+
+
+def _scale(size: int, normalization: int) -> float:
+    return float(size) ** _POWERS[normalization]
+
+
+def _transform(
+    build: LoweringBuilder, value: ir.Value, dim: int, kind: str, size: int | None = None
+) -> ir.Value:
+    """Transform along one dimension, which StableHLO requires to be the last one."""
+    rank = len(shape_of(value.type))
+    dim %= rank
+    order = [*(other for other in range(rank) if other != dim), dim]
+    value = build.transpose(value, order)
+    shape = [*shape_of(value.type)]
+    length = shape[-1] if size is None else size
+    element = element_type_of(value.type)
+    if kind == "RFFT":
+        shape[-1] = length // 2 + 1
+        element = ir.ComplexType.get(element)
+    elif kind == "IRFFT":
+        shape[-1] = length
+        element = part_type_of(value) or element
+    attributes = {
+        "fft_type": ir.Attribute.parse(f"#stablehlo<fft_type {kind}>"),
+        "fft_length": ir.DenseI64ArrayAttr.get([length]),
+    }
+    result = with_element(with_shape(value.type, shape), element)
+    output = build.create("stablehlo.fft", (value,), (result,), attributes).result
+    return build.transpose(output, [order.index(each) for each in range(rank)])

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tensors that are filled with a number, and ranges."""
+"""Tensors that are filled with a number, ranges, and operations that change shapes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mlir_sdy.host import ir
@@ -59,7 +60,70 @@ def _range(build: LoweringBuilder, start: float, step: float) -> ir.Value:
     result = build.result_types[0]
     if isinstance(element_type_of(result), ir.IntegerType):
         start, step = int(start), int(step)
-    made = (
+    value = (
         build.scaled(build.iota(result, 0), step) if shape_of(result) else build.filled(result, 0)
     )
-    return made if start == 0 else build.binary("add", made, build.filled(result, start))
+    return value if start == 0 else build.binary("add", value, build.filled(result, start))
+
+
+@lowering(
+    "aten.empty",
+    "aten.empty_like",
+    "aten.empty_permuted",
+    "aten.empty_strided",
+    "aten.new_empty",
+    "aten.new_empty_strided",
+)
+def empty(build: LoweringBuilder, *_: Any, **__: Any) -> ir.Value:
+    """Make a tensor of zeros."""
+    return build.filled(build.result_types[0], 0)
+
+
+@lowering("aten.flatten.using_ints", "aten.unflatten.int")
+def reshape(build: LoweringBuilder, value: ir.Value, *_: Any) -> ir.Value:
+    """Merge or split dimensions."""
+    return build.reshape(value, shape_of(build.result_types[0]))
+
+
+@lowering("aten.chunk", "aten.split", "aten.split_with_sizes")
+def split(
+    build: LoweringBuilder, value: ir.Value, sizes: int | Sequence[int], dim: int = 0
+) -> list[ir.Value]:
+    """Return the parts along a dimension."""
+    dim %= len(shape_of(value.type))
+    start = 0
+    results: list[ir.Value] = []
+    for result in build.result_types:
+        size = shape_of(result)[dim]
+        results.append(build.slice_dim(value, dim, start, size))
+        start += size
+    return results
+
+
+def _is_constant(value: Any, amounts: Any, mode: str = "constant", *_: Any, **__: Any) -> bool:
+    return mode == "constant"
+
+
+@lowering("aten.pad", applies=_is_constant)
+def pad(
+    build: LoweringBuilder,
+    value: ir.Value,
+    amounts: Sequence[int],
+    mode: str = "constant",
+    number: complex | None = None,
+) -> ir.Value:
+    """Extend or, for negative amounts, cut the last dimensions."""
+    return constant_pad_nd(build, value, amounts, number or 0)
+
+
+@lowering("aten.constant_pad_nd")
+def constant_pad_nd(
+    build: LoweringBuilder, value: ir.Value, amounts: Sequence[int], number: complex = 0
+) -> ir.Value:
+    """Extend or, for negative amounts, cut the last dimensions."""
+    rank = len(shape_of(value.type))
+    low, high = [0] * rank, [0] * rank
+    for index in range(len(amounts) // 2):
+        low[rank - 1 - index], high[rank - 1 - index] = amounts[2 * index : 2 * index + 2]
+    scalar = build.filled(ir.RankedTensorType.get([], element_type_of(value.type)), number)
+    return build.pad(value, scalar, low, high)

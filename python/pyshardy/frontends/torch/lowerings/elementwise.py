@@ -14,8 +14,8 @@ from pyshardy.irtools.tensor_types import element_bytes, element_type_of, shape_
 def silu(build: LoweringBuilder, value: ir.Value) -> ir.Value:
     """Multiply numbers by their sigmoid."""
     wide = build.widened(value)
-    made = build.binary("multiply", wide, build.unary("logistic", wide))
-    return build.convert(made, element_type_of(value.type))
+    result = build.binary("multiply", wide, build.unary("logistic", wide))
+    return build.convert(result, element_type_of(value.type))
 
 
 @lowering("aten.signbit")
@@ -37,14 +37,18 @@ def _register_binary(operation: str, name: str) -> None:
     def binary(  # pyright: ignore[reportUnusedFunction]
         build: LoweringBuilder, lhs: ir.Value | complex, rhs: ir.Value | complex
     ) -> ir.Value:
-        result = build.result_types[0]
-        operands = [
-            build.convert(build.expanded(each, shape_of(result)), element_type_of(result))
-            if isinstance(each, ir.Value)
-            else build.filled(result, each)
-            for each in (lhs, rhs)
-        ]
-        return build.binary(name, *operands)
+        return build.binary(name, *_operands(build, lhs, rhs))
+
+
+def _operands(build: LoweringBuilder, *values: ir.Value | complex) -> list[ir.Value]:
+    """Return tensors or numbers as tensors of the type of the result."""
+    result = build.result_types[0]
+    return [
+        build.convert(build.expanded(each, shape_of(result)), element_type_of(result))
+        if isinstance(each, ir.Value)
+        else build.filled(result, each)
+        for each in values
+    ]
 
 
 _BINARY = {
@@ -68,15 +72,8 @@ for _operation, _name in _BINARY.items():
 @lowering("aten.bitwise_right_shift", "aten.__rshift__")
 def right_shift(build: LoweringBuilder, lhs: ir.Value | int, rhs: ir.Value | int) -> ir.Value:
     """Shift bits to the right; the sign of signed numbers stays."""
-    result = build.result_types[0]
-    lhs, rhs = (
-        build.expanded(each, shape_of(result))
-        if isinstance(each, ir.Value)
-        else build.filled(result, each)
-        for each in (lhs, rhs)
-    )
-    kind = "logical" if is_unsigned(result) else "arithmetic"
-    return build.binary(f"shift_right_{kind}", lhs, rhs)
+    kind = "logical" if is_unsigned(build.result_types[0]) else "arithmetic"
+    return build.binary(f"shift_right_{kind}", *_operands(build, lhs, rhs))
 
 
 _UNARY = {
@@ -117,7 +114,7 @@ def polygamma(build: LoweringBuilder, order: int, value: ir.Value) -> ir.Value:
     one, half = build.filled(result, 1), build.filled(result, 0.5)
     is_small = build.compare("LT", value, half)
     reflected = build.select(is_small, build.binary("subtract", one, value), value)
-    made = _polygamma(build, order, reflected)
+    output = _polygamma(build, order, reflected)
     # The distance from the nearest integer has the same cotangent, and no rounding of pi x.
     distance = build.binary("subtract", value, build.unary("round_nearest_even", value))
     angle = build.binary("multiply", distance, build.filled(result, math.pi))
@@ -126,11 +123,11 @@ def polygamma(build: LoweringBuilder, order: int, value: ir.Value) -> ir.Value:
     for factor in reversed(_derivative_of_cotangent(order)):
         scaled = build.filled(result, factor * math.pi ** (order + 1))
         derivative = build.binary("add", build.binary("multiply", derivative, cotangent), scaled)
-    signed = made if order % 2 == 0 else build.unary("negate", made)
+    signed = output if order % 2 == 0 else build.unary("negate", output)
     mirror = build.binary("subtract", signed, derivative)
     pole = build.filled(result, math.inf * (-1) ** (order + 1))
     is_pole = build.compare("EQ", distance, build.filled(result, 0))
-    return build.select(is_small, build.select(is_pole, pole, mirror), made)
+    return build.select(is_small, build.select(is_pole, pole, mirror), output)
 
 
 def _derivative_of_cotangent(order: int) -> list[int]:
@@ -148,19 +145,31 @@ def _polygamma(build: LoweringBuilder, order: int, value: ir.Value) -> ir.Value:
 
 
 @lowering("aten.special_zeta")
-def zeta(build: LoweringBuilder, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
-    """Return the Hurwitz zeta function."""
-    result = build.result_types[0]
-    operands = [build.expanded(each, shape_of(result)) for each in (lhs, rhs)]
-    return build.create("chlo.zeta", operands, (result,)).result
+def zeta(build: LoweringBuilder, lhs: ir.Value | float, rhs: ir.Value | float) -> ir.Value:
+    """Return the Hurwitz zeta function.
+
+    CHLO leaves its poles, the integers up to 0, and infinite exponents undefined. PyTorch returns
+    infinity, and NaN for exponents below 1.
+    """
+    exponent, start = _operands(build, lhs, rhs)
+    zero, one, infinity, nan = (
+        build.filled_like(start, number) for number in (0, 1, math.inf, math.nan)
+    )
+    result = build.create("chlo.zeta", (exponent, start), build.result_types).result
+    is_infinite = build.compare("EQ", exponent, infinity)
+    of_infinite = build.select(build.compare("EQ", start, one), one, result)
+    of_infinite = build.select(build.compare("LT", start, one), infinity, of_infinite)
+    is_integer = build.compare("EQ", start, build.unary("floor", start))
+    is_pole = build.binary("and", build.compare("LE", start, zero), is_integer)
+    pole = build.select(build.compare("LT", exponent, one), nan, infinity)
+    return build.select(is_pole, pole, build.select(is_infinite, of_infinite, result))
 
 
 @lowering("aten.nextafter")
 def nextafter(build: LoweringBuilder, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
     """Return the next representable numbers in the direction of others."""
-    result = build.result_types[0]
-    operands = [build.expanded(each, shape_of(result)) for each in (lhs, rhs)]
-    return build.create("chlo.next_after", operands, (result,)).result
+    operands = _operands(build, lhs, rhs)
+    return build.create("chlo.next_after", operands, build.result_types).result
 
 
 _MANTISSA_BITS = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}

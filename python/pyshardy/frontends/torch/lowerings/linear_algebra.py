@@ -62,11 +62,11 @@ def eigh(
     values = _tensor_of_reals(matrix, shape_of(matrix.type)[:-1])
     routine = "heevd" if part_type_of(matrix) else "syevd"
     results = [matrix.type, values, _info(matrix)]
-    vectors, found, info = _lapack(build, routine, [matrix], results, mode="V", uplo=uplo)
-    found = _nan_unless_zero(build, info, found)
+    vectors, eigenvalues, info = _lapack(build, routine, [matrix], results, mode="V", uplo=uplo)
+    eigenvalues = _nan_unless_zero(build, info, eigenvalues)
     if not compute_v:
-        return [found, build.empty(build.result_types[1])]
-    return [found, _nan_unless_zero(build, info, vectors)]
+        return [eigenvalues, build.empty(build.result_types[1])]
+    return [eigenvalues, _nan_unless_zero(build, info, vectors)]
 
 
 @lowering("aten._linalg_svd")
@@ -85,8 +85,8 @@ def svd(
     values = _tensor_of_reals(matrix, [*batch, least])
     results = [matrix.type, values, left, right, _info(matrix)]
     mode = "A" if full_matrices else "S"
-    _, *found, info = _lapack(build, "gesdd", [matrix], results, mode=mode)
-    s, u, vh = (_nan_unless_zero(build, info, each) for each in found)
+    _, *factors, info = _lapack(build, "gesdd", [matrix], results, mode=mode)
+    s, u, vh = (_nan_unless_zero(build, info, each) for each in factors)
     if not compute_uv:
         return [build.empty(build.result_types[0]), s, build.empty(build.result_types[2])]
     return [u, s, vh]
@@ -100,12 +100,12 @@ def eig(build: LoweringBuilder, matrix: ir.Value) -> Sequence[ir.Value]:
     tail = [vectors, vectors, _info(matrix)]
     config = {"compute_left": "N", "compute_right": "V"}
     if part_type_of(matrix):
-        found, _, right, info = _lapack(build, "geev", [matrix], [values, *tail], **config)
+        eigenvalues, _, right, info = _lapack(build, "geev", [matrix], [values, *tail], **config)
     else:
         part = with_shape(matrix.type, shape[:-1])
         real, imag, _, right, info = _lapack(build, "geev", [matrix], [part, part, *tail], **config)
-        found = build.complex(real, imag)
-    return [_nan_unless_zero(build, info, each) for each in (found, right)]
+        eigenvalues = build.complex(real, imag)
+    return [_nan_unless_zero(build, info, each) for each in (eigenvalues, right)]
 
 
 @lowering("aten.linalg_solve_triangular")

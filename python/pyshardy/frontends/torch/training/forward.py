@@ -1,27 +1,102 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A model with its loss, exported as one graph."""
+"""A model with its loss, exported as one graph, and the scopes of its operations.
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+The scopes have the form of JAX, so that reports separate the passes (see `explain.page.scopes`):
+
+| pass      | scope of the operations of `blocks.0.up` |
+|-----------|------------------------------------------|
+| forward   | `jvp(blocks.0/up)`                       |
+| backward  | `transpose(jvp(blocks.0/up))`            |
+| optimizer | `optimizer`                              |
+"""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from mlir_sdy.diagnostics import UsageError, error
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind, OutputKind
+from torch.fx import Graph, GraphModule, Node
+
+from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from pyshardy.frontends.torch.autograd_calls import check_hooks
+from pyshardy.frontends.torch.frames import OWN_FOLDER, frames_outside, place_in
 from pyshardy.frontends.torch.signature import Signature, graph_of_tensors, signature_of
 from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
 from pyshardy.frontends.torch.tracing import exported
-from pyshardy.frontends.torch.training.scopes import source_of
 
-if TYPE_CHECKING:
-    import torch
-    from torch.export import ExportedProgram
-    from torch.fx import GraphModule
+
+class Places:
+    """The metadata of the operations of a training step.
+
+    Args:
+        caller: the frame of the user's call, for operations without a line of the model.
+    """
+
+    def __init__(self, caller: str) -> None:
+        self._caller = caller
+        self._nodes = Graph()
+        self.optimizer = self._named("optimizer", caller, "optimizer")
+
+    def name_forward(self, graph: Graph) -> None:
+        """Mark the operations of an exported graph as those of the forward pass."""
+        for node in graph.nodes:
+            if node.op == "call_function":
+                path = _path(node).removeprefix("model").removeprefix(".")
+                _set(node, self._trace(node), f"jvp({path})")
+
+    def backward(self, node: Node) -> Node:
+        """Return a node with the metadata for the gradients of an operation."""
+        return self._named("backward", self._trace(node), f"transpose({_path(node) or 'jvp()'})")
+
+    def _named(self, name: str, trace: str, path: str) -> Node:
+        node = self._nodes.placeholder(name)
+        _set(node, trace, path)
+        return node
+
+    def _trace(self, node: Node) -> str:
+        """Return the frames of a node in the user's files, or else that of the user's call."""
+        trace = frames_outside(node.meta.get("stack_trace") or "", OWN_FOLDER)
+        place = place_in(trace)
+        return self._caller if place is None or place.filename.startswith(OWN_FOLDER) else trace
+
+
+def _path(node: Node) -> str:
+    stack = node.meta.get("nn_module_stack")
+    return [*stack.values()][-1][0] if stack else ""
+
+
+def _set(node: Node, trace: str, path: str) -> None:
+    node.meta["stack_trace"] = trace
+    node.meta["nn_module_stack"] = {path: (path, "")}
+
+
+def caller() -> str:
+    """Return the frame of the user's call of this package."""
+    folders = OWN_FOLDER, contextlib.__file__  # the latter of decorators
+    for frame in reversed(traceback.extract_stack()):
+        if not frame.filename.startswith(folders):
+            return "".join(traceback.format_list([frame]))
+    return ""
+
+
+def source_of(node: Node) -> SourceLocation | None:
+    """Return the location of an operation in the user's source, or None."""
+    folders = str(Path(torch.__file__).parent), OWN_FOLDER
+    trace = node.meta.get("stack_trace") or ""
+    for folder in folders:
+        trace = frames_outside(trace, folder)
+    place = place_in(trace)
+    return None if place is None or place.filename.startswith(folders) else place
+
 
 Loss = Callable[..., Any]
 """Returns a scalar from the output of a model and the targets."""
@@ -68,8 +143,6 @@ def forward_of(
     Raises:
         UsageError: PyTorch can't export the model, or the loss isn't a scalar.
     """
-    from torch.export.graph_signature import InputKind  # noqa: PLC0415
-
     check_hooks(model)
     names = _names_of_targets(model, loss, len(targets))
     module = _with_loss(model, loss, names)
@@ -139,7 +212,6 @@ def _with_loss(
     model: torch.nn.Module, loss: Loss | None, targets: Sequence[str]
 ) -> torch.nn.Module:
     """Return a module with the inputs of a model and the targets, whose output is the loss."""
-    import torch  # noqa: PLC0415
 
     def forward(*args: Any, **kwargs: Any) -> Any:
         given = [kwargs.pop(name) for name in targets]
@@ -167,25 +239,23 @@ def _loss_in(output: Any) -> Any:
     """Return the loss in the output of a model that computes it."""
     if isinstance(output, Mapping):
         return output.get("loss", output)
-    found = getattr(output, "loss", None)
-    return output if found is None else found
+    loss = getattr(output, "loss", None)
+    return output if loss is None else loss
 
 
 def _check_loss(program: ExportedProgram) -> None:
     """Raise an error unless the only output is a floating-point scalar."""
-    from torch.export.graph_signature import OutputKind  # noqa: PLC0415
-
     specs = program.graph_signature.output_specs
     outputs = [spec for spec in specs if spec.kind is OutputKind.USER_OUTPUT]
     by_name = {node.name: node for node in program.graph.nodes}
     message = "the loss must be a tensor with one floating-point number"
     node = by_name.get(getattr(outputs[0].arg, "name", "")) if outputs else None
     if len(outputs) != 1 or node is None:
-        found = f"{len(outputs)} values" if len(outputs) != 1 else type(outputs[0].arg).__name__
+        got = f"{len(outputs)} values" if len(outputs) != 1 else type(outputs[0].arg).__name__
         hint = "pass 'loss', a function of the model's output and the targets"
-        raise UsageError(error(f"{message}, got: {found}; {hint}"))
+        raise UsageError(error(f"{message}, got: {got}; {hint}"))
     value = node.meta["val"]
     if value.ndim or not value.dtype.is_floating_point:
-        found = f"{str(value.dtype).removeprefix('torch.')} of shape {tuple(value.shape)}"
+        got = f"{str(value.dtype).removeprefix('torch.')} of shape {tuple(value.shape)}"
         hint = "; return its mean or sum" if value.dtype.is_floating_point else ""
-        raise UsageError(error(f"{message}, got: {found}{hint}", source_of(node)))
+        raise UsageError(error(f"{message}, got: {got}{hint}", source_of(node)))

@@ -6,20 +6,21 @@ groups and hyperparameters count. Here are the initial states of the classes, wh
 at the first step. An optimizer that has made a step has its state already, whatever its class.
 """
 
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+from torch.overrides import TorchFunctionMode
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.suggest import did_you_mean
-
-if TYPE_CHECKING:
-    import torch
-    from torch.optim import Optimizer
+from pyshardy.frontends.torch.signature import free_name
 
 STEP, RATE = "step", "lr"
 
@@ -31,15 +32,11 @@ Initial = Callable[["torch.Tensor", Group], "torch.Tensor"]
 
 
 def _zeros(parameter: torch.Tensor, _: Group) -> torch.Tensor:
-    import torch  # noqa: PLC0415
-
     return torch.zeros_like(parameter, memory_format=torch.preserve_format)
 
 
 def _scalar(value: float) -> Initial:
     def of(_: torch.Tensor, _group: Group) -> torch.Tensor:
-        import torch  # noqa: PLC0415
-
         is_double = torch.get_default_dtype() is torch.float64
         dtype = torch.float64 if is_double else torch.float32
         return torch.tensor(float(value), dtype=dtype)
@@ -52,8 +49,6 @@ def _rate_scalar(parameter: torch.Tensor, group: Group) -> torch.Tensor:
 
 
 def _rates(parameter: torch.Tensor, group: Group) -> torch.Tensor:
-    import torch  # noqa: PLC0415
-
     return torch.full_like(parameter, float(group[RATE]))
 
 
@@ -74,7 +69,7 @@ def _sgd(group: Group) -> dict[str, Initial]:
 
 def _rmsprop(group: Group) -> dict[str, Initial]:
     optional = {"momentum_buffer": group["momentum"], "grad_avg": group["centered"]}
-    kept: dict[str, Initial] = {name: _zeros for name, wanted in optional.items() if wanted}
+    kept: dict[str, Initial] = {name: _zeros for name, is_used in optional.items() if is_used}
     return {STEP: _scalar(0), "square_avg": _zeros, **kept}
 
 
@@ -97,8 +92,6 @@ _INITIAL: dict[str, Callable[[Group], dict[str, Initial]]] = {
 
 def supported() -> list[str]:
     """Return the names of the supported classes that this PyTorch has."""
-    import torch  # noqa: PLC0415
-
     return [name for name in _INITIAL if hasattr(torch.optim, name)]
 
 
@@ -113,8 +106,6 @@ def optimizer_of(written: Any, parameters: Sequence[torch.nn.Parameter]) -> Opti
     Raises:
         UsageError: there is no such optimizer, or its step can't be traced.
     """
-    import torch  # noqa: PLC0415
-
     names = supported()
     if isinstance(written, str):
         by_lower = {name.lower(): name for name in names}
@@ -144,8 +135,6 @@ def _choice(names: Sequence[str]) -> str:
 
 def _declared(optimizer: Optimizer) -> Callable[[Group], dict[str, Initial]] | None:
     """Return the initial state of an optimizer by its class or the nearest base class."""
-    import torch  # noqa: PLC0415
-
     for kind in type(optimizer).__mro__:
         if getattr(torch.optim, kind.__name__, None) is kind and kind.__name__ in _INITIAL:
             return _INITIAL[kind.__name__]
@@ -156,8 +145,6 @@ def state_of(
     optimizer: Optimizer, parameter: torch.nn.Parameter, group: Group
 ) -> dict[str, torch.Tensor]:
     """Return the tensors of the state for a parameter: the current ones, or the initial ones."""
-    import torch  # noqa: PLC0415
-
     current = optimizer.state.get(parameter)
     if current:
         return {
@@ -190,8 +177,6 @@ def make_step(
         rates: the learning rate of each group.
         before: a function of the parameters that is called first, such as one that clips gradients.
     """
-    import torch  # noqa: PLC0415
-
     copy = object.__new__(type(optimizer))
     copy.__dict__.update(optimizer.__dict__)
     copy.param_groups = [
@@ -228,8 +213,6 @@ def _scalars_as_tensors() -> Any:
     A learning rate that is a tensor becomes the `alpha` of `add_` or the `value` of `addcdiv_`,
     which take numbers.
     """
-    from torch import Tensor  # noqa: PLC0415
-    from torch.overrides import TorchFunctionMode  # noqa: PLC0415
 
     class Mode(TorchFunctionMode):
         def __torch_function__(
@@ -243,3 +226,142 @@ def _scalars_as_tensors() -> Any:
             return func(*args, **named)
 
     return Mode()
+
+
+@dataclass(frozen=True)
+class StepNames:
+    """The names of what a training step has beside the arguments of the model.
+
+    If an argument of the model has such a name, `training.` is in front: `training.seed`.
+
+    Attributes:
+        loss: the name of the loss.
+        seed: the name of the seed of random operations.
+        optimizer: the beginning of the names of the optimizer's state.
+    """
+
+    loss: str
+    seed: str
+    optimizer: str
+
+    @classmethod
+    def beside(cls, arguments: Collection[str]) -> StepNames:
+        """Return names that differ from those of the arguments of a model."""
+        first = {f"{name.partition('.')[0]}." for name in arguments}
+        prefix = "training."
+        return cls(
+            free_name("loss", arguments, prefix),
+            free_name("seed", arguments, prefix),
+            free_name("optimizer.", first, prefix),
+        )
+
+
+@dataclass(frozen=True)
+class OptimizerState:
+    """The state of an optimizer, as arguments of a program.
+
+    | name                        | value                                                  |
+    |-----------------------------|--------------------------------------------------------|
+    | `optimizer.<param>.exp_avg` | the state for a parameter, by PyTorch's key            |
+    | `optimizer.step`            | the number of steps, if equal for all parameters       |
+    | `optimizer.lr`              | the learning rate; `optimizer.lr.0` of several groups  |
+
+    Attributes:
+        optimizer: the optimizer.
+        prefix: the beginning of all names, `optimizer.`, unless the model has such names.
+        parameters: the trained parameters by name.
+        names: for each of them the names of its state by PyTorch's key.
+        rates: the names of the learning rates of the groups.
+        shares_step: whether all parameters have made the same number of steps.
+    """
+
+    optimizer: Optimizer
+    prefix: str
+    parameters: Mapping[str, torch.nn.Parameter]
+    names: Mapping[str, Mapping[str, str]]
+    rates: tuple[str, ...]
+    shares_step: bool
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return the current tensors by name."""
+        groups = self.optimizer.param_groups
+        by_name: dict[str, torch.Tensor] = {}
+        for name, keys in self.names.items():
+            state = _state(self.optimizer, self.parameters[name])
+            for key, each in keys.items():
+                by_name.setdefault(each, state[key])
+        for name, group in zip(self.rates, groups, strict=True):
+            is_double = any(each.dtype == torch.float64 for each in group["params"])
+            dtype = torch.float64 if is_double else torch.float32
+            by_name[name] = torch.tensor(float(group[RATE]), dtype=dtype)
+        return by_name
+
+    def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Set the state of the optimizer, by the names of arguments."""
+        self.optimizer.__dict__["_opt_called"] = True  # learning rate schedulers warn otherwise
+        for name, keys in self.names.items():
+            parameter = self.parameters[name]
+            if not any(each in tensors for each in keys.values()):
+                continue
+            current = self.optimizer.state[parameter]
+            for key, value in _state(self.optimizer, parameter).items():
+                new = tensors.get(keys.get(key, ""))
+                is_number = isinstance(current.get(key), int | float)
+                kept = value if new is None else new.to(value.dtype).clone()
+                current[key] = kept.item() if is_number else kept
+
+
+def optimizer_state(
+    optimizer: Optimizer, parameters: Mapping[str, torch.nn.Parameter], prefix: str
+) -> OptimizerState:
+    """Return the state of an optimizer for the parameters of a model that it trains.
+
+    Args:
+        optimizer: the optimizer.
+        parameters: the parameters of the model by name.
+        prefix: the beginning of the names of the state.
+
+    Raises:
+        UsageError: the optimizer has parameters that the model doesn't have, or none that it has.
+    """
+    groups = optimizer.param_groups
+    of_optimizer = {id(each) for group in groups for each in group["params"]}
+    trained = {
+        name: each
+        for name, each in parameters.items()
+        if each.requires_grad and id(each) in of_optimizer
+    }
+    if not trained:
+        message = "the optimizer trains none of the model's parameters"
+        hint = "pass parameters of this model to it, with requires_grad=True"
+        raise UsageError(error(f"{message}; {hint}"))
+    foreign = len(of_optimizer - {id(each) for each in parameters.values()})
+    if foreign:
+        message = f"{foreign} parameters of the optimizer aren't parameters of the model"
+        raise UsageError(error(f"{message}; make an optimizer for this model"))
+    steps = [
+        float(state[STEP])
+        for state in (_state(optimizer, each) for each in trained.values())
+        if STEP in state
+    ]
+    shares_step = len({*steps}) == 1
+    names = {
+        name: {
+            key: prefix + (key if key == STEP and shares_step else f"{name}.{key}")
+            for key in _state(optimizer, each)
+        }
+        for name, each in trained.items()
+    }
+    rate = prefix + RATE
+    count = len(groups)
+    rates = (rate,) if count == 1 else tuple(f"{rate}.{index}" for index in range(count))
+    return OptimizerState(optimizer, prefix, trained, names, rates, shares_step)
+
+
+def _state(optimizer: Optimizer, parameter: Any) -> dict[str, torch.Tensor]:
+    group = next(
+        group
+        for group in optimizer.param_groups
+        if any(each is parameter for each in group["params"])
+    )
+    return state_of(optimizer, parameter, group)
