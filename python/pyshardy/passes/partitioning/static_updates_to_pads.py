@@ -31,7 +31,6 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, Mesh, Shape, TensorSharding, mesh_of
 from mlir_sdy.values import get_sharding, result_shardings_of
 from pyshardy.irtools.analyses import mark_all_preserved
-from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, splat_literal
 from pyshardy.irtools.stablehlo_views import (
     BroadcastView,
@@ -40,7 +39,7 @@ from pyshardy.irtools.stablehlo_views import (
     ScatterView,
 )
 from pyshardy.irtools.tensor_types import shape_of, with_element
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.scatter_windows import window_dims
