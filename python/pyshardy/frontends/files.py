@@ -73,7 +73,7 @@ def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
         raise UsageError(error("the file is empty", SourceLocation(filename, 0, 0)))
     kind = Kind.of(data)
     if kind is Kind.EXPORTED:
-        from pyshardy.frontends.jax.exported import from_exported  # noqa: PLC0415 (loads JAX)
+        from pyshardy.frontends.jax.lowered import from_exported  # noqa: PLC0415 (loads JAX)
 
         with stage(f"reading '{filename}'"):
             return from_exported(data, context)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import terminator_of
-from pyshardy.irtools.defining_ops import defining_operation
+from pyshardy.irtools.constants import defining_operation
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.stablehlo_views import CompareView, ConstantView, callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named

@@ -29,8 +29,7 @@ from pyshardy.irtools.analyses import (
     module_analysis,
     note_analysis,
 )
-from pyshardy.irtools.operation_names import note_operation_names
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import note_operation_names, operations_named
 
 MODULE_SHARDING_METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")
 """The attributes of a local module that hold the shardings of the global `@main`."""

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from mlir_sdy.host import ir
 from mlir_sdy.late_numpy import np
 from mlir_sdy.values import SHARDING
-from pyshardy.irtools.defining_ops import constant_integers
+from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.stablehlo_views import DimensionSizeView
 from pyshardy.irtools.walks import operations_named
 

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.model import Mesh, Shape, TensorSharding, mesh_of
 from mlir_sdy.values import get_sharding
-
-Shape = tuple[int, ...]
 
 
 def shape_of(value_type: ir.Type) -> Shape:
@@ -49,6 +48,11 @@ def element_bytes(value_type: ir.Type) -> int:
     """
     is_tensor = isinstance(value_type, ir.RankedTensorType)
     return bytes_of(value_type.element_type) if is_tensor else 0
+
+
+def tensor_bytes(value_type: ir.Type) -> int:
+    """Return the bytes of a tensor type of static shape; 0 for other types."""
+    return element_bytes(value_type) * math.prod(shape_of(value_type))
 
 
 def bytes_of(element: ir.Type) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from mlir_sdy.fold import PATTERNS, Pattern, apply_patterns
 from mlir_sdy.host import ir
 from pyshardy.irtools.analyses import Insertions, mark_preserved
-from pyshardy.irtools.operation_names import may_occur_at_start
+from pyshardy.irtools.walks import may_occur_at_start
 from pyshardy.pipeline.plan import Step, operations_at
 
 NAME = "canonicalize"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.functions import functions_of, is_public
-from pyshardy.irtools.operation_names import names_that_may_occur
+from pyshardy.irtools.walks import names_that_may_occur
 from pyshardy.pipeline.plan import Step
 
 NAME = "symbol-dce"

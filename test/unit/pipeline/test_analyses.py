@@ -15,9 +15,8 @@ from pyshardy.irtools.analyses import (
     prepare_analyses,
     preserves,
 )
-from pyshardy.irtools.operation_names import may_occur_at_start, names_that_may_occur
 from pyshardy.irtools.shardings import result_kinds, sharding_lists
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import may_occur_at_start, names_that_may_occur, operations_named
 from pyshardy.pipeline import PipelineError, run_pipeline
 from pyshardy.pipeline.plan import plan_pipeline
 from pyshardy.pipeline.symbol_dce import is_needless

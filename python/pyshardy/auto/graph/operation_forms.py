@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import identity, ir
+from mlir_sdy.model import Shape
 from pyshardy.auto.graph.sites import Flow, Graph, Site
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.cost.op_work import Work
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.work import depends_on_sizes_only
-from pyshardy.partition.types.factor_axes import Shape
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
 

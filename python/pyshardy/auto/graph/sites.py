@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import Shape
 from pyshardy.auto.strategies.alternatives import Alternatives
-from pyshardy.partition.types.factor_axes import Shape
 
 
 @dataclass(slots=True)

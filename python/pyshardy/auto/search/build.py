@@ -10,11 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisTuple
+from mlir_sdy.model import AxisTuple, Shape
 from pyshardy.auto.graph.sites import Flow, Graph
 from pyshardy.auto.problem.arrays import Floats, Ints, Node, Problem, User, Value, evaluate
 from pyshardy.auto.strategies.costs import Collectives, ReshardCosts
-from pyshardy.partition.types.factor_axes import Shape
 from pyshardy.partition.types.steps import AxesPerDim
 
 Permitted = Mapping[int, frozenset[int]]

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mlir_sdy.model import Mesh
+from mlir_sdy.model import Mesh, Shape
 from pyshardy.auto.graph.sites import Flow
 from pyshardy.auto.problem.arrays import Buffer, Copy, Floats, Problem
 from pyshardy.auto.search.build import Built, FlowGroup
@@ -29,7 +29,6 @@ from pyshardy.auto.strategies.alternatives import Alternatives
 from pyshardy.auto.strategies.padding import padded_bytes
 from pyshardy.auto.strategies.strategy import is_even, num_parts_of
 from pyshardy.partition.resharding.cost import Reshard
-from pyshardy.partition.types.factor_axes import Shape
 from pyshardy.partition.types.steps import AxesPerDim
 
 SMALLEST_PART = 1e-4

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from mlir_sdy.attributes import value_of
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir
-from mlir_sdy.model import AxisTuple, OpShardingRule, TensorSharding
+from mlir_sdy.model import AxisTuple, OpShardingRule, Shape, TensorSharding
 from mlir_sdy.model.communication import share_sent
 from pyshardy.auto.strategies.axis_choices import AxisChoices
 from pyshardy.auto.strategies.computations import MeasuredComputation
@@ -26,7 +26,7 @@ from pyshardy.auto.strategies.strategy import (
     strategies_of_rule,
 )
 from pyshardy.cost.op_work import SizedOperation, TensorSize, TensorSizes, Work
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.irtools.tensor_types import element_bytes, shape_of, tensor_bytes
 from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.op_facts.record import record_of, rule_on_shards
 from pyshardy.partition.op_facts.work import elements_of_product, work_of
@@ -35,7 +35,7 @@ from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.partial.reductions import completion_of
 from pyshardy.partition.resharding.cost import PlannedCollective, Reshard
 from pyshardy.partition.types.exchange_form import ExchangeForm
-from pyshardy.partition.types.factor_axes import FactorAxes, Shape
+from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.rules import ShardingRuleLookup
 
@@ -284,7 +284,7 @@ class AlternativesOf:
         """
         values = (*operation.operands, *operation.results)
         shapes = tuple(shape_of(each.type) for each in values)
-        sizes = tuple(element_bytes(each.type) * math.prod(shape_of(each.type)) for each in values)
+        sizes = tuple(tensor_bytes(each.type) for each in values)
         element = elements_of_product(operation.name, operation)
         key = "single device", operation.name, shapes, sizes, element, *fused
         known = self._known.get(key)

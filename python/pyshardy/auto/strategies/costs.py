@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from mlir_sdy.model import AxisTuple, Mesh
+from mlir_sdy.model import AxisTuple, Mesh, Shape
 from pyshardy.auto.problem.arrays import Floats, Ints
 from pyshardy.auto.strategies.padding import traffic_of_reshard
 from pyshardy.auto.strategies.reshard_forms import ReshardForm, ReshardForms
@@ -31,7 +31,6 @@ from pyshardy.partition.resharding.cost import (
     Reshard,
     reshard_collectives,
 )
-from pyshardy.partition.types.factor_axes import Shape
 from pyshardy.partition.types.steps import AxesPerDim
 
 Collectives = tuple[PlannedCollective, ...]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mlir_sdy.model import Mesh
+from mlir_sdy.model import Mesh, Shape
 from pyshardy.auto.strategies.costs import Collectives
 from pyshardy.auto.strategies.padding import MASK_BYTES
 from pyshardy.auto.strategies.strategy import Strategy
@@ -24,7 +24,6 @@ from pyshardy.partition.halo.emit_exchange import joined_places
 from pyshardy.partition.resharding.cost import local_elements
 from pyshardy.partition.types.exchange_form import ExchangeForm
 from pyshardy.partition.types.exchange_plan import ExchangePlan
-from pyshardy.partition.types.factor_axes import Shape
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from mlir_sdy.model import AxisRef, AxisTuple, Mesh
-from pyshardy.partition.types.factor_axes import Shape
+from mlir_sdy.model import AxisRef, AxisTuple, Mesh, Shape
 from pyshardy.partition.types.steps import AxesPerDim
 
 _Key = TypeVar("_Key", bound=Hashable)

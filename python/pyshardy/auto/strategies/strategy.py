@@ -32,13 +32,14 @@ from mlir_sdy.model import (
     DimMapping,
     Mesh,
     OpShardingRule,
+    Shape,
     TensorMapping,
     TensorSharding,
     add_or_merge,
     sort_and_merge,
 )
 from pyshardy.auto.strategies.axis_choices import AxisChoices, assignments
-from pyshardy.partition.types.factor_axes import FactorAxes, Shape
+from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.steps import AxesPerDim
 
 

@@ -9,9 +9,7 @@
 | module                | contents                                                      |
 |-----------------------|---------------------------------------------------------------|
 | `tracing`             | tracing of functions, with shardings of JAX or pyshardy       |
-| `lowered`             | import of lowered functions                                   |
-| `exported`            | import of functions exported by `jax.export`                  |
-| `locations`           | source locations                                              |
+| `lowered`             | import of lowered and exported functions, with locations      |
 | `structure`           | the pytrees of arguments and results                          |
 | `callbacks`           | Python callbacks of a program                                 |
 | `custom_partitioning` | functions with `jax.experimental.custom_partitioning`         |
@@ -26,8 +24,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from pyshardy.frontends.jax.exported import from_exported
-from pyshardy.frontends.jax.lowered import from_lowered
+from pyshardy.frontends.jax.lowered import from_exported, from_lowered
 from pyshardy.frontends.jax.tracing import trace
 
 __all__ = ["from_exported", "from_lowered", "trace"]

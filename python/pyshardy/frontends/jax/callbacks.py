@@ -73,7 +73,7 @@ def remember_callbacks(functions: Sequence[Callable[..., Any]], module: ir.Modul
         return
     with_token = {number_of(call) for call in calls_to(CALLBACKS, module) if takes_token(call)}
     # They live as long as the process, as programs compiled by JAX may.
-    name = f"{this_process()}.{len(_known)}"
+    name = f"{_process()}.{len(_known)}"
     _known[name] = [
         _without_token(function) if number in with_token else function
         for number, function in enumerate(functions)
@@ -269,7 +269,20 @@ def _with_token(function: Callback) -> Callback:
     return call
 
 
+# --- The process that functions are in -----------------------------------------------------------
+
+
+def name_process(module: ir.Module, attribute: str) -> None:
+    """Note in an attribute of a module that it refers to Python functions of this process."""
+    set_discardable(module.operation, attribute, ir.StringAttr.get(_process(), module.context))
+
+
+def is_of_this_process(module: ir.Module, attribute: str) -> bool:
+    """Whether `name_process` has noted this process in an attribute of a module."""
+    return text_of(module.operation, attribute) == _process()
+
+
 @cache
-def this_process() -> str:
+def _process() -> str:
     """Return a name of this process that is unique except for forked processes."""
     return uuid.uuid4().hex

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError, error
-from mlir_sdy.discardable import set_discardable, text_of
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, mesh_of
 from mlir_sdy.symbols import meshes_of
@@ -32,7 +31,7 @@ from pyshardy.backends.jax_internals import (
     compile_arguments,
     custom_partitionings,
 )
-from pyshardy.frontends.jax.callbacks import this_process
+from pyshardy.frontends.jax.callbacks import is_of_this_process, name_process
 from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.frontends.jax.meshes import (
     available_devices,
@@ -70,8 +69,7 @@ def remember_custom_partitioning(kept: Sequence[Any], module: ir.Module) -> None
     found = custom_partitionings(kept)
     if found:
         _known.update(found)
-        process = ir.StringAttr.get(this_process(), module.context)
-        set_discardable(module.operation, ATTRIBUTE, process)
+        name_process(module, ATTRIBUTE)
 
 
 @before_partitioning(ATTRIBUTE)
@@ -86,7 +84,7 @@ def expand_custom_partitioning(_: ir.Operation, module: ir.Module) -> None:
         UsageError: a partition function fails, or doesn't return a mesh, a function, and shardings
             along named axes.
     """
-    if text_of(module.operation, ATTRIBUTE) != this_process():
+    if not is_of_this_process(module, ATTRIBUTE):
         return
     for number, call in enumerate(calls_to({CUSTOM_PARTITIONING}, module)):
         key: Any = CustomCallView(call).backend_config

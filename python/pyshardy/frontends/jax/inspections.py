@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlir_sdy.discardable import set_discardable, text_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import get_sharding, rank_of
 from pyshardy.backends.jax_internals import Inspection, inspections
-from pyshardy.frontends.jax.callbacks import this_process
+from pyshardy.frontends.jax.callbacks import is_of_this_process, name_process
 from pyshardy.frontends.jax.meshes import abstract_mesh, sharding_for_jax
 from pyshardy.irtools.stablehlo_views import CustomCallView, callee_of, target_of
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, INSPECTION
@@ -44,8 +43,7 @@ def remember_inspections(kept: Sequence[Any], module: ir.Module) -> None:
     found = inspections(kept)
     if found:
         _known.update(found)
-        process = ir.StringAttr.get(this_process(), module.context)
-        set_discardable(module.operation, ATTRIBUTE, process)
+        name_process(module, ATTRIBUTE)
 
 
 @before_partitioning(ATTRIBUTE)
@@ -62,7 +60,7 @@ def answer_inspections(entry: ir.Operation, module: ir.Module) -> None:
     Raises:
         Exception: a function raised it.
     """
-    if text_of(module.operation, ATTRIBUTE) == this_process():
+    if is_of_this_process(module, ATTRIBUTE):
         _answer(entry, ir.SymbolTable(module.operation), meshes_of(module))
 
 

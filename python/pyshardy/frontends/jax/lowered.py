@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Import of functions lowered by JAX.
+"""Import of functions that JAX has lowered or exported.
 
 JAX has its own MLIR bindings. Both can be used in one process if they share no objects, so programs
 are passed as text.
@@ -9,26 +9,31 @@ are passed as text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.dialect import Context
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, inner_locations, ir, location_of
+from mlir_sdy.traversal import operations_in
 from pyshardy.backends.jax_internals import compile_arguments, text_and_constants
 from pyshardy.frontends.jax.callbacks import put_on_one_device, remember_callbacks
 from pyshardy.frontends.jax.custom_partitioning import remember_custom_partitioning
 from pyshardy.frontends.jax.dtypes import implementations
 from pyshardy.frontends.jax.inspections import remember_inspections
-from pyshardy.frontends.jax.locations import locate_by_calls, locate_in_user_code
 from pyshardy.frontends.jax.structure import Structure, remember
-from pyshardy.irtools.stablehlo_views import ConstantView
+from pyshardy.irtools.call_graph import CallGraph
+from pyshardy.irtools.stablehlo_views import ConstantView, callee_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.packages import require
 
 if TYPE_CHECKING:
     import jax
+    import jax.export
+
 
 MOST_IN_TEXT = 2**18
 """The number of elements up to which constants are passed as text. No other attribute has more."""
@@ -59,7 +64,7 @@ def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None =
         raise UsageError(error(f"expected the result of 'jax.jit(f).lower(...)', {got}"))
     module = _parsed(lowered, context or Context())
     locate_by_calls(module)
-    locate_in_user_code(module)
+    _locate_in_user_code(module)
     # JAX stores the dropped arguments and the devices nowhere else.
     found = compile_arguments(lowered)
     structure = Structure(
@@ -106,3 +111,149 @@ def _mesh(shardings: Iterable[Any]) -> jax.sharding.Mesh | None:
             if isinstance(mesh, jax.sharding.Mesh):
                 return mesh
     return None
+
+
+# --- Exported functions --------------------------------------------------------------------------
+
+
+def from_exported(
+    exported: jax.export.Exported | bytes | bytearray | str | os.PathLike[str],
+    context: ir.Context | None = None,
+) -> ir.Module:
+    """Return the module of a function exported by `jax.export`.
+
+        module = sdy.jax.from_exported(jax.export.export(jax.jit(f))(x))
+        module = sdy.jax.from_exported("f.jax")  # the bytes of `serialize()`
+
+    Args:
+        exported: the function; or serialized, as bytes or the file with them.
+        context: a context with the dialect; a new one by default.
+
+    Raises:
+        UsageError: JAX is missing; the argument isn't an exported function; or the function is for
+            several platforms, or has symbolic dimensions.
+        ParseError: the program can't be parsed.
+    """
+    require("jax", "sdy.jax.from_exported", extra="jax")
+    import jax.export  # noqa: PLC0415
+
+    if not isinstance(exported, jax.export.Exported):
+        exported = _deserialized(exported)
+    if exported.uses_global_constants:
+        message = (
+            f"'{exported.fun_name}' was exported for several platforms or with symbolic "
+            "dimensions; export it for one platform and with static shapes"
+        )
+        raise UsageError(error(message))
+    module = parse(exported.mlir_module(), context or Context())
+    locate_by_calls(module)
+    _locate_in_user_code(module)
+    kept, keys = tuple(exported.module_kept_var_idx), implementations(exported.out_avals)
+    remember(Structure(exported.in_tree, exported.out_tree, kept, keys), module)
+    return module
+
+
+def _deserialized(
+    source: bytes | bytearray | str | os.PathLike[str],
+) -> jax.export.Exported:
+    import jax.export  # noqa: PLC0415
+
+    if isinstance(source, bytes | bytearray):
+        name, data = "the data", bytearray(source)
+    else:
+        name = f"'{os.fspath(source)}'"
+        try:
+            data = bytearray(Path(source).read_bytes())
+        except OSError as refusal:
+            raise UsageError(error(f"{name} can't be read: {refusal.strerror}")) from None
+    try:
+        return jax.export.deserialize(data)
+    except Exception as refusal:  # JAX has no class for it
+        reason = str(refusal) or type(refusal).__name__
+        message = f"{name} is not a program that 'jax.export' serialized: {reason}"
+        raise UsageError(error(message)) from None
+
+
+# --- Source locations ----------------------------------------------------------------------------
+
+
+def locate_by_calls(module: ir.Module) -> None:
+    """Locate operations in functions of JAX itself by the first calls of these functions.
+
+    JAX omits its own frames, so operations have no location if a function of `jax.numpy` has become
+    a function of the module; but the calls of that function have locations.
+
+    1. Callers are visited before callees.
+    2. An operation without a location gets a call-site location at the first call of its function.
+
+    In `def f(x): return jnp.sort(x)`, the operation `stablehlo.sort` in the function `@sort` is
+    located at `jnp.sort(x)`.
+    """
+    graph = CallGraph(module)
+    calls: dict[str, ir.Location] = {}
+    for name in reversed(graph.post_order):
+        if name in calls:
+            for operation in operations_in(graph.functions[name]):
+                if location_of(operation.location) is None:
+                    called = ir.Location.callsite(operation.location, [calls[name]], module.context)
+                    operation.operation.location = called
+        for call in graph.calls[name]:
+            if location_of(call.location) is not None:
+                calls.setdefault(callee_of(call), call.location)
+
+
+def _locate_in_user_code(module: ir.Module) -> None:
+    """Locate operations at the innermost frame outside of installed packages, within their scopes.
+
+    JAX writes all frames of the stack, the innermost first. An operation of a layer of Flax is
+    located at its caller in the user's program:
+
+        loc("jit(step)/layer_0/dot_general"(callsite("flax/linear.py":300:8 at "model.py":12:4)))
+
+    becomes `loc("jit(step)/layer_0/dot_general"("model.py":12:4))`. If all frames are in packages,
+    the innermost one is kept.
+    """
+    known: dict[int, ir.Location] = {}
+    for view in operations_in(module.operation):
+        operation = view.operation
+        location = operation.location
+        key = identity(location.attr)
+        if key not in known:
+            known[key] = _in_user_code(location)
+        operation.location = known[key]
+
+
+def _in_user_code(location: ir.Location) -> ir.Location:
+    frames = list(_frames(location))
+    if not frames:
+        return location
+    places = ((frame, location_of(frame)) for frame in frames)
+    outside = (frame for frame, place in places if place and not _is_installed(place.filename))
+    frame = next(outside, frames[0])
+    name = next(_names(location), None)
+    if name is None:
+        return frame
+    return ir.Location.name(name, childLoc=frame, context=location.context)
+
+
+def _frames(location: ir.Location) -> Iterator[ir.Location]:
+    """Yield the file locations inside of a location, the innermost call first."""
+    _, inner = inner_locations(location)
+    if not inner and location_of(location) is not None:
+        yield location
+    for each in inner:
+        yield from _frames(each)
+
+
+def _names(location: ir.Location) -> Iterator[str]:
+    """Yield the names of a location and of those in it that it is called from."""
+    name, inner = inner_locations(location)
+    if name is not None:
+        yield name
+    for each in inner:
+        yield from _names(each)
+
+
+def _is_installed(filename: str) -> bool:
+    """Whether a file belongs to an installed package."""
+    return not {"dist-packages", "site-packages"}.isdisjoint(PurePath(filename).parts)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import terminator_of
-from pyshardy.irtools.defining_ops import defining_operation
+from pyshardy.irtools.constants import defining_operation
 from pyshardy.irtools.loops import trip_count
 from pyshardy.irtools.walks import operations_named
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS

@@ -12,8 +12,7 @@ import math
 from mlir_sdy.host import ir
 from mlir_sdy.model import ReductionOp
 from mlir_sdy.values import result_shardings_of
-from pyshardy.irtools.constants import is_zero_element, parts_of
-from pyshardy.irtools.defining_ops import defining_operation
+from pyshardy.irtools.constants import defining_operation, is_zero_element, parts_of
 from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.partition.op_facts.record import Completion, record_of
 from pyshardy.partition.op_facts.reduction_bodies import (

@@ -20,7 +20,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule, ReductionOp
 from mlir_sdy.values import get_sharding, look_through_barriers
 from pyshardy.cost.op_work import moving_work
-from pyshardy.irtools.defining_ops import defining_operation
+from pyshardy.irtools.constants import defining_operation
 from pyshardy.irtools.stablehlo_views import ConcatenateView, SliceView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.emit_exchange import emit_exchange

@@ -31,9 +31,8 @@ from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.call_graph import CallGraph, FunctionCloner
 from pyshardy.irtools.constants import use_sdy_constants
 from pyshardy.irtools.functions import has_static_shape, original_name
-from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.stablehlo_views import CallView, callee_of
-from pyshardy.irtools.walks import Place, operations_named, textual_order
+from pyshardy.irtools.walks import Place, may_occur_at_start, operations_named, textual_order
 from pyshardy.pipeline import register_pass
 from pyshardy.propagation.elementwise import (
     ELEMENTWISE_IF_SHAPES_EQUAL,

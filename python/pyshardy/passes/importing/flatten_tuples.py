@@ -15,7 +15,6 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import as_integer, as_text
 from mlir_sdy.host import ir, location_of, stablehlo
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
-from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.stablehlo_views import (
     INTERFACE,
     CustomCallView,
@@ -23,7 +22,7 @@ from pyshardy.irtools.stablehlo_views import (
     TupleElementView,
     function_type_of,
 )
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.pipeline import register_pass
 
 _CUSTOM_CALL = "stablehlo.custom_call"

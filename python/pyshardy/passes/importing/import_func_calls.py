@@ -28,10 +28,9 @@ from pyshardy.contracts.attributes import FUNCTION_CONTRACT
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, original_name
-from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.shardings import complete_list
 from pyshardy.irtools.stablehlo_views import callee_of
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.passes.importing.add_data_flow_edges import add_edges
 from pyshardy.pipeline import register_pass

@@ -38,8 +38,7 @@ from mlir_sdy.op_classes import view_as
 from mlir_sdy.symbols import MeshesInScope
 from mlir_sdy.values import manual_axes
 from pyshardy.irtools.analyses import mark_all_preserved
-from pyshardy.irtools.operation_names import may_occur_at_start
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.pipeline import register_pass
 
 

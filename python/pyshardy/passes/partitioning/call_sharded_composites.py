@@ -20,9 +20,8 @@ from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings, result_shardings_of
 from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.functions import functions_of
-from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.stablehlo_views import CompositeView, symbol_name
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.pipeline import register_pass
 
 _COMPOSITE = "stablehlo.composite"

@@ -40,9 +40,8 @@ from mlir_sdy.values import (
 )
 from mlir_sdy.verify.collectives import COLLECTIVES
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
-from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.partial.completion import (
     COMPLETING,

@@ -38,9 +38,8 @@ from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.loops import trip_count
-from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.invariant_computations import (
     MOST_BYTES,

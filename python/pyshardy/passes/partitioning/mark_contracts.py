@@ -21,9 +21,9 @@ from mlir_sdy.traversal import may_have_regions, operations_in
 from pyshardy.contracts.attributes import CONTRACTS, contract_of_attribute
 from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.functions import functions_of
-from pyshardy.irtools.operation_names import names_that_may_occur
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
 from pyshardy.irtools.tags import tagged
+from pyshardy.irtools.walks import names_that_may_occur
 from pyshardy.pipeline import register_pass
 
 CONTRACT_TAG = "contract"

@@ -25,7 +25,6 @@ from mlir_sdy.values import (
     sharded_operations,
 )
 from pyshardy.irtools.functions import functions_of, has_body, is_private
-from pyshardy.irtools.operation_names import names_at_start
 from pyshardy.irtools.shardings import result_kinds
 from pyshardy.irtools.stablehlo_views import (
     FunctionView,
@@ -40,7 +39,7 @@ from pyshardy.irtools.tensor_types import (
     shape_of,
     with_shape,
 )
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import names_at_start, operations_named
 from pyshardy.partition.function_context import READ_APART, FunctionContext
 from pyshardy.partition.op_facts.data_flow import (
     Source,

@@ -20,9 +20,8 @@ from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.collectives import first_free_channel
-from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.halo.computation import replace_with_manual_computation
 from pyshardy.partition.halo.form_lookup import exchanging_operations, form_of

@@ -28,10 +28,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import DimensionSharding, Mesh, TensorSharding, mesh_of
+from mlir_sdy.model import DimensionSharding, Mesh, Shape, TensorSharding, mesh_of
 from mlir_sdy.values import get_sharding, result_shardings_of
 from pyshardy.irtools.analyses import mark_all_preserved
-from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, splat_literal
 from pyshardy.irtools.stablehlo_views import (
     BroadcastView,
@@ -39,8 +38,8 @@ from pyshardy.irtools.stablehlo_views import (
     ConstantView,
     ScatterView,
 )
-from pyshardy.irtools.tensor_types import Shape, shape_of, with_element
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.tensor_types import shape_of, with_element
+from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.scatter_windows import window_dims

@@ -37,12 +37,11 @@ from mlir_sdy.values import (
     sharded_operations,
 )
 from pyshardy.irtools.analyses import mark_all_preserved
-from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.shardings import result_kinds
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import SliceView
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.pipeline import register_pass
 

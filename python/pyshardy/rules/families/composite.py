@@ -6,7 +6,7 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule, TensorMapping
 from mlir_sdy.symbols import enclosing_module
-from pyshardy.irtools.defining_ops import is_one_value
+from pyshardy.irtools.constants import is_one_value
 from pyshardy.rules.builder import identity_rule, pointwise
 from pyshardy.rules.lookup import ShardingRuleLookup
 from pyshardy.rules.registry import sharding_rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
-from pyshardy.irtools.defining_ops import behind_slice
+from pyshardy.irtools.constants import behind_slice
 from pyshardy.rules.builder import NEED_REPLICATION, PASS_THROUGH, PERMUTATION, RuleBuilder
 from pyshardy.rules.registry import sharding_rule
 from pyshardy.rules.signature import OperationSignature

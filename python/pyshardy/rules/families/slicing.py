@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
-from pyshardy.irtools.defining_ops import constant_integers
+from pyshardy.irtools.constants import constant_integers
 from pyshardy.rules.builder import NEED_REPLICATION, PASS_THROUGH, PERMUTATION, RuleBuilder
 from pyshardy.rules.registry import sharding_rule
 from pyshardy.rules.signature import OperationSignature

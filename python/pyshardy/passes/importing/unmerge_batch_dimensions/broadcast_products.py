@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from mlir_sdy.fold.pattern import is_used
 from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.model import Shape
 from pyshardy.irtools.constants import filled, splat_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import BroadcastView, DotView, TransposeView
-from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
+from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.irtools.walks import operations_named
 from pyshardy.passes.importing.unmerge_batch_dimensions.linked_dimensions import (
     ELEMENTWISE_NAMES,

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Sequence
 
 from mlir_sdy.fold.pattern import is_used
 from mlir_sdy.host import identity, ir
+from mlir_sdy.model import Shape
 from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.constants import filled, splat_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import set_fields
-from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
+from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.irtools.walks import operations_named
 from pyshardy.passes.importing.unmerge_batch_dimensions.linked_dimensions import (
     Parts,

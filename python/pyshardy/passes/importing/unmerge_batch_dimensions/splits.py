@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from pyshardy.irtools.tensor_types import Shape
+from mlir_sdy.model import Shape
 from pyshardy.passes.importing.unmerge_batch_dimensions.linked_dimensions import (
     Parts,
     SharedDimension,
