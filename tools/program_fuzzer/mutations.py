@@ -119,7 +119,7 @@ def _replace_token(rng: random.Random, text: str, other: str) -> str:
 
 
 def _swap_within(pattern: re.Pattern[str]) -> Mutation:
-    """Replace one match by another match, of the same program or the other one."""
+    """Replace a match by another match, of the same program or the second program."""
 
     def mutation(rng: random.Random, text: str, other: str) -> str:
         candidates = pattern.findall(rng.choice((text, text, text, other)))
@@ -129,7 +129,7 @@ def _swap_within(pattern: re.Pattern[str]) -> Mutation:
 
 
 def _replace_by(pattern: re.Pattern[str], replacements: tuple[str, ...]) -> Mutation:
-    """Replace one match by one of the replacements."""
+    """Replace a match by one of the replacements."""
     return lambda rng, text, _: _replace_one(rng, text, pattern, rng.choice(replacements))
 
 

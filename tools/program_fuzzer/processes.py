@@ -66,7 +66,7 @@ def outcomes(cases: Iterable[int], sampler: Sampler) -> Iterator[Outcome]:
 
 
 def _batch(cases: Sequence[int], sampler: Sampler) -> Iterator[Outcome]:
-    """Yield the outcomes of cases in one worker, up to the one that ends it."""
+    """Yield the outcomes of cases in a worker, up to the case that ends it."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

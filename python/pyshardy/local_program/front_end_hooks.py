@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What front ends add to partitioning and execution, so that these know no front end.
+"""Additions of front ends to partitioning and execution, which know no front end.
 
 A module that a front end has traced may refer to Python functions of the process, by an attribute
 of the module that copies and passes preserve. The front end registers under that attribute what is

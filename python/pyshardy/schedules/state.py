@@ -386,7 +386,7 @@ def _separate(argument: ir.Value, use: _Use) -> None:
 
 
 def _computed_operand(operation: ir.Operation, besides: int) -> int | None:
-    """Return the number of the first operand beside this that an operation computes, or None."""
+    """Return the number of the first operand but `besides` that an operation computes, or None."""
     for number, operand in enumerate(operation.operands):
         if number != besides and not isinstance(operand, ir.BlockArgument):
             return number

@@ -100,7 +100,7 @@ def _ctc_loss(
     blank: int,
     _zero_infinity: bool,
 ) -> tuple[Tensor, Tensor]:
-    """Return the negative logarithms of likelihoods, and those of paths up to each label."""
+    """Return the negative logarithms of likelihoods, and of the paths up to each label."""
     labels, may_skip = _labels(targets, blank)
     emitted = _emitted(log_probs, labels)
     place = torch.arange(labels.shape[1])
@@ -173,7 +173,7 @@ def _tensor(lengths: Any) -> Tensor:
 
 
 def _labels(targets: Tensor, blank: int) -> tuple[Tensor, Tensor]:
-    """Return the labels of sequences, and whether a path may skip the one before each."""
+    """Return the labels of sequences, and whether a path may skip the label before."""
     count = targets.shape[1]
     blanks = torch.full_like(targets, blank)
     between = torch.stack((blanks, targets), 2).reshape(targets.shape[0], 2 * count)
@@ -184,7 +184,7 @@ def _labels(targets: Tensor, blank: int) -> tuple[Tensor, Tensor]:
 
 
 def _rows(targets: Tensor, lengths: Sequence[int]) -> Tensor:
-    """Return the targets of each sequence, which are given one after another, with zeros behind."""
+    """Return the targets of each sequence, which are concatenated, with zeros behind."""
     if isinstance(lengths, torch.Tensor):
         message = "the targets of 'ctc_loss' are in one row, and their lengths aren't numbers"
         raise UsageError(error(f"{message}; give a matrix with a row for each sequence"))

@@ -132,7 +132,7 @@ def _functions_of(tensor: torch.Tensor, known: Mapping[Any, Any]) -> Iterator[An
 def stand_ins(
     values: Mapping[torch.Tensor, torch.Tensor],
 ) -> Iterator[dict[int, torch.Tensor]]:
-    """Use other tensors in the place of those of a module inside the `with` block.
+    """Replace the tensors of a module by other tensors inside the `with` block.
 
     Functions and hooks for autograd reach the tensors of a module by themselves.
 

@@ -312,7 +312,7 @@ def _after_shards(axes: Sequence[str], count: int, mesh: Mesh) -> int | None:
 def placements_of_sharding(
     sharding: TensorSharding | None, mesh: Mesh, shape: Sequence[int], name: str
 ) -> tuple[Placement, ...]:
-    """Return the placements of a tensor from its sharding, one for each axis of the mesh.
+    """Return the placements of a tensor from its sharding, by axes of the mesh.
 
     Args:
         sharding: the sharding; None if replicated.

@@ -260,7 +260,7 @@ class _Replacement:
         return any(self.positions.get(user, -1) > end for user in node.users)
 
     def _leads_to(self, node: Node, others: Sequence[Node]) -> bool:
-        """Whether a node is on the path to one of some others."""
+        """Whether a node is on the path to any of the given nodes."""
         return any(node in self.memory.path(other) for other in others)
 
     def _replace_later_uses(self, node: Node, new: Node, mutation: Node) -> None:

@@ -158,7 +158,7 @@ def kaiser_window(length: int, periodic: bool = True, beta: float = 12.0, **opti
 
 
 def _cosines(coefficients: Sequence[float], *args: Any, **options: Any) -> Tensor:
-    """Return a sum of cosines whose frequencies are multiples of each other."""
+    """Return a sum of cosines whose frequencies are multiples of the lowest."""
     angle = math.pi * _positions(*args, **options)
     first, *others = coefficients
     terms = (each * torch.cos(order * angle) for order, each in enumerate(others, 1))

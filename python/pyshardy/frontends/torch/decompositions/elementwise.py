@@ -52,7 +52,7 @@ def equal(self: Tensor, other: Tensor) -> Tensor:
 
 @decomposition("aten.fmax")
 def fmax(self: Tensor, other: Tensor) -> Tensor:
-    """Return the larger one of two numbers, or the one that isn't NaN."""
+    """Return the larger of two numbers, or the number that isn't NaN."""
     larger = torch.maximum(self, other)
     if not larger.is_floating_point():
         return larger
@@ -61,7 +61,7 @@ def fmax(self: Tensor, other: Tensor) -> Tensor:
 
 @decomposition("aten.fmin")
 def fmin(self: Tensor, other: Tensor) -> Tensor:
-    """Return the smaller one of two numbers, or the one that isn't NaN."""
+    """Return the smaller of two numbers, or the number that isn't NaN."""
     smaller = torch.minimum(self, other)
     if not smaller.is_floating_point():
         return smaller

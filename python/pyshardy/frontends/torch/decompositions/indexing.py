@@ -130,7 +130,7 @@ def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -
 def scatter_with_operation(
     self: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: str
 ) -> Tensor:
-    """Add elements to others, or multiply others by them."""
+    """Add elements to a tensor, or multiply its elements by them."""
     return torch.scatter_reduce(self, dim, index, src, {"add": "sum", "multiply": "prod"}[reduce])
 
 
@@ -153,7 +153,7 @@ def index_reduce(
     *,
     include_self: bool = True,
 ) -> Tensor:
-    """Reduce slices of a tensor with those of another one."""
+    """Reduce slices of a tensor with those of another tensor."""
     shape = [-1 if each == dim % self.dim() else 1 for each in range(self.dim())]
     indices = index.reshape(shape).expand(source.shape)
     return torch.scatter_reduce(self, dim, indices, source, reduce, include_self=include_self)

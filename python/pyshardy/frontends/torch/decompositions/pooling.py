@@ -101,7 +101,7 @@ def _avg_pool_backward(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Tensor:
-    """Add the gradients of all windows of each element, by a product for each dimension."""
+    """Add the gradients of all windows of an element, by a product for each dimension."""
     steps = [_of_dims(each, count) for each in (kernel_size, stride or kernel_size, padding)]
     result = grad_output if divisor_override is None else grad_output / divisor_override
     for dim in range(count):
@@ -270,7 +270,7 @@ for _count in (2, 3):
 
 
 def _shares(size: int, parts: int, dtype: torch.dtype) -> Tensor:
-    """Return the share of each of so many elements in the mean of each part."""
+    """Return the shares of so many elements in the means of parts."""
     starts, ends = (each.unsqueeze(1) for each in _parts(size, parts))
     column = torch.arange(size)
     return ((column >= starts) & (column < ends)).to(dtype) / (ends - starts).to(dtype)

@@ -96,7 +96,7 @@ def grid_sampler_backward(
 def _axes(
     value: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> list[_Axis]:
-    """Return the positions along the dimensions; those of a grid begin with the last one."""
+    """Return the positions along the dimensions; a grid begins with the last dimension."""
     axes: list[_Axis] = []
     for dim, size in enumerate(value.shape[2:]):
         position = grid[..., grid.shape[-1] - 1 - dim]
@@ -230,7 +230,7 @@ for _name in _FILTERS:
 
 
 def _weights(name: str, given: int, made: int, align_corners: bool, scale: float | None) -> Tensor:
-    """Return the weight of each element in each of those made, which add up to 1."""
+    """Return the weights of the elements in each new element, which add up to 1."""
     if align_corners:
         step = (given - 1) / (made - 1) if made > 1 else 0.0
     else:

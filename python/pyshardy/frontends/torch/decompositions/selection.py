@@ -34,7 +34,7 @@ def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tupl
 
 @decomposition("aten.median.dim")
 def median(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """Return the lower one of the elements in the middle; NaN if there is one."""
+    """Return the lower of the elements in the middle; NaN if an element is NaN."""
     values, indices = torch.sort(self, stable=True, dim=dim)
     position = torch.full_like(indices.narrow(dim, 0, 1), (self.shape[dim] - 1) // 2)
     if self.is_floating_point():
@@ -45,7 +45,7 @@ def median(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tenso
 
 @decomposition("aten.nanmedian.dim")
 def nanmedian(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """Return the lower one of the elements in the middle, without those that are NaN."""
+    """Return the lower of the elements in the middle, without those that are NaN."""
     if not self.is_floating_point():
         return median(self, dim, keepdim)
     values, indices = torch.sort(self, stable=True, dim=dim)
@@ -195,7 +195,7 @@ def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tens
 
 @decomposition("aten.cumsum")
 def cumsum(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    """Add the elements up to each one, the parts of complex numbers apart."""
+    """Return the cumulative sums, the parts of complex numbers apart."""
     value = self if dtype is None else self.to(dtype)
     if not value.is_complex():
         return torch.cumsum(self, dim, dtype=dtype)
@@ -204,7 +204,7 @@ def cumsum(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 
 @decomposition("aten.cumprod")
 def cumprod(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    """Multiply the elements up to each one."""
+    """Return the cumulative products."""
     value = _converted(self, dtype)
     return _scan(lambda a, b: (a[0] * b[0],), (value,), (torch.ones_like,), dim)[0]
 
@@ -224,13 +224,13 @@ def logcumsumexp(self: Tensor, dim: int) -> Tensor:
 
 @decomposition("aten.cummax")
 def cummax(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """Return the largest element up to each one, and its last position; NaN is the largest."""
+    """Return the cumulative maxima, and their last positions; NaN is the largest."""
     return _extremes(self, dim, torch.ge)
 
 
 @decomposition("aten.cummin")
 def cummin(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """Return the smallest element up to each one, and its last position; NaN is the smallest."""
+    """Return the cumulative minima, and their last positions; NaN is the smallest."""
     return _extremes(self, dim, torch.le)
 
 
@@ -267,7 +267,7 @@ def _scan(
     identities: tuple[Callable[[Tensor], Tensor], ...],
     dim: int,
 ) -> Any:
-    """Return the results of an associative function on all elements up to each one.
+    """Return the cumulative results of an associative function.
 
     In each of the logarithmic number of steps, each element is combined with the one before it at
     a distance that doubles.

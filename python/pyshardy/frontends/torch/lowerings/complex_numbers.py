@@ -165,7 +165,7 @@ def identity(build: LoweringBuilder, *_: Any, **__: Any) -> ir.Value:
 def choice(
     build: LoweringBuilder, condition: ir.Value, yes: ir.Value | complex, no: ir.Value | complex
 ) -> ir.Value:
-    """Return numbers of the one or the other tensor."""
+    """Return numbers of either of two tensors."""
     result = build.result_types[0]
     predicate = build.expanded(condition, shape_of(result))
     return build.select(predicate, *(_operand(build, each, result) for each in (yes, no)))
@@ -305,7 +305,7 @@ def _scale(size: int, normalization: int) -> float:
 def _transform(
     build: LoweringBuilder, value: ir.Value, dim: int, kind: str, size: int | None = None
 ) -> ir.Value:
-    """Transform along one dimension, which StableHLO requires to be the last one."""
+    """Transform along a dimension, which StableHLO requires to be the last."""
     rank = len(shape_of(value.type))
     dim %= rank
     order = [*(other for other in range(rank) if other != dim), dim]

@@ -41,7 +41,7 @@ def lu_factor(
 
 @lowering("aten.geqrf")
 def qr_factor(build: LoweringBuilder, matrix: ir.Value) -> Sequence[ir.Value]:
-    """Factor matrices into a triangular one and reflections, in one matrix."""
+    """Factor matrices into a triangular matrix and reflections, in one matrix."""
     shape = shape_of(matrix.type)
     scales = with_shape(matrix.type, [*shape[:-2], min(shape[-2:])])
     return _lapack(build, "geqrf", [matrix], [matrix.type, scales])

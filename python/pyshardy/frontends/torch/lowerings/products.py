@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Products of matrices, each as one operation without merged dimensions.
+"""Products of matrices, as single operations without merged dimensions.
 
 PyTorch merges the batch dimensions of products, and the importer broadcasts weights to them; either
 keeps batch dimensions and heads from being sharded by different axes. Products of groups of rows
@@ -189,7 +189,7 @@ def _ragged_dot(
     lhs_contracting: int,
     rhs_contracting: int,
 ) -> ir.Value:
-    """Build a product of groups of a matrix `lhs` with a matrix, or with one for each group.
+    """Build a product of groups of a matrix `lhs` with a matrix, or a matrix for each group.
 
     Args:
         build: builds the operations.

@@ -382,6 +382,6 @@ def _list(numbers: Numbers) -> list[int]:
 
 
 def _of_dims(numbers: Numbers, count: int) -> list[int]:
-    """Return a number for each dimension; one number stands for all."""
+    """Return a number for each dimension; a single number stands for all."""
     listed = _list(numbers)
     return listed * count if len(listed) == 1 else listed
