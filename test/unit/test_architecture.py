@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from layers import LEVELS, SOURCES, imports_of, late_imports, layer_of
+from layers import BUDGETS, LEVELS, SOURCES, imports_of, late_imports, layer_of, lines_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -125,6 +125,12 @@ def test_a_class_name_means_one_thing():
     )
     assert names
     assert not {name for name, count in names.items() if count > 1}
+
+
+def test_packages_keep_their_budgets():
+    packages = {path.parent.name for path in (ROOT / "python" / "pyshardy").glob("*/__init__.py")}
+    assert BUDGETS.keys() == packages
+    assert not {name: lines_of(name) for name in packages if lines_of(name) > BUDGETS[name]}
 
 
 def test_imports_are_found():
