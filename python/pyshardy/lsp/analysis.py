@@ -28,7 +28,7 @@ from pyshardy.cli.split_input import split_input
 from pyshardy.explain.program import ExplainedProgram, explain_program
 from pyshardy.irtools.named_values import DEFINITION, FUNCTION, name_of
 from pyshardy.irtools.tags import tagged, tags_of
-from pyshardy.irtools.tensor_types import element_bytes, shape_of, with_shape
+from pyshardy.irtools.tensor_types import shape_of, tensor_bytes, with_shape
 from pyshardy.lsp.facts import CollectiveFact, DiagnosticData, Facts, ValueFact
 from pyshardy.lsp.text_index import TextIndex
 
@@ -228,11 +228,11 @@ def _fact(
     sharding = get_sharding(value)
     nbytes, local_nbytes, local = 0, 0, value.type
     if isinstance(value.type, ir.RankedTensorType) and value.type.has_static_shape:
-        nbytes = local_nbytes = _nbytes(value.type)
+        nbytes = local_nbytes = tensor_bytes(value.type)
         mesh = None if sharding is None else mesh_of(sharding, meshes)
         if sharding is not None and mesh is not None and not mesh.is_maximal:
             local = with_shape(value.type, sharding.local_shape(shape_of(value.type), mesh))
-            local_nbytes = _nbytes(local)
+            local_nbytes = tensor_bytes(local)
     return ValueFact(
         key=key,
         name=name or name_of(value) or "",
@@ -248,13 +248,6 @@ def _fact(
         local_nbytes=local_nbytes,
         is_annotated=is_annotated,
     )
-
-
-def _nbytes(tensor: ir.Type) -> int:
-    count = element_bytes(tensor)
-    for size in shape_of(tensor):
-        count *= size
-    return count
 
 
 def _collectives(explained: ExplainedProgram) -> Iterator[CollectiveFact]:

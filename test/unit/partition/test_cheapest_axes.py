@@ -15,7 +15,7 @@ from pyshardy.partition.choice.cheapest_axes import FactorTensor, cheapest_facto
 from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
     Reshard,
-    local_elements,
+    shard_elements,
     reshard_bytes,
     reshard_cost,
 )
@@ -143,8 +143,8 @@ def test_completion_cost():
     assert cost((), scattered) == 0
 
 
-def test_local_elements_include_padding():
-    assert local_elements((10, 7), sharding("y", "x").dim_axes, MESH) == 3 * 4
+def test_shard_elements_include_padding():
+    assert shard_elements((10, 7), sharding("y", "x").dim_axes, MESH) == 3 * 4
 
 
 def test_the_time_of_work_is_a_maximum():

@@ -14,7 +14,6 @@ can be added up, and only the sum is completed:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -25,8 +24,8 @@ from mlir_sdy.model import AxisTuple, ReductionOp, lists_overlap, sort_and_merge
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.auto.strategies.costs import Collectives
-from pyshardy.auto.strategies.strategy import completions, is_even
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.auto.strategies.strategy import completions
+from pyshardy.irtools.tensor_types import is_even, shape_of, tensor_bytes
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.partial.linear_operations import has_booleans, linearity_of
 from pyshardy.partition.partial.reductions import completion_of
@@ -236,7 +235,7 @@ class PartialValues:
             options = self.operands_of(user)
             position = [*user.operands].index(value)
             own = next((option for option in options if position in option), ())
-            gains = len(own) > 1 or _bytes(user.results[0]) < _bytes(value)
+            gains = len(own) > 1 or tensor_bytes(user.results[0].type) < tensor_bytes(value.type)
             if own and is_free(user.results[0]) and (gains or user.results[0] in useful):
                 useful.add(value)
         self._users = {value: self._users[value] for value in useful}
@@ -276,7 +275,3 @@ def _is_sum(operation: ir.Operation, name: str) -> bool:
         return False
     completion = completion_of(operation)
     return completion is not None and completion.kinds == (ReductionOp.SUM,)
-
-
-def _bytes(value: ir.Value) -> int:
-    return element_bytes(value.type) * math.prod(shape_of(value.type))

@@ -25,7 +25,6 @@ outside of a branch is resharded in each branch that uses it.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 
 from mlir_sdy.discardable import has_discardable
@@ -50,7 +49,7 @@ from pyshardy.irtools.stablehlo_views import (
     function_type_of,
     symbol_name,
 )
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.irtools.tensor_types import shape_of, tensor_bytes
 from pyshardy.partition.op_facts.fusion import is_fused, is_used_once
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.types.single_device import single_device_sharding
@@ -324,7 +323,7 @@ class _Builder:
         key = found, leaves, fused, tuple(tuple(each.items()) for each in operands)
         known = self.with_partial.get(key)
         if known is None:
-            nbytes = element_bytes(result.type) * math.prod(shape)
+            nbytes = tensor_bytes(result.type)
             known = self.with_partial[key] = with_partial_results(
                 found, shape, nbytes, operands, self.of, leaves=leaves, is_fused=fused
             )

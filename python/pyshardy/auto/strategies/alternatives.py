@@ -26,7 +26,7 @@ from pyshardy.auto.strategies.strategy import (
     strategies_of_rule,
 )
 from pyshardy.cost.op_work import SizedOperation, TensorSize, TensorSizes, Work
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.irtools.tensor_types import element_bytes, shape_of, tensor_bytes
 from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.op_facts.record import record_of, rule_on_shards
 from pyshardy.partition.op_facts.work import elements_of_product, work_of
@@ -284,7 +284,7 @@ class AlternativesOf:
         """
         values = (*operation.operands, *operation.results)
         shapes = tuple(shape_of(each.type) for each in values)
-        sizes = tuple(element_bytes(each.type) * math.prod(shape_of(each.type)) for each in values)
+        sizes = tuple(tensor_bytes(each.type) for each in values)
         element = elements_of_product(operation.name, operation)
         key = "single device", operation.name, shapes, sizes, element, *fused
         known = self._known.get(key)

@@ -20,10 +20,11 @@ from mlir_sdy.model import AxisTuple, Mesh
 from pyshardy.auto.problem.arrays import Floats, Ints
 from pyshardy.auto.strategies.padding import traffic_of_reshard
 from pyshardy.auto.strategies.reshard_forms import ReshardForm, ReshardForms
-from pyshardy.auto.strategies.strategy import is_even, num_parts_of
+from pyshardy.auto.strategies.strategy import num_parts_of
 from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import Work
+from pyshardy.irtools.tensor_types import Shape, is_even
 from pyshardy.partition.halo.reshard import exchanging_reshard_collectives
 from pyshardy.partition.resharding.completions import completion_collectives
 from pyshardy.partition.resharding.cost import (
@@ -31,7 +32,6 @@ from pyshardy.partition.resharding.cost import (
     Reshard,
     reshard_collectives,
 )
-from pyshardy.partition.types.factor_axes import Shape
 from pyshardy.partition.types.steps import AxesPerDim
 
 Collectives = tuple[PlannedCollective, ...]

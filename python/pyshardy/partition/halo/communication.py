@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 from mlir_sdy.model import Mesh
 from mlir_sdy.model.communication import share_sent
+from pyshardy.irtools.tensor_types import Shape, shard_shape
 from pyshardy.partition.resharding.cost import PlannedCollective
 from pyshardy.partition.types.exchange_form import ExchangeForm
-from pyshardy.partition.types.factor_axes import FactorAxes, Shape
+from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.steps import AxesPerDim
 
 
@@ -75,10 +76,7 @@ def shard_sizes(
         shapes: the global shapes of the operands.
         mesh: the mesh.
     """
-    return [
-        [-(-size // mesh.axes_size(each)) for size, each in zip(shape, axes, strict=True)]
-        for shape, axes in zip(shapes, operands, strict=False)
-    ]
+    return [shard_shape(shape, axes, mesh) for shape, axes in zip(shapes, operands, strict=False)]
 
 
 def bytes_beside(

@@ -21,10 +21,10 @@ from functools import lru_cache
 from mlir_sdy.model import Mesh
 from pyshardy.cost.collectives import Traffic
 from pyshardy.cost.hardware import Hardware
+from pyshardy.irtools.tensor_types import Shape, padded_size
 from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
 from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_traffic
 from pyshardy.partition.resharding.cost import Reshard
-from pyshardy.partition.types.factor_axes import Shape
 from pyshardy.partition.types.reshapes import (
     Side,
     are_alike,
@@ -109,7 +109,7 @@ def wide_shapes(source: Side, target: Side, mesh: Mesh) -> tuple[Shape, Shape] |
         count = math.prod(source.shape[at] for at in group[0])
         rows = [count // source.shape[dim], count // target.shape[other]]
         unit = math.lcm(*rows) * num_shards
-        wanted = -(-count // unit) * unit
+        wanted = padded_size(count, unit)
         wide[0][dim], wide[1][other] = wanted // rows[0], wanted // rows[1]
         grows = (source.shape[dim], wide[0][dim]), (wide[1][other], target.shape[other])
         if not all(

@@ -12,6 +12,7 @@ from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding
 from pyshardy.cost.collectives import Traffic, permute_traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.stablehlo_views import FieldValues
+from pyshardy.irtools.tensor_types import Shape, size_of_shard
 from pyshardy.partition.halo.emit_exchange import emit_exchange
 from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.window import Window, WindowFootprint
@@ -20,7 +21,6 @@ from pyshardy.partition.resharding.cost import PlannedCollective
 from pyshardy.partition.types.device_axis import FillValue, PaddingContents
 from pyshardy.partition.types.exchange_form import Body, ExchangeForm
 from pyshardy.partition.types.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
-from pyshardy.partition.types.factor_axes import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class WindowedDim:
     def exchange_plan(self, num_shards: int) -> ExchangePlan:
         """Return the plan for the elements that each shard of the windows covers."""
         footprint = self.footprint(num_shards)
-        shard_size = -(-self.size // num_shards)
+        shard_size = size_of_shard(self.size, num_shards)
         required = RequiredRange(footprint.starts, footprint.lengths, range(self.size), shard_size)
         return plan_exchange(footprint.length, (required,), num_shards)
 

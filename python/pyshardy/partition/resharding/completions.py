@@ -27,13 +27,13 @@ from mlir_sdy.model import AxisTuple, Mesh, lists_overlap
 from mlir_sdy.model.communication import share_sent
 from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.hardware import Hardware
+from pyshardy.irtools.tensor_types import Shape, is_even
 from pyshardy.partition.resharding.cost import (
     PlannedCollective,
     Reshard,
     elements_padded_for,
     reshard_collectives,
 )
-from pyshardy.partition.types.factor_axes import Shape
 from pyshardy.partition.types.steps import AllGather, AllSlice, AxesPerDim
 
 _MOST_CANDIDATES = 256
@@ -170,7 +170,7 @@ def scatterings(
         axes = [*start]
         for axis, dim in zip(missing, places, strict=True):
             axes[dim] = (*axes[dim], axis)
-        if all(size % mesh.axes_size(own) == 0 for size, own in zip(shape, axes, strict=True)):
+        if is_even(shape, axes, mesh):
             yield tuple(axes)
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,8 +12,8 @@ from mlir_sdy.model.communication import share_sent
 from mlir_sdy.model.hashing import HashSlot, hash_once
 from pyshardy.cost.collectives import Traffic, collective_traffic
 from pyshardy.cost.hardware import Hardware
+from pyshardy.irtools.tensor_types import Shape, padded_size, shard_elements
 from pyshardy.partition.resharding.plan import plan_reshard
-from pyshardy.partition.types.factor_axes import Shape
 from pyshardy.partition.types.steps import (
     AllGather,
     AllSlice,
@@ -42,13 +41,6 @@ class PlannedCollective:
     sent: float
 
 
-def local_elements(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> int:
-    """Return the number of elements of a shard, padding included."""
-    return math.prod(
-        -(-size // mesh.axes_size(refs)) for size, refs in zip(shape, axes, strict=True)
-    )
-
-
 def elements_padded_for(shape: Shape, axes: AxesPerDim, others: AxesPerDim, mesh: Mesh) -> int:
     """Return the elements of a shard whose unsharded dimensions are padded for a step of a reshard.
 
@@ -61,10 +53,10 @@ def elements_padded_for(shape: Shape, axes: AxesPerDim, others: AxesPerDim, mesh
         mesh: the mesh.
     """
     padded = tuple(
-        _padded(size, mesh.axes_size(other)) if other and not own else size
+        padded_size(size, mesh.axes_size(other)) if other and not own else size
         for size, own, other in zip(shape, axes, others, strict=True)
     )
-    return local_elements(padded, axes, mesh)
+    return shard_elements(padded, axes, mesh)
 
 
 @hash_once
@@ -114,7 +106,7 @@ def reshard_collectives(reshard: Reshard) -> tuple[PlannedCollective, ...]:
             group = mesh.axes_size(refs)
         share = share_sent(kind, group)
         if share:
-            elements = local_elements(shape, axes, mesh)
+            elements = shard_elements(shape, axes, mesh)
             if kind == "all_to_all":
                 elements = elements_padded_for(shape, axes, step.result, mesh)
             sent = reshard.nbytes * elements * float(share)
@@ -168,13 +160,9 @@ def _moves_padding(shape: Shape, source: AxesPerDim, target: AxesPerDim, mesh: M
     for size, before, after in zip(shape, source, target, strict=True):
         if before and after and before != after:
             shards = [mesh.axes_size(axes) for axes in (before, after)]
-            if len({_padded(size, count) for count in shards}) > 1:
+            if len({padded_size(size, count) for count in shards}) > 1:
                 return True
     return False
-
-
-def _padded(size: int, num_shards: int) -> int:
-    return -(-size // num_shards) * num_shards
 
 
 def _kind_and_axes(step: ReshardStep, before: AxesPerDim) -> tuple[str, Sequence[AxisRef]]:

@@ -13,7 +13,6 @@ Each collective has a latency and waits for the slowest device.
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from dataclasses import dataclass, field
 from mlir_sdy.host import identity, ir
 from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.stablehlo_views import CollectiveView, CustomCallView
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.irtools.tensor_types import tensor_bytes
 from pyshardy.pipeline import register_pass
 
 _VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce"})
@@ -133,7 +132,7 @@ class _Plan:
     ) -> _Bundle:
         """Return the bundle of a collective, which may be a new one."""
         key = _kind(operation)
-        nbytes = sum(map(_nbytes, operation.operands))
+        nbytes = sum(tensor_bytes(operand.type) for operand in operation.operands)
         bundle = open_bundles.get(key)
         if bundle is None or bundle.nbytes + nbytes > max_bytes or bundle in _closure(waits):
             bundle = open_bundles[key] = _Bundle()
@@ -210,10 +209,6 @@ def _kind(operation: ir.Operation) -> Hashable:
     )
     element_types = {ir.ShapedType(value.type).element_type for value in operation.operands}
     return operation.name, attributes, bodies, tuple(map(hash, element_types))
-
-
-def _nbytes(value: ir.Value) -> int:
-    return element_bytes(value.type) * math.prod(shape_of(value.type))
 
 
 def _combine(members: list[ir.Operation], last: ir.Operation) -> None:

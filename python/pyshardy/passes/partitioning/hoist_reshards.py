@@ -39,7 +39,7 @@ from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.loops import trip_count
 from pyshardy.irtools.operation_names import may_occur_at_start
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_bytes
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.invariant_computations import (
@@ -48,7 +48,6 @@ from pyshardy.partition.op_facts.invariant_computations import (
 )
 from pyshardy.partition.resharding.cost import (
     Reshard,
-    local_elements,
     reshard_cost,
 )
 from pyshardy.partition.types.steps import AxesPerDim
@@ -229,8 +228,7 @@ class _Hoisting:
         mesh = None if sharding is None else mesh_of(sharding, self.meshes)
         if sharding is None or mesh is None or not has_static_shape(value.type):
             return 0
-        shape = shape_of(value.type)
-        return local_elements(shape, sharding.dim_axes, mesh) * element_bytes(value.type)
+        return shard_bytes(value.type, sharding.dim_axes, mesh)
 
 
 def _returns_elsewhere(terminator: ir.Operation, argument: ir.Value, index: int) -> bool:
