@@ -11,11 +11,11 @@ from test_factor_axes import rule
 
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Link, load_hardware
+from pyshardy.irtools.tensor_types import shard_elements
 from pyshardy.partition.choice.cheapest_axes import FactorTensor, cheapest_factor_axes
 from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
     Reshard,
-    shard_elements,
     reshard_bytes,
     reshard_cost,
 )

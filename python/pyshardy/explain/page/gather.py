@@ -85,7 +85,7 @@ def _collective(
     explanation: CollectiveExplanation, program: Program, hardware: Hardware
 ) -> CollectiveData:
     one, made = explanation.collective, explanation.made
-    times = 1 if one.repetitions is None else one.repetitions
+    times = one.assumed_repetitions
     decisions = [] if made is None else [_decision("definition", made, program)]
     decisions += [_decision("use", each, program) for each in explanation.wanted]
     return CollectiveData(

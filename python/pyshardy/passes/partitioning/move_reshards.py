@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import TensorSharding, lists_overlap, sort_and_merge
 from mlir_sdy.values import get_sharding, set_result_shardings_of
-from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
@@ -234,12 +233,7 @@ class _AxisMover:
             nbytes = [element_bytes(value.type) for value in operands]
             collectives = exchange_collectives(form, factors, axes, shapes, nbytes, region.mesh)
             if collectives is not None:
-                return sum(
-                    collective_traffic(
-                        each.kind, each.group_size, each.sent, each.axes, self._hardware
-                    ).seconds
-                    for each in collectives
-                )
+                return sum(each.traffic(self._hardware).seconds for each in collectives)
         permuted = member.rule.permutation_factors
         gathered = tuple(() if at in permuted else each for at, each in enumerate(factors))
         return sum(
