@@ -95,7 +95,7 @@ class PlannedCollective:
 
 
 def traffic_of(collectives: Iterable[PlannedCollective], hardware: Hardware) -> Traffic:
-    """Return the time of several collectives, one after the other."""
+    """Return the time of collectives that run in sequence."""
     return sum((each.traffic(hardware) for each in collectives), Traffic())
 
 

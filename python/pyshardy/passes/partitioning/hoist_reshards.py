@@ -37,7 +37,7 @@ from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.functions import has_static_shape
-from pyshardy.irtools.loops import trip_count
+from pyshardy.irtools.loops import least_trips
 from pyshardy.irtools.operation_names import may_occur_at_start
 from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_bytes
 from pyshardy.irtools.walks import operations_named
@@ -119,8 +119,7 @@ class _Hoisting:
 
     def visit(self, loop: ir.Operation) -> None:
         """Move reshards out of the body of a loop."""
-        trips = trip_count(loop)
-        if trips is not None and trips <= 1:
+        if least_trips(loop) <= 1:
             return
         body = loop.regions[1].blocks[0]
         hoist_invariant_reshards(
