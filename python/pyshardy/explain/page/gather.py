@@ -78,7 +78,7 @@ def _partitioned_text(explained: ExplainedProgram) -> TextData:
 def _collectives(explained: ExplainedProgram) -> Iterator[CollectiveData]:
     program = explained.record.engine.program
     for explanation in explained.collectives:
-        yield _collective(explanation, program, explained.hardware)
+        yield _collective(explanation, program, explained.report_hardware)
 
 
 def _collective(
