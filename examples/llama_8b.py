@@ -162,7 +162,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--layers", type=int, default=32, help="number of layers (default: 32)")
     parser.add_argument("--batch", type=int, default=64, help="sequences (default: 64)")
-    parser.add_argument("--hardware", default="h100", help="preset or TOML file (default: h100)")
+    parser.add_argument(
+        "--hardware",
+        default="h100",
+        help="of the estimate, and of the plan with --auto (default: h100)",
+    )
     parser.add_argument("--auto", action="store_true", help="find shardings automatically")
     parser.add_argument("--memory", default="80GB", help="of a device, for --auto (default: 80GB)")
     parser.add_argument(
@@ -184,7 +188,7 @@ def main():
         rich.print(plan.check().table())
         return
     start = time.perf_counter()
-    explained = sdy.explain(trace(args.layers, args.batch), hardware=args.hardware)
+    explained = sdy.explain(trace(args.layers, args.batch), report_hardware=args.hardware)
     seconds = time.perf_counter() - start
     for axes, group in explained.collectives.by_axes().items():
         for kind, collectives in group.by_kind().items():

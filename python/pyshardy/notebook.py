@@ -52,14 +52,14 @@ class ShardingMagics(Magics):
     """The magics of the extension."""
 
     @magic_arguments()
-    @argument("--hardware", default="h100", help="hardware of the cost estimate")
-    @argument("--plan-hardware", default="default", help="hardware to partition for")
+    @argument("--hardware", default="default", help="hardware to partition for")
+    @argument("--report-hardware", help="hardware of the cost estimate, if it is another")
     @argument("--name", default="explanation", help="variable that gets the explanation")
     @cell_magic
     def sdy(self, line: str, cell: str) -> ProgramExplanation | None:
         """Partition and explain the program in the cell: MLIR, or an expression of Python."""
         arguments = parse_argstring(self.sdy, line)
-        hardware = {"hardware": arguments.hardware, "plan_hardware": arguments.plan_hardware}
+        hardware = {"hardware": arguments.hardware, "report_hardware": arguments.report_hardware}
         try:
             found = cell if _MLIR.search(cell) else self._value_of(cell)
             if not isinstance(found, ProgramExplanation):

@@ -33,9 +33,9 @@ def result_of(shell, cell):
 
 
 def test_mlir(shell, capsys):
-    found = result_of(shell, f"%%sdy --name=plan --hardware=tpu-v5e\n{PROGRAM}")
+    found = result_of(shell, f"%%sdy --name=plan --report-hardware=tpu-v5e\n{PROGRAM}")
     assert found is shell.user_ns["plan"]
-    assert found.hardware == sdy.load_hardware("tpu-v5e")
+    assert found.report_hardware == sdy.load_hardware("tpu-v5e")
     assert [each.collective.kind for each in found.collectives] == ["all_reduce"]
     assert "<summary>Program of each device</summary>" in found._repr_html_()
     capsys.readouterr()

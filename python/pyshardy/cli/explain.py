@@ -59,13 +59,14 @@ class ExplainFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
     )
     collectives: bool = flag(False, "explain each collective in detail")
     hardware: str = flag(
-        "h100",
-        "hardware for cost estimates: a preset or a TOML file (default: %(default)s)",
+        "default",
+        "hardware that the program is partitioned for: a preset or a TOML file "
+        "(default: %(default)s)",
         "NAME|FILE.toml",
     )
-    plan_hardware: str = flag(
-        "default",
-        "hardware that the program is partitioned for, as in sdy-run (default: %(default)s)",
+    report_hardware: str | None = flag(
+        None,
+        "hardware for cost estimates (default: that of --hardware, or h100 without it)",
         "NAME|FILE.toml",
     )
     diff: str = flag("", "compare costs and shardings with those of another plan", "FILE")
@@ -136,12 +137,12 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.backends.xla.text import text_to_partition  # noqa: PLC0415
     from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
-    from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
     from pyshardy.explain.against_xla import against_xla  # noqa: PLC0415
     from pyshardy.explain.cost_difference import compare  # noqa: PLC0415
     from pyshardy.explain.page.render import render_page  # noqa: PLC0415
+    from pyshardy.explain.program import report_hardware_of  # noqa: PLC0415
 
-    hardware = load_hardware(arguments.hardware)
+    hardware = report_hardware_of(arguments.hardware, arguments.report_hardware)
     title = shown_name(arguments.file)
     module = read_program(arguments.file, tool, arguments.mesh)
     annotated = text_to_partition(module) if arguments.against_xla else ""
@@ -276,7 +277,9 @@ def _what_if(arguments: ExplainFlags, tool: Tool) -> WhatIf:
 
     module = read_program(arguments.file, tool, arguments.mesh)
     with rule_flags_applied(arguments):
-        return whatif(module, hardware=arguments.hardware, plan_hardware=arguments.plan_hardware)
+        return whatif(
+            module, hardware=arguments.hardware, report_hardware=arguments.report_hardware
+        )
 
 
 def _explained(
@@ -292,8 +295,8 @@ def _explained(
     with activity("partitioning"), rule_flags_applied(arguments):
         return explain_with_contracts(
             module,
-            hardware=arguments.plan_hardware,
-            cost_hardware=arguments.hardware,
+            hardware=arguments.hardware,
+            report_hardware=arguments.report_hardware,
             title=title,
             marks_operations=bool(arguments.value),  # which takes time
             on_propagated=on_propagated,
@@ -308,7 +311,7 @@ def _plan(module: ir.Module, arguments: ExplainFlags) -> Plan:
 
     with activity("partitioning"), rule_flags_applied(arguments):
         plan = load_schedule(arguments.schedule).apply(
-            module, hardware=arguments.hardware, plan_hardware=arguments.plan_hardware
+            module, hardware=arguments.hardware, report_hardware=arguments.report_hardware
         )
     if not arguments.json:
         Printer().tables(plan.tables())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The communication time of collectives: bytes, steps and seconds.
+"""The communication of collectives: bytes, steps and seconds.
 
 | part      | time                                                                          |
 |-----------|-------------------------------------------------------------------------------|
@@ -9,10 +9,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
+from mlir_sdy.model import AxisRef, Mesh
 from pyshardy.cost.hardware import Hardware
+
+_SHARES: dict[str, Callable[[int], Fraction]] = {
+    "all_gather": lambda n: Fraction(n - 1),
+    "all_reduce": lambda n: Fraction(2 * (n - 1), n),
+    "all_slice": lambda _: Fraction(0),
+    "all_to_all": lambda n: Fraction(n - 1, n),
+    "collective_broadcast": lambda n: Fraction(min(n - 1, 1)),
+    "collective_permute": lambda n: Fraction(min(n, 1)),
+    "reduce_scatter": lambda n: Fraction(n - 1, n),
+}
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -36,41 +48,77 @@ class Traffic:
         return self.transfer + self.latency
 
 
-def collective_traffic(
-    kind: str, group_size: int, sent: float, axes: Iterable[str], hardware: Hardware
-) -> Traffic:
-    """Return the time of a collective.
+@dataclass(frozen=True, slots=True)
+class PlannedCollective:
+    """A collective that a program will have.
+
+    Attributes:
+        kind: the collective, without its dialect.
+        group_size: the number of devices that exchange data with each other.
+        axes: the names of the axes along which they are.
+        sent: the bytes that a device sends.
+    """
+
+    kind: str
+    group_size: int
+    axes: tuple[str, ...]
+    sent: float
+
+    @classmethod
+    def along(
+        cls, kind: str, axes: Sequence[AxisRef], nbytes: float, mesh: Mesh
+    ) -> PlannedCollective:
+        """Return the collective of an operand along axes of a mesh.
+
+        Args:
+            kind: the collective, without its dialect.
+            axes: the axes along which devices exchange data.
+            nbytes: the bytes of the operand on a device.
+            mesh: the mesh of the axes.
+        """
+        group = mesh.total_size if kind == "collective_permute" else mesh.axes_size(axes)
+        names = tuple(dict.fromkeys(axis.name for axis in axes))
+        return cls(kind, group, names, nbytes * float(share_sent(kind, group)))
+
+    def traffic(self, hardware: Hardware) -> Traffic:
+        """Return the time of the collective.
+
+        Example: an `all_gather` of 1,000 bytes from each of 4 devices, along a link of 1e9 bytes
+        per second and a latency of 1e-6 seconds, sends 3,000 bytes in 3 steps: 3e-6 + 3e-6 seconds.
+        """
+        steps = num_steps(self.kind, self.group_size)
+        if not steps:
+            return Traffic()
+        link = hardware.slowest_link(self.axes)
+        latency = hardware.seconds_per_collective + steps * link.seconds_to_start
+        return Traffic(self.sent / link.bytes_per_second, latency)
+
+
+def traffic_of(collectives: Iterable[PlannedCollective], hardware: Hardware) -> Traffic:
+    """Return the time of collectives that run in sequence."""
+    return sum((each.traffic(hardware) for each in collectives), Traffic())
+
+
+def share_sent(kind: str, group_size: int) -> Fraction:
+    """Return the minimum that a device sends in a collective, as a multiple of its operand.
+
+    In a group of *n* devices:
+
+    | kind                   | share       | explanation                 |
+    |------------------------|-------------|-----------------------------|
+    | `all_gather`           | n - 1       | (n - 1) / n of its result   |
+    | `all_reduce`           | 2 (n - 1)/n | a reduce-scatter and gather |
+    | `all_slice`            | 0           | each device has its part    |
+    | `all_to_all`           | (n - 1)/n   | all but the own part        |
+    | `collective_broadcast` | 1           | 0 in groups of one          |
+    | `collective_permute`   | 1           | 0 if no device sends        |
+    | `reduce_scatter`       | (n - 1)/n   | all but the own part        |
 
     Args:
         kind: the collective, without its dialect.
         group_size: the number of devices that exchange data with each other.
-        sent: the bytes that a device sends.
-        axes: the names of the mesh axes along which devices communicate.
-        hardware: the devices and links.
-
-    Example: an `all_gather` of 1,000 bytes from each of 4 devices, along a link of 1e9 bytes per
-    second and a latency of 1e-6 seconds, sends 3,000 bytes in 3 steps: 3e-6 + 3e-6 seconds.
     """
-    steps = num_steps(kind, group_size)
-    if not steps:
-        return Traffic()
-    link = hardware.slowest_link(axes)
-    latency = hardware.seconds_per_collective + steps * link.seconds_to_start
-    return Traffic(sent / link.bytes_per_second, latency)
-
-
-def permute_traffic(count: int, sent: float, axes: Iterable[str], hardware: Hardware) -> Traffic:
-    """Return the time of several permutes.
-
-    Args:
-        count: the number of permutes.
-        sent: the bytes that a device sends in all of them.
-        axes: the names of the mesh axes along which devices communicate.
-        hardware: the devices and links.
-    """
-    link = hardware.slowest_link(axes)
-    latency = count * (hardware.seconds_per_collective + link.seconds_to_start)
-    return Traffic(sent / link.bytes_per_second, latency)
+    return _SHARES[kind](group_size)
 
 
 def num_steps(kind: str, group_size: int) -> int:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.stablehlo_views import ProductView
-from pyshardy.irtools.tensor_types import bytes_of, element_type_of
+from pyshardy.irtools.tensor_types import bytes_of, element_type_of, tensor_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _size_of(value_type: ir.Type) -> TensorSize:
     if not isinstance(value_type, ir.RankedTensorType) or not value_type.has_static_shape:
         return TensorSize(0, 0)
     elements = math.prod(value_type.shape)
-    return TensorSize(elements, elements * bytes_of(value_type.element_type))
+    return TensorSize(elements, tensor_bytes(value_type))
 
 
 WorkFunction = Callable[[SizedOperation], Work]

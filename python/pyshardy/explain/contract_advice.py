@@ -19,7 +19,7 @@ from pyshardy.contracts.contract import Contract
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.checked_advice import CheckedAdvice
-from pyshardy.explain.program import COST_HARDWARE, ExplainedProgram, explain_program
+from pyshardy.explain.program import ExplainedProgram, explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.explain.what_if import WhatIf, whatif
 from pyshardy.pipeline import PipelineError
@@ -51,7 +51,7 @@ def explain_with_contracts(
     module: ir.Module,
     *,
     hardware: Hardware | str = DEFAULT_HARDWARE,
-    cost_hardware: Hardware | str = COST_HARDWARE,
+    report_hardware: Hardware | str | None = None,
     title: str = "program",
     options: PropagationOptions | None = None,
     marks_operations: bool = True,
@@ -64,7 +64,7 @@ def explain_with_contracts(
         UsageError: as for `explain_program`.
     """
     annotated = copy_with_contracts(module)
-    keywords: dict[str, Any] = {"hardware": hardware, "cost_hardware": cost_hardware}
+    keywords: dict[str, Any] = {"hardware": hardware, "report_hardware": report_hardware}
     try:
         return explain_program(
             module,
@@ -90,7 +90,7 @@ def add_advice(
     annotated: ir.Module,
     *,
     hardware: Hardware | str = DEFAULT_HARDWARE,
-    cost_hardware: Hardware | str = COST_HARDWARE,
+    report_hardware: Hardware | str | None = None,
 ) -> None:
     """Add constraints that help to the error of a program that violates its own contracts.
 
@@ -98,11 +98,11 @@ def add_advice(
         failure: the error of partitioning it; others aren't changed.
         annotated: the program before propagation.
         hardware: the hardware that it was partitioned for.
-        cost_hardware: the hardware of the cost estimate.
+        report_hardware: the hardware of the cost estimate.
     """
     if not is_violation(failure):
         return
-    what_if = whatif(annotated, hardware=cost_hardware, plan_hardware=hardware)
+    what_if = whatif(annotated, hardware=hardware, report_hardware=report_hardware)
     reasons = {one.collective.summary(): str(one) for one in what_if.explained.collectives}
     *others, last = (
         replace(each, notes=tuple(_with_reason(told, reasons) for told in each.notes))

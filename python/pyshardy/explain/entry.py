@@ -14,7 +14,7 @@ from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.any_program import LoweredByJax, TracingArguments, module_of
 from pyshardy.explain.contract_advice import explain_with_contracts
-from pyshardy.explain.program import COST_HARDWARE, explain_program
+from pyshardy.explain.program import explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.program import PartitionedProgram
 
@@ -41,8 +41,8 @@ def explain(
     mesh: Mesh | MeshOfJax | None = None,
     in_shardings: Any = None,
     out_shardings: Any = None,
-    hardware: Hardware | str = COST_HARDWARE,
-    plan_hardware: Hardware | str = DEFAULT_HARDWARE,
+    hardware: Hardware | str = DEFAULT_HARDWARE,
+    report_hardware: Hardware | str | None = None,
     **options: Unpack[PropagationOptions],
 ) -> ProgramExplanation:
     """Propagate and partition a program, and explain its shardings and collectives.
@@ -66,8 +66,11 @@ def explain(
         in_shardings: the shardings of the arguments of a function; for a module of PyTorch, the
             shardings by patterns of names.
         out_shardings: the shardings of the results of a function.
-        hardware: the hardware of the cost estimate: a preset, a TOML file, or a value.
-        plan_hardware: the hardware that the program is partitioned for, as in `partition`.
+        hardware: the hardware that the program is partitioned for, as in `partition`; not for a
+            partitioned program.
+        report_hardware: the hardware of the cost estimate: a preset, a TOML file, or a value. By
+            default it is that for which the program is partitioned, or an H100 if this is the
+            default.
         options: the options of `sdy-propagation-pipeline`.
 
     Raises:
@@ -85,26 +88,31 @@ def explain(
     }
     if isinstance(program, PartitionedProgram):
         TracingArguments(args, **keywords).check_none()
-        return _explain_partitioned(program, hardware, options)
+        if hardware != DEFAULT_HARDWARE:
+            reason = "the program is partitioned for its hardware already"
+            raise UsageError(error(f"{reason}: pass report_hardware for the cost estimate"))
+        return _explain_partitioned(program, report_hardware, options)
     module, title = module_of(program, *args, **keywords)
     explained = explain_with_contracts(
-        module, hardware=plan_hardware, cost_hardware=hardware, title=title, options=options
+        module, hardware=hardware, report_hardware=report_hardware, title=title, options=options
     )
     return ProgramExplanation.of(explained)
 
 
 def _explain_partitioned(
-    program: PartitionedProgram, hardware: Hardware | str, options: PropagationOptions
+    program: PartitionedProgram,
+    report_hardware: Hardware | str | None,
+    options: PropagationOptions,
 ) -> ProgramExplanation:
     """Explain the module that a program was made from, partitioned by the same options."""
     if program.origin is None:
         raise UsageError(error("it is unknown what the program was partitioned from"))
     partition_options = dict(program.origin.options)
-    plan_hardware = partition_options.pop("hardware", DEFAULT_HARDWARE)
+    hardware = partition_options.pop("hardware", DEFAULT_HARDWARE)
     explained = explain_program(
         module_of(program.origin.module)[0],
-        hardware=str(plan_hardware),
-        cost_hardware=hardware,
+        hardware=str(hardware),
+        report_hardware=report_hardware,
         options=options,
         partition_options=cast("PartitionOptions", partition_options),
     )

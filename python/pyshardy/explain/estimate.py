@@ -22,7 +22,6 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import SCALAR_BODIES
-from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.hardware import Hardware, warn_of_unknown_axes
 from pyshardy.cost.op_work import SizedOperation, Work
 from pyshardy.display import Displayed, Table, counted, seconds_text
@@ -128,7 +127,7 @@ def estimate(
     bytes_by_axes: defaultdict[str, int] = defaultdict(int)
     seconds_by_kind: defaultdict[str, float] = defaultdict(float)
     for collective in program.collectives:
-        times = 1 if collective.repetitions is None else collective.repetitions
+        times = collective.assumed_repetitions
         axes = ", ".join(collective.axes or ("other groups",))
         seconds = times * seconds_of(collective, hardware)
         seconds_by_axes[axes] += seconds
@@ -153,10 +152,7 @@ def estimate(
 
 def seconds_of(collective: Collective, hardware: Hardware) -> float:
     """Return the time of one execution of a collective."""
-    one = collective
-    return collective_traffic(
-        one.kind, one.group_size, one.nbytes_sent, one.axis_names, hardware
-    ).seconds
+    return collective.planned.traffic(hardware).seconds
 
 
 def _computation(

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from pyshardy.pipelines.propagation import PropagationOptions
 
 
-COST_HARDWARE = "h100"
-"""The hardware of cost estimates."""
+_REPORT_HARDWARE = "h100"
+"""The hardware of reports on programs that are partitioned for the default."""
 
 _OTHER_GROUPS = "other groups"
 """The name for the axes of collectives whose groups don't correspond to axes."""
@@ -48,7 +48,7 @@ class ExplainedProgram(Displayed):
         program: the partitioned program.
         recorder: the record of its partitioning.
         values: the values of the propagated module by their names.
-        hardware: the hardware of the cost estimate.
+        report_hardware: the hardware of the cost estimate.
         title: the name of the program.
     """
 
@@ -57,7 +57,7 @@ class ExplainedProgram(Displayed):
     program: PartitionedProgram
     recorder: MoveRecorder
     values: NamedValues
-    hardware: Hardware
+    report_hardware: Hardware
     title: str
 
     @cached_property
@@ -80,7 +80,7 @@ class ExplainedProgram(Displayed):
     @cached_property
     def cost(self) -> Estimate:
         """The estimated time, operations, bytes and memory of a run on each device."""
-        return estimate(self.program, self.hardware, self.resource_use)
+        return estimate(self.program, self.report_hardware, self.resource_use)
 
     @cached_property
     def resource_use(self) -> ResourceUse:
@@ -140,7 +140,7 @@ def explain_program(
     module: ir.Module,
     *,
     hardware: Hardware | str = DEFAULT_HARDWARE,
-    cost_hardware: Hardware | str = COST_HARDWARE,
+    report_hardware: Hardware | str | None = None,
     title: str = "program",
     options: PropagationOptions | None = None,
     partition_options: PartitionOptions | None = None,
@@ -155,7 +155,7 @@ def explain_program(
     Args:
         module: the annotated program, which is propagated in place.
         hardware: the hardware that the program is partitioned for; see `partition`.
-        cost_hardware: the hardware of the cost estimate.
+        report_hardware: the hardware of the cost estimate; see `report_hardware_of`.
         title: the name of the program.
         options: the options of `sdy-propagation-pipeline`.
         partition_options: the options of `sdy-partition-pipeline`.
@@ -179,7 +179,7 @@ def explain_program(
         record,
         values,
         hardware=hardware,
-        cost_hardware=cost_hardware,
+        report_hardware=report_hardware,
         title=title,
         partition_options=partition_options,
     )
@@ -191,7 +191,7 @@ def explain_propagated(
     values: NamedValues,
     *,
     hardware: Hardware | str = DEFAULT_HARDWARE,
-    cost_hardware: Hardware | str = COST_HARDWARE,
+    report_hardware: Hardware | str | None = None,
     title: str = "program",
     partition_options: PartitionOptions | None = None,
 ) -> ExplainedProgram:
@@ -202,7 +202,7 @@ def explain_propagated(
         record: the record of its propagation.
         values: its values by name.
         hardware: as in `explain_program`, like the other arguments.
-        cost_hardware: the hardware of the cost estimate.
+        report_hardware: the hardware of the cost estimate; see `report_hardware_of`.
         title: the name of the program.
         partition_options: the options of `sdy-partition-pipeline`.
 
@@ -210,12 +210,31 @@ def explain_propagated(
         PipelineError: partitioning fails.
         UsageError: the program has no mesh or no entry; there is no such option or hardware.
     """
-    model = load_hardware(cost_hardware) if isinstance(cost_hardware, str) else cost_hardware
+    model = report_hardware_of(hardware, report_hardware)
     recorder = MoveRecorder(module)
     program = partition(
         module, hardware=hardware, instrumentation=[recorder], **(partition_options or {})
     )
     return ExplainedProgram(module, record, program, recorder, values, model, title)
+
+
+def report_hardware_of(
+    hardware: Hardware | str, report_hardware: Hardware | str | None
+) -> Hardware:
+    """Return the hardware that a report judges for.
+
+    By default it is the hardware that the program is partitioned for; an H100 if this is the
+    default, which is no real device.
+
+    Args:
+        hardware: the hardware that the program is partitioned for.
+        report_hardware: the hardware of the report; None for the default.
+
+    Raises:
+        UsageError: there is no such hardware.
+    """
+    used = report_hardware or (_REPORT_HARDWARE if hardware == DEFAULT_HARDWARE else hardware)
+    return load_hardware(used) if isinstance(used, str) else used
 
 
 # --- Lists of collectives ------------------------------------------------------------------------

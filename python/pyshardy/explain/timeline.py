@@ -84,7 +84,7 @@ class _Clock:
     """Runs a program in estimated time."""
 
     def __init__(self, explained: ExplainedProgram):
-        hardware = explained.hardware
+        hardware = explained.report_hardware
         self._use = explained.resource_use
         self._hardware = hardware
         self._table = table = self._use.table

@@ -27,7 +27,7 @@ from mlir_sdy.verify import verify
 from pyshardy.api import sharding as sharding_of
 from pyshardy.contracts.attributes import without_contracts
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
-from pyshardy.cost.hardware import Hardware, load_hardware
+from pyshardy.cost.hardware import Hardware
 from pyshardy.display import Printed, Table
 from pyshardy.explain.any_program import module_of
 from pyshardy.explain.checked_advice import (
@@ -38,7 +38,7 @@ from pyshardy.explain.checked_advice import (
 )
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost_difference import CostDifference, compare_explained
-from pyshardy.explain.program import COST_HARDWARE, explain_program
+from pyshardy.explain.program import explain_program, report_hardware_of
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of, remember_text, text_of
@@ -67,19 +67,19 @@ class WhatIf:
 
     Args:
         module: the annotated program, which isn't changed.
-        hardware: the hardware of the cost estimate.
-        plan_hardware: the hardware that the program is partitioned for.
+        hardware: the hardware that the program is partitioned for.
+        report_hardware: the hardware of the cost estimate.
 
     Attributes:
         explained: the program as it is.
     """
 
     def __init__(
-        self, module: ir.Module, hardware: Hardware, plan_hardware: Hardware | str, title: str
+        self, module: ir.Module, hardware: Hardware | str, report_hardware: Hardware, title: str
     ):
         self._module = module
         self._hardware = hardware
-        self._plan_hardware = plan_hardware
+        self._report_hardware = report_hardware
         self._title = title
         self.explained = self._explain(_copy(module))
 
@@ -189,7 +189,7 @@ class WhatIf:
 
     def kept(self, module: ir.Module) -> WhatIf:
         """Return the what-if of a changed program."""
-        return WhatIf(module, self._hardware, self._plan_hardware, self._title)
+        return WhatIf(module, self._hardware, self._report_hardware, self._title)
 
     def _changed(self, names: tuple[str, ...], changed: ir.Module, start: float) -> Change:
         verify(changed)
@@ -200,8 +200,8 @@ class WhatIf:
     def _explain(self, module: ir.Module) -> ProgramExplanation:
         explained = explain_program(
             module,
-            hardware=self._plan_hardware,
-            cost_hardware=self._hardware,
+            hardware=self._hardware,
+            report_hardware=self._report_hardware,
             title=self._title,
         )
         return ProgramExplanation.of(explained)
@@ -261,8 +261,8 @@ class Change(Printed):
 def whatif(
     program: Any,
     *args: Any,
-    hardware: Hardware | str = COST_HARDWARE,
-    plan_hardware: Hardware | str = DEFAULT_HARDWARE,
+    hardware: Hardware | str = DEFAULT_HARDWARE,
+    report_hardware: Hardware | str | None = None,
     **keywords: Any,
 ) -> WhatIf:
     """Return a program whose shardings can be changed to see what happens.
@@ -274,18 +274,18 @@ def whatif(
     Args:
         program: a program as for `sdy.explain`, except a partitioned one.
         args: its arguments.
-        hardware: the hardware of the cost estimate.
-        plan_hardware: the hardware that the program is partitioned for.
+        hardware: the hardware that the program is partitioned for, as in `partition`.
+        report_hardware: the hardware of the cost estimate; by default `hardware`, or an H100.
         keywords: `mesh`, `in_shardings`, `out_shardings`, `kwargs` and `static_argnames`.
 
     Raises:
         UsageError: the arguments don't fit the program.
         PipelineError: propagation or partitioning fails.
     """
-    model = load_hardware(hardware) if isinstance(hardware, str) else hardware
+    model = report_hardware_of(hardware, report_hardware)
     module, title = module_of(program, *args, **keywords)
     with without_contracts(module):
-        return WhatIf(_copy(module), model, plan_hardware, title)
+        return WhatIf(_copy(module), hardware, model, title)
 
 
 def _copy(module: ir.Module) -> ir.Module:

@@ -43,6 +43,12 @@ def trip_count(loop: ir.Operation) -> int | None:
     return max(0, -((start - end - _COUNTING[direction]) // step))
 
 
+def least_trips(loop: ir.Operation) -> int:
+    """Return the number of iterations of a `stablehlo.while`, at least 1; 2 if it is not known."""
+    counted = trip_count(loop)
+    return 2 if counted is None else max(counted, 1)
+
+
 def _returned(block: ir.Block) -> list[ir.Value]:
     return list(terminator_of(block).operands)
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tensor types: shapes, elements, and shapes padded to multiples of the shards."""
+"""Tensor types: shapes, elements, bytes, and the sizes of shards with their padding."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import Mesh, Shape, TensorSharding, mesh_of
+from mlir_sdy.model import AxisRef, Mesh, Shape, TensorSharding, mesh_of
 from mlir_sdy.values import get_sharding
 
 
@@ -50,17 +50,58 @@ def element_bytes(value_type: ir.Type) -> int:
     return bytes_of(value_type.element_type) if is_tensor else 0
 
 
-def tensor_bytes(value_type: ir.Type) -> int:
-    """Return the bytes of a tensor type of static shape; 0 for other types."""
-    return element_bytes(value_type) * math.prod(shape_of(value_type))
-
-
 def bytes_of(element: ir.Type) -> int:
     """Return the bytes of an element type, at least one."""
     if isinstance(element, ir.ComplexType):
         return 2 * bytes_of(element.element_type)
     is_number = isinstance(element, ir.IntegerType | ir.FloatType)
     return -(-element.width // 8) if is_number else 1
+
+
+def tensor_bytes(value_type: ir.Type) -> int:
+    """Return the bytes of a tensor type; 0 for dynamic shapes, and for types without elements."""
+    shape = shape_of(value_type)
+    is_static = min(shape, default=0) >= 0
+    return element_bytes(value_type) * math.prod(shape) if is_static else 0
+
+
+# --- Shards --------------------------------------------------------------------------------------
+
+
+def size_of_shard(size: int, num_shards: int) -> int:
+    """Return the size of a shard of a dimension, padding included: 3 for 7 elements in 3 shards."""
+    return -(-size // num_shards)
+
+
+def padded_size(size: int, num_shards: int) -> int:
+    """Return the size of all shards of a dimension: 9 for 7 elements in 3 shards."""
+    return -(-size // num_shards) * num_shards
+
+
+def shard_shape(shape: Sequence[int], axes: Iterable[Iterable[AxisRef]], mesh: Mesh) -> list[int]:
+    """Return the sizes of a shard, padding included.
+
+    Args:
+        shape: the global shape, or the sizes of the factors of an operation.
+        axes: the axes of each dimension, or of each factor.
+        mesh: the mesh.
+    """
+    return [-(-size // mesh.axes_size(refs)) for size, refs in zip(shape, axes, strict=True)]
+
+
+def shard_elements(shape: Sequence[int], axes: Iterable[Iterable[AxisRef]], mesh: Mesh) -> int:
+    """Return the number of elements of a shard, padding included; see `shard_shape`."""
+    return math.prod(shard_shape(shape, axes, mesh))
+
+
+def shard_bytes(value_type: ir.Type, axes: Iterable[Iterable[AxisRef]], mesh: Mesh) -> int:
+    """Return the bytes of a shard of a tensor of static shape, padding included."""
+    return element_bytes(value_type) * shard_elements(shape_of(value_type), axes, mesh)
+
+
+def is_even(shape: Sequence[int], axes: Iterable[Iterable[AxisRef]], mesh: Mesh) -> bool:
+    """Whether the axes of each dimension divide it, so that no shard has padding."""
+    return all(size % mesh.axes_size(refs) == 0 for size, refs in zip(shape, axes, strict=True))
 
 
 def padded_shape(

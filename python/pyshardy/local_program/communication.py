@@ -12,7 +12,7 @@ import numpy as np
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, replica_groups
-from mlir_sdy.model.communication import share_sent
+from pyshardy.cost.collectives import PlannedCollective, share_sent
 from pyshardy.display import Displayed, counted
 from pyshardy.irtools.loops import Repetitions
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, CollectiveView
@@ -61,7 +61,17 @@ class Collective(Displayed):
     @property
     def nbytes_total(self) -> int:
         """The bytes that a device sends in a run; per execution if their number is unknown."""
-        return self.nbytes_sent * (1 if self.repetitions is None else self.repetitions)
+        return self.nbytes_sent * self.assumed_repetitions
+
+    @property
+    def assumed_repetitions(self) -> int:
+        """The number of executions in a run, 1 if it is unknown."""
+        return 1 if self.repetitions is None else self.repetitions
+
+    @property
+    def planned(self) -> PlannedCollective:
+        """The collective as it is planned: the devices that take part, and the bytes sent."""
+        return PlannedCollective(self.kind, self.group_size, self.axis_names, self.nbytes_sent)
 
     @property
     def axis_names(self) -> tuple[str, ...]:

@@ -102,12 +102,12 @@ class Plan(Sequence[PlanStep], Printed):
 
     Args:
         steps: the steps.
-        hardware: the hardware of the cost estimate.
+        report_hardware: the hardware of the cost estimate.
     """
 
-    def __init__(self, steps: Sequence[PlanStep], hardware: Hardware):
+    def __init__(self, steps: Sequence[PlanStep], report_hardware: Hardware):
         self._steps = tuple(steps)
-        self._hardware = hardware
+        self._report_hardware = report_hardware
 
     @overload
     def __getitem__(self, index: int) -> PlanStep: ...
@@ -178,7 +178,7 @@ class Plan(Sequence[PlanStep], Printed):
             "time",
             "took",
         )
-        title = f"Schedule, estimated for {self._hardware.name}"
+        title = f"Schedule, estimated for {self._report_hardware.name}"
         table = Table(title, headings, rows, num_numeric=4)
         return [table, *(each for step in self for each in step.tables())]
 

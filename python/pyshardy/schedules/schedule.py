@@ -12,8 +12,8 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
-from pyshardy.cost.hardware import Hardware, load_hardware
-from pyshardy.explain.program import COST_HARDWARE, explain_propagated
+from pyshardy.cost.hardware import Hardware
+from pyshardy.explain.program import explain_propagated, report_hardware_of
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.pipelines.propagation import PropagationOptions
 from pyshardy.propagation.debugging.explanation import Propagation
@@ -63,16 +63,16 @@ class Schedule:
         self,
         module: ir.Module,
         *,
-        hardware: Hardware | str = COST_HARDWARE,
-        plan_hardware: Hardware | str = DEFAULT_HARDWARE,
+        hardware: Hardware | str = DEFAULT_HARDWARE,
+        report_hardware: Hardware | str | None = None,
         options: PropagationOptions = PropagationOptions(),
     ) -> Plan:
         """Apply the tactics to a program one after another.
 
         Args:
             module: the program, which isn't changed; its annotations come first.
-            hardware: the hardware of the cost estimate.
-            plan_hardware: the hardware that the program is partitioned for, as in `partition`.
+            hardware: the hardware that the program is partitioned for, as in `partition`.
+            report_hardware: the hardware of the cost estimate; by default `hardware`, or an H100.
             options: the options of `sdy-propagation-pipeline`.
 
         Raises:
@@ -80,7 +80,7 @@ class Schedule:
                 mesh or no entry.
             PipelineError: propagation or partitioning fails.
         """
-        model = load_hardware(hardware) if isinstance(hardware, str) else hardware
+        model = report_hardware_of(hardware, report_hardware)
         start = time.perf_counter()
         state = ProgramState(module, options)
         steps: list[PlanStep] = []
@@ -98,8 +98,8 @@ class Schedule:
                 propagated.module,
                 record,
                 propagated.values,
-                hardware=plan_hardware,
-                cost_hardware=model,
+                hardware=hardware,
+                report_hardware=model,
                 title="annotations" if each is None else each.name,
             )
             end = time.perf_counter()

@@ -22,6 +22,7 @@ from mlir_sdy.discardable import set_discardable, text_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, MeshAxis, ModelError, add_or_merge
 from mlir_sdy.shard.values import Axes, Grid, GridSharding
+from pyshardy.irtools.tensor_types import size_of_shard
 
 AXIS_NAMES = "sdy.axis_names"
 """The attribute of a grid with the name of the mesh axis that each of its axes belongs to."""
@@ -133,7 +134,7 @@ def offsets_rounded_up(size: int, num_shards: int) -> tuple[int, ...]:
 
     7 elements in 3 shards: (0, 3, 6, 7); 2 elements in 4 shards: (0, 1, 2, 2, 2).
     """
-    shard_size = -(-size // num_shards)
+    shard_size = size_of_shard(size, num_shards)
     return tuple(min(index * shard_size, size) for index in range(num_shards + 1))
 
 

@@ -88,7 +88,7 @@ def measure_communication(
         "out_shardings": out_shardings,
     }
     if backend == "pyshardy":
-        explained = explain(program, *args, **keywords, plan_hardware=hardware, **options)
+        explained = explain(program, *args, **keywords, hardware=hardware, **options)
         return explained.measured
     if backend != "xla":
         raise UsageError(error(f"unknown backend '{backend}': expected 'pyshardy' or 'xla'"))

@@ -3,7 +3,7 @@
 // RUN: sdy-explain %s --collectives --html=%t.html --model-explorer=%t.json | FileCheck %s --check-prefix=WHY
 // RUN: grep -q "<!DOCTYPE html>" %t.html
 // RUN: %python -m json.tool %t.json
-// RUN: sdy-explain %s --diff=%S/Inputs/replicated.mlir --hardware=tpu-v5e | FileCheck %s --check-prefix=DIFF
+// RUN: sdy-explain %s --diff=%S/Inputs/replicated.mlir --report-hardware=tpu-v5e | FileCheck %s --check-prefix=DIFF
 // RUN: not sdy-explain %s --hardware=abacus 2>&1 | FileCheck %s --check-prefix=HARDWARE
 // RUN: not sdy-explain %s.none 2>&1 | FileCheck %s --check-prefix=FILE
 // RUN: not sdy-explain %s --values 2>&1 | FileCheck %s --check-prefix=FLAG

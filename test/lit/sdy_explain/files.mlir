@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: sdy-explain %s --html=%t.html --trace=%t.json --hardware=tpu-v5e 2>&1 | FileCheck %s --check-prefix=WROTE
+// RUN: sdy-explain %s --html=%t.html --trace=%t.json --report-hardware=tpu-v5e 2>&1 | FileCheck %s --check-prefix=WROTE
 // RUN: FileCheck %s --check-prefix=HTML < %t.html
 // RUN: %python -m json.tool %t.json | FileCheck %s --check-prefix=TRACE
 // RUN: sdy-explain %s --diff=%s --html=%t.diff.html 2>/dev/null

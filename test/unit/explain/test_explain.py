@@ -56,6 +56,24 @@ def test_a_partitioned_program_is_explained_by_its_origin():
         sdy.explain(program)
 
 
+def test_reports_are_for_the_hardware_of_the_plan_unless_they_name_another():
+    def named(**hardware):
+        found = sdy.explain(TEXT, **hardware)
+        return found.program.origin.options.get("hardware"), found.report_hardware.name
+
+    tpu = sdy.load_hardware("tpu-v5e").name
+    assert named() == (None, sdy.load_hardware("h100").name)
+    assert named(hardware="tpu-v5e") == ("tpu-v5e", tpu)
+    assert named(report_hardware="tpu-v5e") == (None, tpu)
+    module = sdy.parse(TEXT)
+    sdy.propagate(module)
+    program = sdy.partition(module, hardware="tpu-v5e")
+    assert sdy.explain(program).report_hardware.name == tpu
+    assert sdy.explain(program, report_hardware="cpu").report_hardware.name != tpu
+    with pytest.raises(sdy.UsageError, match="partitioned for its hardware already"):
+        sdy.explain(program, hardware="cpu")
+
+
 def test_what_is_no_program():
     with pytest.raises(sdy.UsageError, match="or a traced or partitioned program, got: int"):
         sdy.explain(3)

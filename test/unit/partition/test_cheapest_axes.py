@@ -11,11 +11,11 @@ from test_factor_axes import rule
 
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Link, load_hardware
+from pyshardy.irtools.tensor_types import shard_elements
 from pyshardy.partition.choice.cheapest_axes import FactorTensor, cheapest_factor_axes
 from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
     Reshard,
-    local_elements,
     reshard_bytes,
     reshard_cost,
 )
@@ -143,8 +143,8 @@ def test_completion_cost():
     assert cost((), scattered) == 0
 
 
-def test_local_elements_include_padding():
-    assert local_elements((10, 7), sharding("y", "x").dim_axes, MESH) == 3 * 4
+def test_shard_elements_include_padding():
+    assert shard_elements((10, 7), sharding("y", "x").dim_axes, MESH) == 3 * 4
 
 
 def test_the_time_of_work_is_a_maximum():

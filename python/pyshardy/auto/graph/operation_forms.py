@@ -7,7 +7,6 @@ microsecond.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +16,7 @@ from mlir_sdy.model import Shape
 from pyshardy.auto.graph.sites import Flow, Graph, Site
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.cost.op_work import Work
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.irtools.tensor_types import element_bytes, shape_of, tensor_bytes
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.work import depends_on_sizes_only
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
@@ -72,7 +71,7 @@ class OperationForms:
         known = self._tensors.get(identity(value_type))
         if known is None:
             shape, nbytes = shape_of(value_type), element_bytes(value_type)
-            known = TensorForm(shape, nbytes, nbytes * math.prod(shape))
+            known = TensorForm(shape, nbytes, tensor_bytes(value_type))
             self._tensors[identity(value_type)] = known
         return known
 

@@ -24,8 +24,8 @@ from mlir_sdy.model import AxisTuple, ReductionOp, Shape, lists_overlap, sort_an
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.auto.strategies.costs import Collectives
-from pyshardy.auto.strategies.strategy import completions, is_even
-from pyshardy.irtools.tensor_types import shape_of, tensor_bytes
+from pyshardy.auto.strategies.strategy import completions
+from pyshardy.irtools.tensor_types import is_even, shape_of, tensor_bytes
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.partial.linear_operations import has_booleans, linearity_of
 from pyshardy.partition.partial.reductions import completion_of

@@ -19,12 +19,11 @@ from pyshardy.api import propagate
 from pyshardy.auto.problem.arrays import Ints
 from pyshardy.auto.search.program_search import Search
 from pyshardy.auto.search.texts import spec_of_names
-from pyshardy.auto.strategies.strategy import is_even
 from pyshardy.frontends.jax.refined_mesh import refined_mesh
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import NamedValues, mark_of, operations_with_results
-from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.irtools.tensor_types import is_even, shape_of
 from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.rules.lookup import is_elementwise
 

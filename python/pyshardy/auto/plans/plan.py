@@ -395,7 +395,7 @@ class ShardingPlan(Printed):
         """Return the report as HTML; see `to_html`."""
         hardware = self.constraints.hardware
         module = self.search.annotated(self.choice)
-        program = explain_program(module, hardware=hardware, cost_hardware=hardware, title=title)
+        program = explain_program(module, hardware=hardware, report_hardware=hardware, title=title)
         objective = self.constraints.objective
         return PlanPage(
             title,

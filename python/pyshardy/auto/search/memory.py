@@ -27,7 +27,8 @@ from pyshardy.auto.problem.arrays import Buffer, Copy, Floats, Problem
 from pyshardy.auto.search.build import Built, FlowGroup
 from pyshardy.auto.strategies.alternatives import Alternatives
 from pyshardy.auto.strategies.padding import padded_bytes
-from pyshardy.auto.strategies.strategy import is_even, num_parts_of
+from pyshardy.auto.strategies.strategy import num_parts_of
+from pyshardy.irtools.tensor_types import is_even
 from pyshardy.partition.resharding.cost import Reshard
 from pyshardy.partition.types.steps import AxesPerDim
 

@@ -11,7 +11,6 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import AxisTuple, OpShardingRule, Shape, TensorSharding
-from mlir_sdy.model.communication import share_sent
 from pyshardy.auto.strategies.axis_choices import AxisChoices
 from pyshardy.auto.strategies.computations import MeasuredComputation
 from pyshardy.auto.strategies.costs import Collectives, CostModel, ReshardCosts
@@ -25,6 +24,7 @@ from pyshardy.auto.strategies.strategy import (
     replicated_strategy,
     strategies_of_rule,
 )
+from pyshardy.cost.collectives import PlannedCollective, share_sent
 from pyshardy.cost.op_work import SizedOperation, TensorSize, TensorSizes, Work
 from pyshardy.irtools.tensor_types import element_bytes, shape_of, tensor_bytes
 from pyshardy.partition.halo.form_lookup import form_of
@@ -33,7 +33,7 @@ from pyshardy.partition.op_facts.work import elements_of_product, work_of
 from pyshardy.partition.padding.replicated import unpaddable_factors
 from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.partial.reductions import completion_of
-from pyshardy.partition.resharding.cost import PlannedCollective, Reshard
+from pyshardy.partition.resharding.cost import Reshard
 from pyshardy.partition.types.exchange_form import ExchangeForm
 from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.steps import AxesPerDim

@@ -17,6 +17,7 @@ from mlir_sdy.host import func, ir, location_of
 from mlir_sdy.model import Mesh
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import set_argument_shardings, set_result_shardings
+from pyshardy.cost.collectives import PlannedCollective
 from pyshardy.cost.op_work import TensorSizes, Work
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.loops import Repetitions
@@ -25,7 +26,6 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import collectives_of
 from pyshardy.partition.op_facts.fusion import fused_tensors
 from pyshardy.partition.op_facts.work import work_of
-from pyshardy.partition.resharding.cost import PlannedCollective
 from pyshardy.pipeline import PipelineError, run_pipeline
 
 _PIPELINE = "symbol-dce, sdy-propagation-pipeline, sdy-partition-pipeline"
@@ -120,10 +120,6 @@ def _measured(program: ir.Module, mesh: Mesh) -> MeasuredComputation:
             if work != none:
                 works.append((name, work, repetitions.of(operation) or 1))
     collectives = tuple(
-        (
-            PlannedCollective(each.kind, each.group_size, each.axis_names, each.nbytes_sent),
-            1 if each.repetitions is None else each.repetitions,
-        )
-        for each in collectives_of(program, mesh)
+        (each.planned, each.assumed_repetitions) for each in collectives_of(program, mesh)
     )
     return MeasuredComputation(tuple(works), collectives)

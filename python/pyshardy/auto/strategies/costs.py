@@ -20,14 +20,14 @@ from mlir_sdy.model import AxisTuple, Mesh, Shape
 from pyshardy.auto.problem.arrays import Floats, Ints
 from pyshardy.auto.strategies.padding import traffic_of_reshard
 from pyshardy.auto.strategies.reshard_forms import ReshardForm, ReshardForms
-from pyshardy.auto.strategies.strategy import is_even, num_parts_of
-from pyshardy.cost.collectives import collective_traffic
+from pyshardy.auto.strategies.strategy import num_parts_of
+from pyshardy.cost.collectives import PlannedCollective
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import Work
+from pyshardy.irtools.tensor_types import is_even
 from pyshardy.partition.halo.reshard import exchanging_reshard_collectives
 from pyshardy.partition.resharding.completions import completion_collectives
 from pyshardy.partition.resharding.cost import (
-    PlannedCollective,
     Reshard,
     reshard_collectives,
 )
@@ -69,10 +69,7 @@ class HardwareCosts:
 
     def collective(self, collective: PlannedCollective) -> float:
         """Return the time in which its bytes are sent, and its latency."""
-        one = collective
-        return collective_traffic(
-            one.kind, one.group_size, one.sent, one.axes, self.hardware
-        ).seconds
+        return collective.traffic(self.hardware).seconds
 
 
 @dataclass(frozen=True, slots=True)

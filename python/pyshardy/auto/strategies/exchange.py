@@ -14,6 +14,7 @@ from mlir_sdy.model import Mesh, Shape
 from pyshardy.auto.strategies.costs import Collectives
 from pyshardy.auto.strategies.padding import MASK_BYTES
 from pyshardy.auto.strategies.strategy import Strategy
+from pyshardy.irtools.tensor_types import shard_elements
 from pyshardy.partition.halo.communication import (
     bytes_beside,
     exchange_collectives,
@@ -21,7 +22,6 @@ from pyshardy.partition.halo.communication import (
     shard_sizes,
 )
 from pyshardy.partition.halo.emit_exchange import joined_places
-from pyshardy.partition.resharding.cost import local_elements
 from pyshardy.partition.types.exchange_form import ExchangeForm
 from pyshardy.partition.types.exchange_plan import ExchangePlan
 
@@ -92,7 +92,7 @@ def _masked(
             if form.factors.intersection(factors.factor_indices)
         )
         if padded:
-            accessed += local_elements(shape, axes, mesh) * (padded * MASK_BYTES + 4 * nbytes[at])
+            accessed += shard_elements(shape, axes, mesh) * (padded * MASK_BYTES + 4 * nbytes[at])
     return accessed
 
 

@@ -33,10 +33,10 @@ import numpy as np
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.auto.strategies.costs import HardwareCosts
+from pyshardy.cost.collectives import PlannedCollective
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import Work
 from pyshardy.partition.op_facts.record import records
-from pyshardy.partition.resharding.cost import PlannedCollective
 
 _COLUMNS = ("kind", "axis", "bytes", "seconds")
 _KINDS = ("all_gather", "all_reduce", "all_to_all", "collective_permute", "reduce_scatter")

@@ -16,13 +16,12 @@ from mlir_sdy.model import Mesh, OpShardingRule
 from pyshardy.auto.strategies.strategy import Strategy
 from pyshardy.cost.op_work import Work
 from pyshardy.irtools.stablehlo_views import symbol_name
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_elements
 from pyshardy.partition.padding.neutral import masks_of_reduced_dims
 from pyshardy.partition.partial.reductions import is_positive_zero
 from pyshardy.partition.resharding.cost import (
     Reshard,
     elements_padded_for,
-    local_elements,
 )
 from pyshardy.partition.types.steps import AllGather, AllSlice, AllToAll
 
@@ -40,7 +39,7 @@ def traffic_of_reshard(reshard: Reshard) -> float:
     elements = 0.0
     for step in reshard.plan():
         result = step.result
-        before, after = (local_elements(shape, each, mesh) for each in (axes, result))
+        before, after = (shard_elements(shape, each, mesh) for each in (axes, result))
         elements += 2 * after if isinstance(step, AllSlice) else 0
         if isinstance(step, AllSlice | AllToAll):
             padded = elements_padded_for(shape, axes, result, mesh)
@@ -57,7 +56,7 @@ def traffic_of_padding(reshard: Reshard) -> float:
     Args:
         reshard: the reshard of the result, from the axes in which it is computed.
     """
-    before = local_elements(reshard.shape, reshard.source, reshard.mesh)
+    before = shard_elements(reshard.shape, reshard.source, reshard.mesh)
     padded = padded_bytes(reshard)
     return before * reshard.nbytes + padded if padded else 0.0
 
@@ -69,7 +68,7 @@ def padded_bytes(reshard: Reshard) -> float:
         return 0.0
     shape, source, mesh = reshard.shape, reshard.source, reshard.mesh
     elements = elements_padded_for(shape, source, first.result, mesh)
-    is_padded = elements != local_elements(shape, source, mesh)
+    is_padded = elements != shard_elements(shape, source, mesh)
     return float(elements * reshard.nbytes) if is_padded else 0.0
 
 
@@ -94,7 +93,7 @@ def masks(
         shape, axes = shape_of(value.type), strategy.operands[mask.operand]
         padded = sum(shape[dim] % mesh.axes_size(axes[dim]) != 0 for dim in mask.dims)
         if padded:
-            elements = local_elements(shape, axes, mesh)
+            elements = shard_elements(shape, axes, mesh)
             accessed = padded * MASK_BYTES + 4 * element_bytes(value.type)
             yield Work(float(elements), float(elements * accessed))
 

@@ -39,6 +39,7 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from pyshardy.auto.strategies.axis_choices import AxisChoices, assignments
+from pyshardy.irtools.tensor_types import shard_elements
 from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.steps import AxesPerDim
 
@@ -167,7 +168,7 @@ def _mapping_of(rank: int) -> TensorMapping:
     return TensorMapping(tuple(DimMapping((dim,)) for dim in range(rank)))
 
 
-def num_parts_of(sizes: Sequence[int], axes: Sequence[AxisTuple], mesh: Mesh) -> float:
+def num_parts_of(sizes: Shape, axes: Sequence[AxisTuple], mesh: Mesh) -> float:
     """Return the quotient of the size of a whole and that of its padded part.
 
     Example: 10 rows in 4 shards, of which the largest has 3, are 10 / 3 parts.
@@ -177,16 +178,9 @@ def num_parts_of(sizes: Sequence[int], axes: Sequence[AxisTuple], mesh: Mesh) ->
         axes: the axes of each.
         mesh: the mesh.
     """
-    counts = [mesh.axes_size(each) for each in axes]
     if not all(sizes):
-        return float(math.prod(counts))
-    parts = (-(-size // count) for size, count in zip(sizes, counts, strict=True))
-    return math.prod(sizes) / math.prod(parts)
-
-
-def is_even(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> bool:
-    """Whether the axes of each dimension divide it."""
-    return all(size % mesh.axes_size(each) == 0 for size, each in zip(shape, axes, strict=True))
+        return float(math.prod(map(mesh.axes_size, axes)))
+    return math.prod(sizes) / shard_elements(sizes, axes, mesh)
 
 
 def _is_expressible(

@@ -147,7 +147,7 @@ def costs_of(explained: ExplainedProgram) -> CostData:
     )
     return CostData(
         explained.cost,
-        explained.hardware.bytes_of_memory,
+        explained.report_hardware.bytes_of_memory,
         tuple(NodeCost(node, seconds[node], flops[node]) for node in longest),
         tuple(idle),
         tuple(events),

@@ -78,14 +78,14 @@ def _partitioned_text(explained: ExplainedProgram) -> TextData:
 def _collectives(explained: ExplainedProgram) -> Iterator[CollectiveData]:
     program = explained.record.engine.program
     for explanation in explained.collectives:
-        yield _collective(explanation, program, explained.hardware)
+        yield _collective(explanation, program, explained.report_hardware)
 
 
 def _collective(
     explanation: CollectiveExplanation, program: Program, hardware: Hardware
 ) -> CollectiveData:
     one, made = explanation.collective, explanation.made
-    times = 1 if one.repetitions is None else one.repetitions
+    times = one.assumed_repetitions
     decisions = [] if made is None else [_decision("definition", made, program)]
     decisions += [_decision("use", each, program) for each in explanation.wanted]
     return CollectiveData(

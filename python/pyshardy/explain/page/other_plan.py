@@ -72,7 +72,7 @@ def other_plan(
     Raises:
         UsageError: the programs have different arguments or results.
     """
-    difference = compare(first.program, second.program, first.hardware)
+    difference = compare(first.program, second.program, first.report_hardware)
     ours, theirs = first.record.engine, second.record.engine
     pairs = _equal_operations(ours.program, theirs.program)
     shardings: dict[int, int] = {}

@@ -47,11 +47,11 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from pyshardy.cost.hardware import Hardware
+from pyshardy.irtools.tensor_types import shard_elements
 from pyshardy.partition.op_facts.invariant_computations import MOST_BYTES
 from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
     Reshard,
-    local_elements,
     reshard_cost,
 )
 from pyshardy.partition.types.factor_axes import FactorAxes, Shape
@@ -229,10 +229,9 @@ class _Judge:
 
     def cost(self, answer: FactorAxes) -> float:
         """Return the seconds of communication and computation."""
-        factors = zip(self.rule.factor_sizes, answer, strict=True)
-        operations = 2 * math.prod(-(-size // self.mesh.axes_size(axes)) for size, axes in factors)
+        operations = 2 * shard_elements(self.rule.factor_sizes, answer, self.mesh)
         accessed = sum(
-            tensor.nbytes * local_elements(tensor.shape, _axes(mapping, answer), self.mesh)
+            tensor.nbytes * shard_elements(tensor.shape, _axes(mapping, answer), self.mesh)
             for mapping, tensor in (*self.operands, *self.results)
             if tensor.is_accessed
         )
@@ -247,7 +246,7 @@ class _Judge:
         seconds = 0.0
         for (mapping, tensor), uses in zip(self.operands, self.uses, strict=True):
             reshard = tensor.reshard(tensor.axes, _axes(mapping, answer), mesh)
-            kept = tensor.nbytes * local_elements(tensor.shape, reshard.target, mesh)
+            kept = tensor.nbytes * shard_elements(tensor.shape, reshard.target, mesh)
             seconds += reshard_cost(reshard, hardware) / (uses if kept <= MOST_BYTES else 1)
         completions = 0.0
         addends = math.inf if reduced and reduced == self.completed else self.addends

@@ -10,10 +10,10 @@ import math
 from collections.abc import Sequence
 
 from mlir_sdy.model import Mesh
-from mlir_sdy.model.communication import share_sent
-from pyshardy.partition.resharding.cost import PlannedCollective
+from pyshardy.cost.collectives import PlannedCollective
+from pyshardy.irtools.tensor_types import Shape, shard_shape
 from pyshardy.partition.types.exchange_form import ExchangeForm
-from pyshardy.partition.types.factor_axes import FactorAxes, Shape
+from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.steps import AxesPerDim
 
 
@@ -47,16 +47,13 @@ def exchange_collectives(
             continue
         if not form.is_profitable(factor, num_shards):
             return None
-        names = tuple(dict.fromkeys(axis.name for axis in axes))
         rest = bytes_beside(form, factor, sizes, nbytes)
-        sent = float(form.gathered(factor) * rest * share_sent("all_gather", num_shards))
-        if sent:
-            found.append(PlannedCollective("all_gather", num_shards, names, sent))
+        gathered = form.gathered(factor) * rest
+        if gathered:
+            found.append(PlannedCollective.along("all_gather", axes, gathered, mesh))
         for plan in form.exchange_plans(factor, num_shards):
             found += [
-                PlannedCollective(
-                    "collective_permute", mesh.total_size, names, float(permute.length * rest)
-                )
+                PlannedCollective.along("collective_permute", axes, permute.length * rest, mesh)
                 for permute in plan.permutes
                 if not permute.is_local
             ]
@@ -75,10 +72,7 @@ def shard_sizes(
         shapes: the global shapes of the operands.
         mesh: the mesh.
     """
-    return [
-        [-(-size // mesh.axes_size(each)) for size, each in zip(shape, axes, strict=True)]
-        for shape, axes in zip(shapes, operands, strict=False)
-    ]
+    return [shard_shape(shape, axes, mesh) for shape, axes in zip(shapes, operands, strict=False)]
 
 
 def bytes_beside(

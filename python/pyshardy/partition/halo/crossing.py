@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from mlir_sdy.model import Mesh
-from pyshardy.cost.collectives import Traffic
+from pyshardy.cost.collectives import Traffic, traffic_of
 from pyshardy.cost.hardware import Hardware
+from pyshardy.irtools.tensor_types import Shape, padded_size
 from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
-from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_traffic
+from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_permutes
 from pyshardy.partition.resharding.cost import Reshard
-from pyshardy.partition.types.factor_axes import Shape
 from pyshardy.partition.types.reshapes import (
     Side,
     are_alike,
@@ -70,9 +70,9 @@ def cheapest_crossing(
     if exchanges:
         wide = wide_shapes(source, target, mesh)
         if wide is not None:
-            traffic = resizing_traffic(
-                source.shape, wide[0], nbytes, source.sharding, mesh, hardware
-            ) + resizing_traffic(wide[1], target.shape, nbytes, target.sharding, mesh, hardware)
+            padding = resizing_permutes(source.shape, wide[0], nbytes, source.sharding, mesh)
+            cutting = resizing_permutes(wide[1], target.shape, nbytes, target.sharding, mesh)
+            traffic = traffic_of(padding, hardware) + traffic_of(cutting, hardware)
             ways.append(Crossing(traffic, wide=wide))
     for shape in shapes_between(source.axes, source.shape, target.axes, target.shape, mesh):
         for before in images_on(source, shape, mesh):
@@ -109,7 +109,7 @@ def wide_shapes(source: Side, target: Side, mesh: Mesh) -> tuple[Shape, Shape] |
         count = math.prod(source.shape[at] for at in group[0])
         rows = [count // source.shape[dim], count // target.shape[other]]
         unit = math.lcm(*rows) * num_shards
-        wanted = -(-count // unit) * unit
+        wanted = padded_size(count, unit)
         wide[0][dim], wide[1][other] = wanted // rows[0], wanted // rows[1]
         grows = (source.shape[dim], wide[0][dim]), (wide[1][other], target.shape[other])
         if not all(

@@ -27,12 +27,11 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, mesh_of
 from mlir_sdy.model.axis_prefix import is_strict_prefix
 from mlir_sdy.values import get_sharding, look_through_barriers
-from pyshardy.cost.collectives import Traffic, collective_traffic
+from pyshardy.cost.collectives import PlannedCollective, Traffic, traffic_of
 from pyshardy.cost.hardware import Hardware
-from pyshardy.irtools.tensor_types import Shape, shape_of
+from pyshardy.irtools.tensor_types import Shape, padded_size, shape_of
 from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_permutes
 from pyshardy.partition.resharding.cost import (
-    PlannedCollective,
     Reshard,
     reshard_collectives,
 )
@@ -93,16 +92,13 @@ def _wide_size(size: int, before: AxisTuple, after: AxisTuple, mesh: Mesh) -> in
     if not (is_strict_prefix(before, after) or is_strict_prefix(after, before)):
         return size
     less, more = sorted((mesh.axes_size(before), mesh.axes_size(after)))
-    padded_to_less, padded_to_more = (-(-size // count) * count for count in (less, more))
+    padded_to_less, padded_to_more = (padded_size(size, count) for count in (less, more))
     return size if padded_to_less == padded_to_more else padded_to_more
 
 
 def exchanging_reshard_traffic(reshard: Reshard, hardware: Hardware) -> Traffic:
     """Return the communication time of a reshard with halo exchange; see `reshard_traffic`."""
-    traffic = Traffic()
-    for each in exchanging_reshard_collectives(reshard):
-        traffic += collective_traffic(each.kind, each.group_size, each.sent, each.axes, hardware)
-    return traffic
+    return traffic_of(exchanging_reshard_collectives(reshard), hardware)
 
 
 def exchanging_reshard_collectives(reshard: Reshard) -> tuple[PlannedCollective, ...]:

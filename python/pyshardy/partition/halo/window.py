@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyshardy.irtools.tensor_types import size_of_shard
+
 
 @dataclass(frozen=True, slots=True)
 class WindowFootprint:
@@ -60,7 +62,7 @@ class Window:
         Example: windows of 3 that move by 1 over 8 elements with one of padding at each end, on
         4 shards: `Window(low=1, size=3).footprint(8, 4)` begins at -1, 1, 3 and 5, with 4 elements.
         """
-        shard_size = -(-count // num_shards)
+        shard_size = size_of_shard(count, num_shards)
         extent = (shard_size - 1) * self.stride + self.size
         begins = [shard * shard_size * self.stride - self.low for shard in range(num_shards)]
         starts = tuple(-(-begin // self.dilation) for begin in begins)

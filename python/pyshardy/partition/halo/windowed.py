@@ -9,18 +9,16 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding
-from pyshardy.cost.collectives import Traffic, permute_traffic
-from pyshardy.cost.hardware import Hardware
+from pyshardy.cost.collectives import PlannedCollective
 from pyshardy.irtools.stablehlo_views import FieldValues
+from pyshardy.irtools.tensor_types import Shape, size_of_shard
 from pyshardy.partition.halo.emit_exchange import emit_exchange
 from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.window import Window, WindowFootprint
 from pyshardy.partition.op_facts.trailing_resize import does_nothing
-from pyshardy.partition.resharding.cost import PlannedCollective
 from pyshardy.partition.types.device_axis import FillValue, PaddingContents
 from pyshardy.partition.types.exchange_form import Body, ExchangeForm
 from pyshardy.partition.types.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
-from pyshardy.partition.types.factor_axes import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class WindowedDim:
     def exchange_plan(self, num_shards: int) -> ExchangePlan:
         """Return the plan for the elements that each shard of the windows covers."""
         footprint = self.footprint(num_shards)
-        shard_size = -(-self.size // num_shards)
+        shard_size = size_of_shard(self.size, num_shards)
         required = RequiredRange(footprint.starts, footprint.lengths, range(self.size), shard_size)
         return plan_exchange(footprint.length, (required,), num_shards)
 
@@ -74,34 +72,18 @@ def resizing_plan(size: int, wanted: int, num_shards: int) -> ExchangePlan:
     return WindowedDim(0, size, Window(), wanted).exchange_plan(num_shards)
 
 
-def resizing_traffic(
-    before: Shape,
-    after: Shape,
-    nbytes: int,
-    sharding: TensorSharding,
-    mesh: Mesh,
-    hardware: Hardware,
-) -> Traffic:
-    """Return the communication time for padding or slicing the ends of dimensions.
+def resizing_permutes(
+    before: Shape, after: Shape, nbytes: int, sharding: TensorSharding, mesh: Mesh
+) -> Iterator[PlannedCollective]:
+    """Yield the permutes for padding or slicing the ends of dimensions.
 
     Args:
         before: the shape.
         after: the shape afterwards.
         nbytes: the bytes of an element.
-        sharding: that of both.
+        sharding: the sharding of both.
         mesh: its mesh.
-        hardware: the devices and links.
     """
-    traffic = Traffic()
-    for each in resizing_permutes(before, after, nbytes, sharding, mesh):
-        traffic += permute_traffic(1, each.sent, each.axes, hardware)
-    return traffic
-
-
-def resizing_permutes(
-    before: Shape, after: Shape, nbytes: int, sharding: TensorSharding, mesh: Mesh
-) -> Iterator[PlannedCollective]:
-    """Yield the permutes for padding or slicing the ends of dimensions; see `resizing_traffic`."""
     shards_per_dim = sharding.sharded_sizes(mesh)
     for dim, (size, wanted) in enumerate(zip(before, after, strict=True)):
         if size == wanted:
@@ -109,11 +91,11 @@ def resizing_permutes(
         plan = resizing_plan(size, wanted, shards_per_dim[dim])
         local = list(sharding.local_shape(after, mesh))
         del local[dim]
-        names = tuple(dict.fromkeys(axis.name for axis in sharding.dim_axes[dim]))
+        axes, rest = sharding.dim_axes[dim], math.prod(local) * nbytes
         for permute in plan.permutes:
             if not permute.is_local:
-                sent = float(permute.length * math.prod(local) * nbytes)
-                yield PlannedCollective("collective_permute", mesh.total_size, names, sent)
+                sent = permute.length * rest
+                yield PlannedCollective.along("collective_permute", axes, sent, mesh)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.stablehlo_views import ReduceView
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.irtools.tensor_types import shape_of, size_of_shard, tensor_bytes
 from pyshardy.partition.resharding.cost import collective_cost
 from pyshardy.partition.types.local_builder import LocalBuilder
 
@@ -91,11 +91,11 @@ def _costs_less_by_parts(
     count = mesh.axes_size(axes)
     gathered = by_parts = 0.0
     for result, is_used in zip(results, used, strict=True):
-        put_in = math.prod(shape_of(result.type)) * element_bytes(result.type)
+        put_in = tensor_bytes(result.type)
         gathered += collective_cost("all_gather", axes, put_in, mesh, hardware)
         by_parts += collective_cost("all_to_all", axes, put_in, mesh, hardware)
         if is_used:
-            part = -(-put_in // count)
+            part = size_of_shard(put_in, count)
             by_parts += collective_cost("all_gather", axes, part, mesh, hardware)
     return by_parts < gathered
 
@@ -117,7 +117,7 @@ def _parts(
     with padding.
     """
     count, length = mesh.axes_size(axes), math.prod(shape_of(value.type))
-    size = -(-length // count)
+    size = size_of_shard(length, count)
     first = flat = builder.reshape(value, [length])
     if size * count > length:
         flat = builder.pad(flat, padding, [0], [size * count - length])

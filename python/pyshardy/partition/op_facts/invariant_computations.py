@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import terminator_of
 from pyshardy.irtools.constants import defining_operation
-from pyshardy.irtools.loops import trip_count
+from pyshardy.irtools.loops import least_trips
 from pyshardy.irtools.walks import operations_named
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
@@ -31,9 +31,6 @@ MOST_BYTES = 1 << 30
 
 _REDUCE = "stablehlo.reduce"
 _WHILE = "stablehlo.while"
-
-_TRIPS_IF_UNKNOWN = 2
-"""The assumed minimum number of iterations of a loop whose iterations can't be counted."""
 
 _MOVABLE = (
     {name for name in ELEMENTWISE_OPERATIONS if name.startswith("stablehlo.")}
@@ -123,8 +120,7 @@ class LoopInvariants:
         self._invariant: set[ir.Value] = set()
         for loop in operations_named({_WHILE}, function):
             body = loop.regions[1].blocks[0]
-            counted = trip_count(loop)
-            self._trips[body] = loop, _TRIPS_IF_UNKNOWN if counted is None else max(counted, 1)
+            self._trips[body] = loop, least_trips(loop)
             self._read(body)
 
     def _read(self, body: ir.Block) -> None:

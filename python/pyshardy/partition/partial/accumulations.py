@@ -15,14 +15,11 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple
 from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import get_sharding
-from pyshardy.irtools.loops import trip_count
+from pyshardy.irtools.loops import least_trips
 from pyshardy.partition.partial.linear_operations import linear_operands
 
 _WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
 _ADDING = frozenset({"stablehlo.add", "stablehlo.subtract"})
-
-_TRIPS_IF_UNKNOWN = 2
-"""The assumed minimum number of iterations of a loop whose iterations can't be counted."""
 
 
 class Accumulation(NamedTuple):
@@ -91,8 +88,7 @@ def trips_of_accumulation(value: ir.Value) -> int:
             if found is None:
                 break
             loop, index = found
-            counted = trip_count(loop)
-            trips *= _TRIPS_IF_UNKNOWN if counted is None else max(counted, 1)
+            trips *= least_trips(loop)
             value = loop.results[index]
         elif use.operand_number in linear_operands(user):
             value = user.results[0]

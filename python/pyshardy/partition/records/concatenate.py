@@ -22,7 +22,7 @@ from mlir_sdy.values import get_sharding, look_through_barriers
 from pyshardy.cost.op_work import moving_work
 from pyshardy.irtools.constants import defining_operation
 from pyshardy.irtools.stablehlo_views import ConcatenateView, SliceView
-from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.irtools.tensor_types import shape_of, size_of_shard
 from pyshardy.partition.halo.emit_exchange import emit_exchange
 from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.windowed import any_fill
@@ -64,13 +64,13 @@ class ConcatenateForm(ExchangeForm):
 
     def exchange_plans(self, _factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
         """Return one plan for all parts, as they may come from the same values."""
-        shard_size = -(-self._size // num_shards)
+        shard_size = size_of_shard(self._size, num_shards)
         required = tuple(
             RequiredRange(
                 tuple(t * shard_size - part.place + part.begin for t in range(num_shards)),
                 (shard_size,) * num_shards,
                 range(part.begin, part.begin + part.length),
-                -(-self._source_sizes[part.source] // num_shards),
+                size_of_shard(self._source_sizes[part.source], num_shards),
                 part.source,
             )
             for part in self._parts

@@ -9,7 +9,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import moving_work
 from pyshardy.irtools.stablehlo_views import ReverseView
-from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.irtools.tensor_types import shape_of, size_of_shard
 from pyshardy.partition.halo.emit_exchange import emit_exchange
 from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.windowed import any_fill
@@ -40,7 +40,7 @@ class ReverseForm(ExchangeForm):
     def exchange_plans(self, factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
         """Return the plan of an exchange between both ends."""
         size = self._size(factor)
-        shard_size = -(-size // num_shards)
+        shard_size = size_of_shard(size, num_shards)
         starts = tuple(size - (shard + 1) * shard_size for shard in range(num_shards))
         required = RequiredRange(starts, (shard_size,) * num_shards, range(size), shard_size)
         return (plan_exchange(shard_size, (required,), num_shards, mirrored=True),)

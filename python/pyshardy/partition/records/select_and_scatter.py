@@ -15,7 +15,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_views import CompareView, FieldValues, WindowsView
-from pyshardy.irtools.tensor_types import shape_of, with_shape
+from pyshardy.irtools.tensor_types import shape_of, size_of_shard, with_shape
 from pyshardy.partition.halo.attributes import paddings
 from pyshardy.partition.halo.emit_exchange import emit_exchange
 from pyshardy.partition.halo.local_copy import local_copy
@@ -61,7 +61,7 @@ class WindowsInto:
     @property
     def shard_size(self) -> int:
         """Return the size of a shard of the dimension."""
-        return -(-self.size // self.num_shards)
+        return size_of_shard(self.size, self.num_shards)
 
     @property
     def firsts(self) -> tuple[int, ...]:
@@ -149,7 +149,7 @@ class WindowsInto:
 
     def plan_of_source(self) -> ExchangePlan:
         """Return the plan for the source elements of the windows of each shard."""
-        shard_size = -(-self.count // self.num_shards)
+        shard_size = size_of_shard(self.count, self.num_shards)
         required = RequiredRange(self.firsts, self.numbers, range(self.count), shard_size)
         return plan_exchange(self.length, (required,), self.num_shards)
 

@@ -19,7 +19,7 @@ from functools import cached_property
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, lists_overlap, mesh_of
 from mlir_sdy.values import get_sharding
-from pyshardy.irtools.tensor_types import Shape, shape_of
+from pyshardy.irtools.tensor_types import Shape, is_even, shape_of
 from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.region_boundary import is_made_by_each_device, is_plain, maker_of
 from pyshardy.partition.types.factor_axes import FactorAxes
@@ -368,7 +368,7 @@ class AxisRegions:
                 return False
         pairs = zip(member.axes_before, member.axes_after, strict=True)
         return all(
-            old == new or _divide(new, shape, mesh)
+            old == new or is_even(shape, new, mesh)
             for shape, (old, new) in zip(shapes, pairs, strict=True)
         )
 
@@ -416,11 +416,6 @@ def _all_reduce_of(operation: ir.Operation) -> ir.Operation | None:
 def _is_cheap(operation: ir.Operation) -> bool:
     """Whether an operation can be in regions, and has one result."""
     return operation.name in _CHEAP and len(operation.results) == 1
-
-
-def _divide(axes: AxesPerDim, shape: Shape, mesh: Mesh) -> bool:
-    """Whether axes divide the dimensions of a tensor."""
-    return all(size % mesh.axes_size(refs) == 0 for size, refs in zip(shape, axes, strict=True))
 
 
 def _key(operation: ir.Operation) -> int:

@@ -24,16 +24,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from mlir_sdy.model import AxisTuple, Mesh, lists_overlap
-from mlir_sdy.model.communication import share_sent
-from pyshardy.cost.collectives import collective_traffic
+from pyshardy.cost.collectives import PlannedCollective
 from pyshardy.cost.hardware import Hardware
+from pyshardy.irtools.tensor_types import Shape, is_even
 from pyshardy.partition.resharding.cost import (
-    PlannedCollective,
     Reshard,
     elements_padded_for,
     reshard_collectives,
 )
-from pyshardy.partition.types.factor_axes import Shape
 from pyshardy.partition.types.steps import AllGather, AllSlice, AxesPerDim
 
 _MOST_CANDIDATES = 256
@@ -170,7 +168,7 @@ def scatterings(
         axes = [*start]
         for axis, dim in zip(missing, places, strict=True):
             axes[dim] = (*axes[dim], axis)
-        if all(size % mesh.axes_size(own) == 0 for size, own in zip(shape, axes, strict=True)):
+        if is_even(shape, axes, mesh):
             yield tuple(axes)
 
 
@@ -188,9 +186,7 @@ def completing_collective(
     """
     shape, source, mesh = reshard.shape, reshard.source, reshard.mesh
     put_in = reshard.nbytes * elements_padded_for(shape, source, after or source, mesh)
-    group = reshard.mesh.axes_size(reduced)
-    names = tuple(dict.fromkeys(ref.name for ref in reduced))
-    return PlannedCollective(kind, group, names, put_in * float(share_sent(kind, group)))
+    return PlannedCollective.along(kind, reduced, put_in, mesh)
 
 
 def _scattering(reshard: Reshard, reduced: AxisTuple, axes: AxesPerDim) -> CompletionPlan:
@@ -216,8 +212,4 @@ def _total(reshards: Sequence[Reshard], source: AxesPerDim, hardware: Hardware) 
 
 
 def _seconds(collectives: Sequence[PlannedCollective], hardware: Hardware) -> float:
-    return sum(
-        collective_traffic(each.kind, each.group_size, each.sent, each.axes, hardware).seconds
-        for each in collectives
-        if each.sent
-    )
+    return sum(each.traffic(hardware).seconds for each in collectives if each.sent)

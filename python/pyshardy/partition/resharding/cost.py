@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from mlir_sdy.model import AxisRef, Mesh
-from mlir_sdy.model.communication import share_sent
 from mlir_sdy.model.hashing import HashSlot, hash_once
-from pyshardy.cost.collectives import Traffic, collective_traffic
+from pyshardy.cost.collectives import PlannedCollective, Traffic, traffic_of
 from pyshardy.cost.hardware import Hardware
+from pyshardy.irtools.tensor_types import Shape, padded_size, shard_elements
 from pyshardy.partition.resharding.plan import plan_reshard
-from pyshardy.partition.types.factor_axes import Shape
 from pyshardy.partition.types.steps import (
     AllGather,
     AllSlice,
@@ -23,30 +21,6 @@ from pyshardy.partition.types.steps import (
     CollectivePermute,
     ReshardStep,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedCollective:
-    """A collective of a reshard.
-
-    Attributes:
-        kind: the collective, without its dialect.
-        group_size: the number of devices that exchange data with each other.
-        axes: the names of the axes along which they are.
-        sent: the bytes that a device sends.
-    """
-
-    kind: str
-    group_size: int
-    axes: tuple[str, ...]
-    sent: float
-
-
-def local_elements(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> int:
-    """Return the number of elements of a shard, padding included."""
-    return math.prod(
-        -(-size // mesh.axes_size(refs)) for size, refs in zip(shape, axes, strict=True)
-    )
 
 
 def elements_padded_for(shape: Shape, axes: AxesPerDim, others: AxesPerDim, mesh: Mesh) -> int:
@@ -61,10 +35,10 @@ def elements_padded_for(shape: Shape, axes: AxesPerDim, others: AxesPerDim, mesh
         mesh: the mesh.
     """
     padded = tuple(
-        _padded(size, mesh.axes_size(other)) if other and not own else size
+        padded_size(size, mesh.axes_size(other)) if other and not own else size
         for size, own, other in zip(shape, axes, others, strict=True)
     )
-    return local_elements(padded, axes, mesh)
+    return shard_elements(padded, axes, mesh)
 
 
 @hash_once
@@ -106,20 +80,17 @@ def reshard_collectives(reshard: Reshard) -> tuple[PlannedCollective, ...]:
     axes = reshard.source
     for step in reshard.plan():
         kind, refs = _kind_and_axes(step, axes)
-        group = mesh.total_size if kind == "collective_permute" else mesh.axes_size(refs)
         if _moves_padding(shape, axes, step.result, mesh):
             # Such a dimension is gathered and sliced instead; see `padding.collectives`.
             ends = zip(axes, step.result, strict=True)
             kind, refs = "all_gather", [ref for a, b in ends if a != b for ref in a]
-            group = mesh.axes_size(refs)
-        share = share_sent(kind, group)
-        if share:
-            elements = local_elements(shape, axes, mesh)
+        if kind != "all_slice":
+            elements = shard_elements(shape, axes, mesh)
             if kind == "all_to_all":
                 elements = elements_padded_for(shape, axes, step.result, mesh)
-            sent = reshard.nbytes * elements * float(share)
-            names = tuple(dict.fromkeys(ref.name for ref in refs))
-            found.append(PlannedCollective(kind, group, names, sent))
+            planned = PlannedCollective.along(kind, refs, reshard.nbytes * elements, mesh)
+            if planned.group_size > 1:
+                found.append(planned)
         axes = step.result
     return tuple(found)
 
@@ -132,10 +103,7 @@ def reshard_bytes(reshard: Reshard) -> float:
 @lru_cache(maxsize=65536)
 def reshard_traffic(reshard: Reshard, hardware: Hardware) -> Traffic:
     """Return the communication time of a reshard."""
-    traffic = Traffic()
-    for each in reshard_collectives(reshard):
-        traffic += collective_traffic(each.kind, each.group_size, each.sent, each.axes, hardware)
-    return traffic
+    return traffic_of(reshard_collectives(reshard), hardware)
 
 
 def reshard_cost(reshard: Reshard, hardware: Hardware) -> float:
@@ -144,7 +112,7 @@ def reshard_cost(reshard: Reshard, hardware: Hardware) -> float:
 
 
 def collective_cost(
-    kind: str, axes: Iterable[AxisRef], put_in: int, mesh: Mesh, hardware: Hardware
+    kind: str, axes: Sequence[AxisRef], put_in: int, mesh: Mesh, hardware: Hardware
 ) -> float:
     """Return the seconds of a collective: transfer and latency; none if its operand is empty.
 
@@ -157,10 +125,7 @@ def collective_cost(
     """
     if not put_in:
         return 0.0
-    refs = tuple(axes)
-    group = mesh.axes_size(refs)
-    sent = put_in * float(share_sent(kind, group))
-    return collective_traffic(kind, group, sent, (ref.name for ref in refs), hardware).seconds
+    return PlannedCollective.along(kind, axes, put_in, mesh).traffic(hardware).seconds
 
 
 def _moves_padding(shape: Shape, source: AxesPerDim, target: AxesPerDim, mesh: Mesh) -> bool:
@@ -168,13 +133,9 @@ def _moves_padding(shape: Shape, source: AxesPerDim, target: AxesPerDim, mesh: M
     for size, before, after in zip(shape, source, target, strict=True):
         if before and after and before != after:
             shards = [mesh.axes_size(axes) for axes in (before, after)]
-            if len({_padded(size, count) for count in shards}) > 1:
+            if len({padded_size(size, count) for count in shards}) > 1:
                 return True
     return False
-
-
-def _padded(size: int, num_shards: int) -> int:
-    return -(-size // num_shards) * num_shards
 
 
 def _kind_and_axes(step: ReshardStep, before: AxesPerDim) -> tuple[str, Sequence[AxisRef]]:

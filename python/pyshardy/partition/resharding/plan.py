@@ -16,6 +16,7 @@ import itertools
 from functools import lru_cache
 
 from mlir_sdy.model import AxisTuple, Mesh, set_difference
+from pyshardy.irtools.tensor_types import padded_size
 from pyshardy.partition.resharding.planner import ReshardPlanner
 from pyshardy.partition.types.steps import (
     AllGather,
@@ -84,12 +85,8 @@ def _repadded(
         and new
         and old != new
         and size >= 0
-        and _padded(size, mesh.axes_size(old)) != _padded(size, mesh.axes_size(new))
+        and padded_size(size, mesh.axes_size(old)) != padded_size(size, mesh.axes_size(new))
     )
-
-
-def _padded(size: int, num_shards: int) -> int:
-    return -(-size // num_shards) * num_shards
 
 
 def _plan(

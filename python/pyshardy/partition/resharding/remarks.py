@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from mlir_sdy.diagnostics import emit, remark
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorMapping, TensorSharding, mesh_of
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_elements
 from pyshardy.partition.partial.blocked_factors import blocked_factors
-from pyshardy.partition.resharding.cost import Reshard, local_elements, reshard_bytes
+from pyshardy.partition.resharding.cost import Reshard, reshard_bytes
 from pyshardy.partition.types.compatible_shardings import CompatibleShardings, Shardings
 
 
@@ -46,7 +46,7 @@ def remark_on_unsharded_dimensions(
             continue
         dims = list(_gathered_dims(old, new, mapping, needed))
         before, after = (
-            local_elements(shape_of(value.type), tuple(each.dim_axes), mesh) for each in (old, new)
+            shard_elements(shape_of(value.type), tuple(each.dim_axes), mesh) for each in (old, new)
         )
         if not dims or after <= before:
             continue

@@ -11,13 +11,12 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.loops import trip_count
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_bytes
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.partial.completion import COMPLETING, reduced_axes
 from pyshardy.partition.resharding.cost import (
     Reshard,
     collective_cost,
-    local_elements,
     reshard_cost,
 )
 
@@ -59,7 +58,7 @@ def _cost(collective: ir.Operation, meshes: Mapping[str, Mesh], hardware: Hardwa
     if not all(size >= 0 for size in shape):
         return 0
     if collective.name in COMPLETING:
-        put_in = nbytes * local_elements(shape, source.dim_axes, mesh)
+        put_in = shard_bytes(value.type, source.dim_axes, mesh)
         kind, axes = collective.name.removeprefix("sdy."), reduced_axes(collective, meshes)
         return collective_cost(kind, axes, put_in, mesh, hardware)
     if mesh_of(source, meshes) != mesh:

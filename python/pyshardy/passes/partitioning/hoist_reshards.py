@@ -37,8 +37,8 @@ from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.functions import has_static_shape
-from pyshardy.irtools.loops import trip_count
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.irtools.loops import least_trips
+from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_bytes
 from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.invariant_computations import (
@@ -47,7 +47,6 @@ from pyshardy.partition.op_facts.invariant_computations import (
 )
 from pyshardy.partition.resharding.cost import (
     Reshard,
-    local_elements,
     reshard_cost,
 )
 from pyshardy.partition.types.steps import AxesPerDim
@@ -119,8 +118,7 @@ class _Hoisting:
 
     def visit(self, loop: ir.Operation) -> None:
         """Move reshards out of the body of a loop."""
-        trips = trip_count(loop)
-        if trips is not None and trips <= 1:
+        if least_trips(loop) <= 1:
             return
         body = loop.regions[1].blocks[0]
         hoist_invariant_reshards(
@@ -228,8 +226,7 @@ class _Hoisting:
         mesh = None if sharding is None else mesh_of(sharding, self.meshes)
         if sharding is None or mesh is None or not has_static_shape(value.type):
             return 0
-        shape = shape_of(value.type)
-        return local_elements(shape, sharding.dim_axes, mesh) * element_bytes(value.type)
+        return shard_bytes(value.type, sharding.dim_axes, mesh)
 
 
 def _returns_elsewhere(terminator: ir.Operation, argument: ir.Value, index: int) -> bool:

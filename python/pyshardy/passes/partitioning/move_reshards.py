@@ -10,17 +10,15 @@ The tensors of each operation are compatible, and slices don't have their local 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import TensorSharding, lists_overlap, sort_and_merge
 from mlir_sdy.values import get_sharding, set_result_shardings_of
-from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_bytes, shard_elements
 from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.halo.communication import exchange_collectives
@@ -29,7 +27,6 @@ from pyshardy.partition.resharding.axis_regions import AxisRegion, AxisRegions, 
 from pyshardy.partition.resharding.cost import (
     Reshard,
     collective_cost,
-    local_elements,
     reshard_cost,
 )
 from pyshardy.partition.resharding.region_boundary import RegionBoundary, is_made_by_each_device
@@ -204,10 +201,9 @@ class _AxisMover:
         self, member: Member, factors: FactorAxes, axes: Sequence[AxesPerDim], region: AxisRegion
     ) -> float:
         """Return the seconds of the computation of an operation."""
-        sizes = zip(member.rule.factor_sizes, factors, strict=True)
-        operations = math.prod(-(-size // region.mesh.axes_size(refs)) for size, refs in sizes)
+        operations = shard_elements(member.rule.factor_sizes, factors, region.mesh)
         accessed = sum(
-            self._local_bytes(value, refs, region)
+            shard_bytes(value.type, refs, region.mesh)
             for value, refs in zip(member.values, axes, strict=True)
         )
         return self._hardware.work_seconds(operations, accessed)
@@ -219,16 +215,11 @@ class _AxisMover:
         seconds = 0.0
         if member.all_reduce is not None:
             reduced = sort_and_merge(member.reduced(factors), region.mesh)
-            nbytes = self._local_bytes(member.result, axes[-1], region)
+            nbytes = shard_bytes(member.result.type, axes[-1], region.mesh)
             seconds += collective_cost("all_reduce", reduced, nbytes, region.mesh, self._hardware)
         if any(factors[factor] for factor in member.rule.permutation_factors):
             seconds += self._exchange_cost(member, factors, axes[:-1], region)
         return seconds
-
-    @staticmethod
-    def _local_bytes(value: ir.Value, axes: AxesPerDim, region: AxisRegion) -> int:
-        elements = local_elements(shape_of(value.type), axes, region.mesh)
-        return element_bytes(value.type) * elements
 
     def _exchange_cost(
         self, member: Member, factors: FactorAxes, axes: Sequence[AxesPerDim], region: AxisRegion
@@ -241,12 +232,7 @@ class _AxisMover:
             nbytes = [element_bytes(value.type) for value in operands]
             collectives = exchange_collectives(form, factors, axes, shapes, nbytes, region.mesh)
             if collectives is not None:
-                return sum(
-                    collective_traffic(
-                        each.kind, each.group_size, each.sent, each.axes, self._hardware
-                    ).seconds
-                    for each in collectives
-                )
+                return sum(each.traffic(self._hardware).seconds for each in collectives)
         permuted = member.rule.permutation_factors
         gathered = tuple(() if at in permuted else each for at, each in enumerate(factors))
         return sum(

@@ -46,12 +46,12 @@ from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_elements
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.signature_memo import SignatureMemo
 from pyshardy.partition.partial.blocked_factors import blocked_factors
-from pyshardy.partition.resharding.cost import Reshard, local_elements, reshard_cost
+from pyshardy.partition.resharding.cost import Reshard, reshard_cost
 from pyshardy.partition.resharding.region_boundary import (
     KeptReshards,
     is_made_by_each_device,
@@ -310,7 +310,7 @@ class _Optimizer:
         key = sharding, *[identity(value.type) for value in values]
         work = self._works.get(key)
         if work is None:
-            elements = local_elements(shape_of(values[-1].type), sharding.dim_axes, mesh)
+            elements = shard_elements(shape_of(values[-1].type), sharding.dim_axes, mesh)
             accessed = elements * sum(element_bytes(each.type) for each in values)
             work = self._works[key] = self.hardware.work_seconds(elements, accessed)
         return work

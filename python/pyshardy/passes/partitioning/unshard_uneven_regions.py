@@ -32,7 +32,7 @@ from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.collectives import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.shardings import result_kinds
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.irtools.tensor_types import element_bytes, shape_of, tensor_bytes
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.resharding.cost import Reshard, reshard_cost
 from pyshardy.partition.types.planned_axes import has_planned_axes
@@ -161,7 +161,7 @@ class _Region:
             if operation.name == _CONSTANT:
                 continue
             values = (*operation.operands, *operation.results)
-            accessed = sum(_elements(value) * element_bytes(value.type) for value in values)
+            accessed = sum(tensor_bytes(value.type) for value in values)
             rule = rules.rule(operation)
             count = math.prod(rule.factor_sizes) if rule else _elements(operation.results[0])
             shards = max(self._shards(result) for result in operation.results)

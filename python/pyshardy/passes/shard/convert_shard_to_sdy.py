@@ -32,6 +32,7 @@ from mlir_sdy.values import (
     shardable_value,
 )
 from pyshardy.irtools.stablehlo_views import symbol_name
+from pyshardy.irtools.tensor_types import padded_size
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.pipeline import register_pass
 from pyshardy.shard.errors import SHARD_TO_SDY, refusal
@@ -314,7 +315,7 @@ def _uneven(sharding: GridSharding, dim: int, size: int, refinement: Refinement)
     num_shards = refinement.grid.axes_size(sharding.split_axes[dim])
     if size < 0:
         return f"dimension {dim} has offsets ({sharding}), but its size is not known"
-    fix = f"pad it to {-(-size // num_shards) * num_shards}"
+    fix = f"pad it to {padded_size(size, num_shards)}"
     if all(len(axes) <= 1 for axes in sharding.split_axes):
         fix += f", or give it the offsets {list(offsets_rounded_up(size, num_shards))}"
     how = "with these offsets" if sharding.sharded_dims_offsets else "evenly"

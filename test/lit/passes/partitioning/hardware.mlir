@@ -3,7 +3,7 @@
 // RUN: sdy-opt %s --pass-pipeline="builtin.module(func.func(sdy-insert-explicit-reshards{enable-full-version=true compatibility=cheapest hardware=%S/Inputs/two_hosts.toml}))" | FileCheck %s --check-prefix=HOSTS
 // RUN: sdy-opt %s --pass-pipeline="builtin.module(sdy-partition-pipeline{hardware=%S/Inputs/two_hosts.toml})" | FileCheck %s --check-prefix=PARTITION
 // RUN: sdy-run %s --hardware=%S/Inputs/two_hosts.toml | FileCheck %s --check-prefix=EXECUTED
-// RUN: sdy-explain %s --hardware=%S/Inputs/two_hosts.toml --plan-hardware=%S/Inputs/two_hosts.toml | FileCheck %s --check-prefix=EXPLAINED
+// RUN: sdy-explain %s --hardware=%S/Inputs/two_hosts.toml | FileCheck %s --check-prefix=EXPLAINED
 // RUN: not sdy-opt %s --pass-pipeline="builtin.module(func.func(sdy-hoist-reshards,sdy-optimize-reshards{hardware=abacus}))" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 sdy.mesh @mesh = <["host"=2, "device"=4]>
