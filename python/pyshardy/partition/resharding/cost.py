@@ -7,11 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh
 from mlir_sdy.model.hashing import HashSlot, hash_once
 from pyshardy.cost.collectives import PlannedCollective, Traffic, traffic_of
 from pyshardy.cost.hardware import Hardware
-from pyshardy.irtools.tensor_types import Shape, padded_size, shard_elements
+from pyshardy.irtools.tensor_types import (
+    Shape,
+    element_bytes,
+    padded_size,
+    shape_of,
+    shard_elements,
+)
 from pyshardy.partition.resharding.plan import plan_reshard
 from pyshardy.partition.types.steps import (
     AllGather,
@@ -59,6 +66,11 @@ class Reshard(HashSlot):
     source: AxesPerDim
     target: AxesPerDim
     mesh: Mesh
+
+    @classmethod
+    def of(cls, value: ir.Value, source: AxesPerDim, target: AxesPerDim, mesh: Mesh) -> Reshard:
+        """Return the reshard of a value."""
+        return cls(shape_of(value.type), element_bytes(value.type), source, target, mesh)
 
     def plan(self) -> tuple[ReshardStep, ...]:
         """Return the steps of the reshard; none if nothing changes."""

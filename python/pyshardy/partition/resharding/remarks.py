@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from mlir_sdy.diagnostics import emit, remark
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorMapping, TensorSharding, mesh_of
-from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_elements
+from pyshardy.irtools.tensor_types import shape_of, shard_elements
 from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.cost import Reshard, reshard_bytes
 from pyshardy.partition.types.compatible_shardings import CompatibleShardings, Shardings
@@ -78,9 +78,7 @@ def remark_on_gathering(
     mesh = mesh_of(old, meshes)
     assert mesh is not None, "a gathered operand is on a mesh"
     value = operation.operands[index]
-    before, after = tuple(old.dim_axes), tuple(new.dim_axes)
-    nbytes = element_bytes(value.type)
-    sent = reshard_bytes(Reshard(shape_of(value.type), nbytes, before, after, mesh))
+    sent = reshard_bytes(Reshard.of(value, old.dim_axes, new.dim_axes, mesh))
     _report(
         operation,
         f"needs operand {index} unsharded along {_listed(dims)}: to gather {old}, a device sends "

@@ -35,7 +35,6 @@ from mlir_sdy.model import (
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import get_sharding
 from pyshardy.cost.hardware import Hardware
-from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.partial.completion import reduction_kind
 from pyshardy.partition.resharding.completions import best_scattering
@@ -83,9 +82,7 @@ def scatter_all_reduces(
 def _reshard_of(reshard: ir.Operation, source: TensorSharding, mesh: Mesh) -> Reshard:
     target = get_sharding(reshard.results[0])
     assert target is not None, "a reshard has a sharding"
-    value: ir.Value = reshard.operands[0]
-    axes = tuple(source.dim_axes), tuple(target.dim_axes)
-    return Reshard(tuple(shape_of(value.type)), element_bytes(value.type), *axes, mesh)
+    return Reshard.of(reshard.operands[0], source.dim_axes, target.dim_axes, mesh)
 
 
 def _scatter(

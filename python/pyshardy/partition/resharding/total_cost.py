@@ -10,8 +10,9 @@ from mlir_sdy.model import Mesh, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding
 from pyshardy.cost.hardware import Hardware
+from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.loops import trip_count
-from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_bytes
+from pyshardy.irtools.tensor_types import shard_bytes
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.partial.completion import COMPLETING, reduced_axes
 from pyshardy.partition.resharding.cost import (
@@ -54,8 +55,7 @@ def _cost(collective: ir.Operation, meshes: Mapping[str, Mesh], hardware: Hardwa
     if target is None or mesh is None or mesh.is_maximal:
         return 0
     source = get_sharding(value) or target.fully_closed_like()
-    shape, nbytes = shape_of(value.type), element_bytes(value.type)
-    if not all(size >= 0 for size in shape):
+    if not has_static_shape(value.type):
         return 0
     if collective.name in COMPLETING:
         put_in = shard_bytes(value.type, source.dim_axes, mesh)
@@ -63,7 +63,7 @@ def _cost(collective: ir.Operation, meshes: Mapping[str, Mesh], hardware: Hardwa
         return collective_cost(kind, axes, put_in, mesh, hardware)
     if mesh_of(source, meshes) != mesh:
         return 0
-    return reshard_cost(Reshard(shape, nbytes, source.dim_axes, target.dim_axes, mesh), hardware)
+    return reshard_cost(Reshard.of(value, source.dim_axes, target.dim_axes, mesh), hardware)
 
 
 def _repetitions(operation: ir.Operation) -> int:

@@ -38,7 +38,7 @@ from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.loops import least_trips
-from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_bytes
+from pyshardy.irtools.tensor_types import shard_bytes
 from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.invariant_computations import (
@@ -209,8 +209,7 @@ class _Hoisting:
         if given is None or mesh is None or not has_static_shape(value.type):
             return 0
         ends: list[AxesPerDim] = []
-        shape = shape_of(value.type)
-        replicated: AxesPerDim = ((),) * len(shape)
+        replicated: AxesPerDim = ((),) * rank_of(value.type)
         for sharding in (source, target):
             ends.append(replicated)
             if sharding is None:
@@ -218,7 +217,7 @@ class _Hoisting:
             if mesh_of(sharding, self.meshes) != mesh or sharding.unreduced_axes:
                 return 0
             ends[-1] = sharding.dim_axes
-        reshard = Reshard(shape, element_bytes(value.type), ends[0], ends[1], mesh)
+        reshard = Reshard.of(value, ends[0], ends[1], mesh)
         return reshard_cost(reshard, self.hardware)
 
     def _bytes(self, value: ir.Value) -> int:

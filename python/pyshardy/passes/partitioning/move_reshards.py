@@ -245,9 +245,7 @@ class _AxisMover:
     ) -> float:
         if source == target:
             return 0.0
-        nbytes = element_bytes(value.type)
-        reshard = Reshard(shape_of(value.type), nbytes, source, target, region.mesh)
-        return reshard_cost(reshard, self._hardware)
+        return reshard_cost(Reshard.of(value, source, target, region.mesh), self._hardware)
 
     def _is_inside(self, user: ir.Operation, region: AxisRegion) -> bool:
         """Whether an operation is a reshard from a region to itself, which an input counts."""

@@ -299,8 +299,7 @@ class _Optimizer:
         key = identity(value.type), source, target
         cost = self._costs.get(key)
         if cost is None:
-            axes = source.dim_axes, target.dim_axes
-            reshard = Reshard(shape_of(value.type), element_bytes(value.type), *axes, mesh)
+            reshard = Reshard.of(value, source.dim_axes, target.dim_axes, mesh)
             cost = self._costs[key] = reshard_cost(reshard, self.hardware)
         return cost
 

@@ -32,7 +32,7 @@ from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.collectives import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.shardings import result_kinds
-from pyshardy.irtools.tensor_types import element_bytes, shape_of, tensor_bytes
+from pyshardy.irtools.tensor_types import tensor_bytes
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.resharding.cost import Reshard, reshard_cost
 from pyshardy.partition.types.planned_axes import has_planned_axes
@@ -146,12 +146,9 @@ class _Region:
                     continue
                 mesh = mesh_of(sharding, self.meshes)
                 assert mesh is not None, "the verifier refuses shardings without a mesh"
-                shape = shape_of(result.type)
                 kept = self._without_axes(result, sharding).dim_axes
-                nbytes = element_bytes(result.type)
-                cost += reshard_cost(
-                    Reshard(shape, nbytes, sharding.dim_axes, kept, mesh), hardware
-                )
+                reshard = Reshard.of(result, sharding.dim_axes, kept, mesh)
+                cost += reshard_cost(reshard, hardware)
         return cost
 
     def work(self, rules: ShardingRuleLookup, hardware: Hardware) -> float:
