@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
-from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.model import Mesh, Shape, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings
 from pyshardy.frontends.torch.dtensors import placements_of_sharding
-from pyshardy.irtools.tensor_types import Shape, shape_of
+from pyshardy.irtools.tensor_types import shape_of
 
 if TYPE_CHECKING:
     from torch.distributed.tensor.parallel import ParallelStyle

@@ -17,6 +17,7 @@ from mlir_sdy.model import (
     Mesh,
     OpShardingRule,
     ReductionOp,
+    Shape,
     TensorSharding,
     intersection,
     mesh_of,
@@ -65,7 +66,7 @@ from pyshardy.partition.types.compatible_shardings import (
     shardy_axes,
 )
 from pyshardy.partition.types.dot_result import DOT_OPERATIONS
-from pyshardy.partition.types.factor_axes import FactorAxes, Shape
+from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.one_mesh import has_several_meshes, shardings_on_one_mesh
 from pyshardy.partition.types.planned_axes import has_planned_axes, planned_axes
 from pyshardy.partition.types.steps import AxesPerDim

@@ -40,6 +40,7 @@ from mlir_sdy.model import (
     AxisTuple,
     Mesh,
     OpShardingRule,
+    Shape,
     TensorMapping,
     add_or_merge,
     dividing_axes,
@@ -54,7 +55,7 @@ from pyshardy.partition.resharding.cost import (
     Reshard,
     reshard_cost,
 )
-from pyshardy.partition.types.factor_axes import FactorAxes, Shape
+from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.propagation.projection import ShardingProjection
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mlir_sdy.model import Mesh
+from mlir_sdy.model import Mesh, Shape
 from pyshardy.cost.collectives import PlannedCollective
-from pyshardy.irtools.tensor_types import Shape, shard_shape
+from pyshardy.irtools.tensor_types import shard_shape
 from pyshardy.partition.types.exchange_form import ExchangeForm
 from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.steps import AxesPerDim

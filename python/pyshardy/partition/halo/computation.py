@@ -26,11 +26,12 @@ from mlir_sdy.model import (
     AxisTuple,
     ManualAxes,
     Mesh,
+    Shape,
     TensorSharding,
     TensorShardingPerValue,
 )
 from mlir_sdy.values import get_sharding, look_through_barriers, rank_of
-from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
+from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.merging import merge_slices
 from pyshardy.partition.types.device_axis import DeviceAxis
 from pyshardy.partition.types.exchange_form import Body, ExchangeForm

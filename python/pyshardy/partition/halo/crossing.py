@@ -18,10 +18,10 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from mlir_sdy.model import Mesh
+from mlir_sdy.model import Mesh, Shape
 from pyshardy.cost.collectives import Traffic, traffic_of
 from pyshardy.cost.hardware import Hardware
-from pyshardy.irtools.tensor_types import Shape, padded_size
+from pyshardy.irtools.tensor_types import padded_size
 from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
 from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_permutes
 from pyshardy.partition.resharding.cost import Reshard

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
+from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, Shape
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.types.compatible_shardings import CompatibleShardings, Shardings
 from pyshardy.partition.types.exchange_form import ExchangeForm
-from pyshardy.partition.types.factor_axes import Shape
 
 ResolveByRule = Callable[[OpShardingRule, frozenset[int]], CompatibleShardings | None]
 """Returns compatible shardings by a rule, given the factors that must not be sharded."""

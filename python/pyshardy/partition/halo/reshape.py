@@ -46,14 +46,13 @@ from collections.abc import Mapping, Sequence
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
-from mlir_sdy.model import Mesh, TensorSharding, mesh_of, place_data_alike
+from mlir_sdy.model import Mesh, Shape, TensorSharding, mesh_of, place_data_alike
 from mlir_sdy.values import get_sharding, look_through_barriers, set_result_shardings_of
 from pyshardy.cost.collectives import Traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.halo.crossing import Crossing, cheapest_crossing
 from pyshardy.partition.resharding.cost import Reshard, reshard_traffic
-from pyshardy.partition.types.factor_axes import Shape
 from pyshardy.partition.types.padding_builder import PaddingBuilder
 from pyshardy.partition.types.reshapes import Side, passes_through, reshape_groups
 

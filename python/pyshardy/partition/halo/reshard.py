@@ -24,12 +24,12 @@ from dataclasses import replace
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, mesh_of
+from mlir_sdy.model import AxisTuple, Mesh, Shape, TensorSharding, mesh_of
 from mlir_sdy.model.axis_prefix import is_strict_prefix
 from mlir_sdy.values import get_sharding, look_through_barriers
 from pyshardy.cost.collectives import PlannedCollective, Traffic, traffic_of
 from pyshardy.cost.hardware import Hardware
-from pyshardy.irtools.tensor_types import Shape, padded_size, shape_of
+from pyshardy.irtools.tensor_types import padded_size, shape_of
 from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_permutes
 from pyshardy.partition.resharding.cost import (
     Reshard,

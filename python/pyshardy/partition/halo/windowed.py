@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding
+from mlir_sdy.model import Mesh, OpShardingRule, Shape, TensorSharding
 from pyshardy.cost.collectives import PlannedCollective
 from pyshardy.irtools.stablehlo_views import FieldValues
-from pyshardy.irtools.tensor_types import Shape, size_of_shard
+from pyshardy.irtools.tensor_types import size_of_shard
 from pyshardy.partition.halo.emit_exchange import emit_exchange
 from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.window import Window, WindowFootprint

@@ -19,9 +19,9 @@ from mlir_sdy.model import Mesh, OpShardingRule, ReductionOp, TensorSharding
 from pyshardy.rules.signature import OperationSignature, TensorType
 
 if TYPE_CHECKING:
+    from mlir_sdy.model import Shape
     from pyshardy.cost.op_work import WorkFunction
     from pyshardy.irtools.stablehlo_views import FieldValues
-    from pyshardy.irtools.tensor_types import Shape
     from pyshardy.partition.types.exchange_form import ExchangeForm
     from pyshardy.partition.types.local_builder import LocalBuilder
     from pyshardy.partition.types.padding_builder import PaddingBuilder

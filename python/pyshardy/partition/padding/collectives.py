@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from mlir_sdy import sdy
 from mlir_sdy.host import ir
-from mlir_sdy.model import Mesh
+from mlir_sdy.model import Mesh, Shape
 from mlir_sdy.values import get_sharding
-from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
+from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.padding.replicated import lists_of, reduced_operand, without_dims
 from pyshardy.partition.types.padding_builder import PaddingBuilder
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mlir_sdy.host import ir
+from mlir_sdy.model import Shape
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.stablehlo_views import GatherView
-from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
+from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.types.padding_builder import PaddingBuilder
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import OpShardingRule, TensorMapping
-from pyshardy.irtools.tensor_types import Shape, shape_of
+from mlir_sdy.model import OpShardingRule, Shape, TensorMapping
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.op_facts.record import Neutral, PaddingMask, record_of
 from pyshardy.partition.partial.reductions import is_positive_zero
 from pyshardy.partition.types.padding_builder import PaddingBuilder

@@ -20,10 +20,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import OpShardingRule
+from mlir_sdy.model import OpShardingRule, Shape
 from pyshardy.cost.op_work import SizedOperation, Work, taking_work
 from pyshardy.irtools.stablehlo_views import DynamicSliceView
-from pyshardy.irtools.tensor_types import Shape, element_type_of, shape_of, with_shape
+from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.partition.function_context import sharding_of
 from pyshardy.partition.local.arithmetic import neutral, value_where
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from mlir_sdy.host import identity, ir
-from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, lists_overlap, mesh_of
+from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, Shape, lists_overlap, mesh_of
 from mlir_sdy.values import get_sharding
-from pyshardy.irtools.tensor_types import Shape, is_even, shape_of
+from pyshardy.irtools.tensor_types import is_even, shape_of
 from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.region_boundary import is_made_by_each_device, is_plain, maker_of
 from pyshardy.partition.types.factor_axes import FactorAxes

@@ -23,10 +23,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from mlir_sdy.model import AxisTuple, Mesh, lists_overlap
+from mlir_sdy.model import AxisTuple, Mesh, Shape, lists_overlap
 from pyshardy.cost.collectives import PlannedCollective
 from pyshardy.cost.hardware import Hardware
-from pyshardy.irtools.tensor_types import Shape, is_even
+from pyshardy.irtools.tensor_types import is_even
 from pyshardy.partition.resharding.cost import (
     Reshard,
     elements_padded_for,

@@ -8,17 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, Mesh
+from mlir_sdy.model import AxisRef, Mesh, Shape
 from mlir_sdy.model.hashing import HashSlot, hash_once
 from pyshardy.cost.collectives import PlannedCollective, Traffic, traffic_of
 from pyshardy.cost.hardware import Hardware
-from pyshardy.irtools.tensor_types import (
-    Shape,
-    element_bytes,
-    padded_size,
-    shape_of,
-    shard_elements,
-)
+from pyshardy.irtools.tensor_types import element_bytes, padded_size, shape_of, shard_elements
 from pyshardy.partition.resharding.plan import plan_reshard
 from pyshardy.partition.types.steps import (
     AllGather,

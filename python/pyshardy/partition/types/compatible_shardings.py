@@ -11,6 +11,7 @@ from mlir_sdy.model import (
     AxisTuple,
     Mesh,
     OpShardingRule,
+    Shape,
     TensorSharding,
     common_mesh,
     lists_overlap,
@@ -19,7 +20,7 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from pyshardy.partition.types.dot_result import better_result_axes
-from pyshardy.partition.types.factor_axes import FactorAxes, Shape, choose_factor_axes
+from pyshardy.partition.types.factor_axes import FactorAxes, choose_factor_axes
 from pyshardy.partition.types.reshape_axes import reshape_axes
 from pyshardy.propagation.projection import ShardingProjection
 

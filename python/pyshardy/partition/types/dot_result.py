@@ -12,8 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mlir_sdy.model import AxisRef, AxisTuple, OpShardingRule, lists_overlap
-from pyshardy.partition.types.factor_axes import Shape
+from mlir_sdy.model import AxisRef, AxisTuple, OpShardingRule, Shape, lists_overlap
 from pyshardy.propagation.projection import ShardingProjection
 
 DOT_OPERATIONS = frozenset({"stablehlo.dot", "stablehlo.dot_general"})

@@ -26,6 +26,7 @@ from mlir_sdy.model import (
     FactorType,
     Mesh,
     OpShardingRule,
+    Shape,
     add_or_merge,
     axis_list_key,
     is_strict_prefix,
@@ -36,8 +37,6 @@ from pyshardy.propagation.projection import ShardingProjection, TensorProjection
 
 FactorAxes = tuple[AxisTuple, ...]
 """The axes of each factor of an operation."""
-
-Shape = tuple[int, ...]
 
 _PRECEDENCE = {
     FactorType.PASS_THROUGH: 3,

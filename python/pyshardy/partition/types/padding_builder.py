@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import TensorSharding, TensorShardingPerValue
+from mlir_sdy.model import Shape, TensorSharding, TensorShardingPerValue
 from mlir_sdy.values import SHARDING, get_sharding
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, splat_literal
-from pyshardy.irtools.tensor_types import Shape, shape_of, with_element, with_shape
+from pyshardy.irtools.tensor_types import shape_of, with_element, with_shape
 
 
 class PaddingBuilder:

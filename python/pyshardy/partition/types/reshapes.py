@@ -9,8 +9,15 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mlir_sdy.model import AxisRef, AxisTuple, Mesh, TensorSharding, add_or_merge, place_data_alike
-from pyshardy.partition.types.factor_axes import Shape
+from mlir_sdy.model import (
+    AxisRef,
+    AxisTuple,
+    Mesh,
+    Shape,
+    TensorSharding,
+    add_or_merge,
+    place_data_alike,
+)
 from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.propagation.projection import split_axis
 

@@ -14,7 +14,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import identity, ir, location_of
-from mlir_sdy.model import OpShardingRule, TensorSharding
+from mlir_sdy.model import OpShardingRule, Shape, TensorSharding
 from mlir_sdy.symbols import meshes_unchanged
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import (
@@ -32,13 +32,7 @@ from pyshardy.irtools.stablehlo_views import (
     function_type_of,
     symbol_name,
 )
-from pyshardy.irtools.tensor_types import (
-    Shape,
-    padded_shape,
-    padded_shape_of,
-    shape_of,
-    with_shape,
-)
+from pyshardy.irtools.tensor_types import padded_shape, padded_shape_of, shape_of, with_shape
 from pyshardy.irtools.walks import names_at_start, operations_named
 from pyshardy.partition.function_context import READ_APART, FunctionContext
 from pyshardy.partition.op_facts.data_flow import (

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from mlir_sdy.attributes import attribute_of
 from mlir_sdy.host import ir
-from mlir_sdy.model import DimMapping, OpShardingRule, TensorMapping
+from mlir_sdy.model import DimMapping, OpShardingRule, Shape, TensorMapping
 from pyshardy.frontends.torch.lowerings.builder import LoweringBuilder, lowering, part_type_of
-from pyshardy.irtools.tensor_types import Shape, element_type_of, shape_of, with_element, with_shape
+from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_element, with_shape
 
 _KINDS = {"f32": "s", "f64": "d", "complex<f32>": "c", "complex<f64>": "z"}
 

@@ -171,12 +171,12 @@ class TracedTraining:
         self._optimizer.load(new)
 
 
-Shape = Sequence[int]
+_Shape = Sequence[int]
 
 
 def shardings_of(
     patterns: Mapping[str, TensorSharding | Axes],
-    shapes: Mapping[str, Shape],
+    shapes: Mapping[str, _Shape],
     state: OptimizerState,
 ) -> dict[str, TensorSharding]:
     """Return the shardings of arguments by name.
