@@ -38,7 +38,11 @@ TESTS = (
     "test/frontends/test_llama_advice.py",
     "test/numerics/test_sharded_arrays.py",
     "test/numerics/test_xla.py",
-    "test/unit/backends",
+    "test/unit/backends/test_child_process.py",
+    "test/unit/backends/test_custom_calls.py",
+    "test/unit/backends/test_distribution.py",
+    "test/unit/backends/test_effects.py",
+    "test/unit/backends/test_unsharded.py",
     "test/unit/frontends",
 )
 WITH_TORCH = (

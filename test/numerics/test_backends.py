@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from case_counts import spread
 from corpus_programs import PROGRAMS, CorpusProgram
 
 from mlir_sdy.assembly import parse
@@ -50,7 +51,7 @@ def program(context):
     return partition(module)
 
 
-@pytest.mark.parametrize("name", ON_IREE)
+@pytest.mark.parametrize("name", spread(ON_IREE, 4))
 def test_iree(context, name):
     (path,) = (path for path in PROGRAMS if path.stem == name)
     corpus = CorpusProgram(path, context)

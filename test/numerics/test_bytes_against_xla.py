@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from case_counts import spread
 
 ROOT = Path(__file__).resolve().parents[2]
 WITH_LOOPS = sorted(
@@ -33,7 +34,7 @@ def test_there_are_loops():
     assert {"stencil", "transformer_scan_remat"} <= {path.stem for path in WITH_LOOPS}
 
 
-@pytest.mark.parametrize("path", WITH_LOOPS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", spread(WITH_LOOPS, 8), ids=lambda path: path.stem)
 def test_loops(communication, path):
     row = communication.compare(path)
     assert communication.total(row.ours) <= communication.total(row.theirs)

@@ -7,7 +7,7 @@ import jax
 import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
-from case_counts import cases
+from case_counts import cases, spread
 from jax import lax
 from jax import numpy as jnp
 
@@ -168,7 +168,7 @@ def cases_of_functions():
     ]
 
 
-@pytest.mark.parametrize(("function", "dtype"), cases_of_functions())
+@pytest.mark.parametrize(("function", "dtype"), spread(cases_of_functions(), 12))
 def test_as_lapack_does(function, dtype):
     a = random_matrices(dtype)
     expected = jax.tree.leaves(jax.jit(function)(a))

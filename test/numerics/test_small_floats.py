@@ -11,6 +11,7 @@ import sys
 
 import numpy as np
 import pytest
+from case_counts import spread
 from exact_rounding import (
     FLOATS,
     INTEGERS,
@@ -123,7 +124,7 @@ def samples_of(element: str) -> np.ndarray:
     return np.concatenate([numbers, -numbers])
 
 
-@pytest.mark.parametrize("source", [*FLOATS, *INTEGERS])
+@pytest.mark.parametrize("source", spread([*FLOATS, *INTEGERS], 14))
 def test_conversions(run, source):
     """To every type, rounded once; the code of a bare CPU calls no library for it."""
     numbers = samples_of(source)
@@ -334,7 +335,7 @@ LARGE = [
 
 
 @pytest.mark.parametrize("optimization", [0, 2])
-@pytest.mark.parametrize(("element", "operations"), LARGE, ids=[element for element, _ in LARGE])
+@pytest.mark.parametrize(("element", "operations"), spread(LARGE, 6), ids=str)
 def test_operations_on_other_types(run, element, operations, optimization):
     """Integers of 64 bits, complex numbers and C functions need no other library, either."""
     spec = TensorSpec((64,), element)

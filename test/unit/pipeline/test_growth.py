@@ -5,6 +5,7 @@ import sys
 from collections import defaultdict
 
 import pytest
+from case_counts import spread
 from growing_programs import PROGRAMS
 
 from mlir_sdy.assembly import parse
@@ -47,7 +48,7 @@ def calls_of(text, context):
     return calls.of_pass
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("program", spread(PROGRAMS, 12), ids=lambda program: program.__name__)
 def test_calls_grow_linearly(program, context):
     calls_of(program(4), context)  # so that what is computed once for a context is known
     few, more, most = (calls_of(program(count), context) for count in COUNTS)
