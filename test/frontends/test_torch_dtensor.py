@@ -16,7 +16,8 @@ import torch.distributed as dist
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
-from torch.distributed.tensor import Partial, Replicate, Shard, distribute_tensor
+from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
+from torch.distributed.tensor.experimental import register_sharding
 from torch.distributed.tensor.parallel import (
     ColwiseParallel,
     RowwiseParallel,
@@ -26,7 +27,7 @@ from torch.distributed.tensor.placement_types import _StridedShard
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 import pyshardy as sdy
-from mlir_sdy.diagnostics import UsageError
+from mlir_sdy.diagnostics import UsageError, collect
 from mlir_sdy.values import argument_shardings
 from pyshardy.frontends.torch.dtensors import (
     placements_of_sharding,
@@ -281,3 +282,24 @@ def test_wrong_plans(device_mesh):
         sdy.torch.placements(sdy.torch.trace(nn.Linear(16, 8), X))
     with pytest.raises(UsageError, match="expected a traced module or a partitioned program"):
         sdy.torch.placements(nn.Linear(16, 8))
+
+
+def test_own_strategies_are_not_used():
+    propagator = DTensor._op_dispatcher.sharding_propagator
+    operation = torch.ops.aten.tanh.default
+    before = dict(propagator.op_strategy_funcs)
+    try:
+
+        @register_sharding(operation)
+        def replicated(_):
+            return [([Replicate()], [Replicate()])]
+
+        with collect() as found:
+            sdy.torch.trace(nn.Tanh(), torch.ones(4))
+            sdy.torch.trace(nn.ReLU(), torch.ones(4))
+    finally:
+        propagator.op_strategy_funcs.clear()
+        propagator.op_strategy_funcs.update(before)
+    (message,) = found
+    assert "register_sharding lists for 'aten.tanh.default' are not used" in message.message
+    assert message.location.filename == __file__

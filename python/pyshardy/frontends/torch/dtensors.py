@@ -33,7 +33,7 @@ from torch.nn.utils import stateless
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import SourceLocation, UsageError, emit, error, warning
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding
 from pyshardy.frontends.meshes import DEFAULT_NAME
 from pyshardy.frontends.torch.signature import Signature
@@ -50,6 +50,30 @@ def is_dtensor(value: Any) -> bool:
     """Whether a value is a DTensor, without importing `torch.distributed`."""
     module = sys.modules.get("torch.distributed.tensor")
     return module is not None and isinstance(value, module.DTensor)
+
+
+def warn_of_own_strategies(graph: torch.fx.GraphModule) -> None:
+    """Warn of operations whose DTensor strategies `register_sharding` has replaced.
+
+    A strategy lists the placements that DTensor chooses from in eager mode. Here the sharding rules
+    of the operations decide, which changes no result, but maybe the plan.
+    """
+    registering = sys.modules.get("torch.distributed.tensor.experimental._register_sharding")
+    if registering is None:
+        return
+    distributed: Any = sys.modules["torch.distributed.tensor"]
+    strategies = distributed.DTensor._op_dispatcher.sharding_propagator.op_strategy_funcs
+    calls = [node for node in graph.graph.nodes if node.op == "call_function"]
+    for operation in dict.fromkeys(node.target for node in calls):
+        strategy = strategies.get(operation)
+        is_own = isinstance(strategy, functools.partial)
+        if is_own and strategy.func.__module__ == registering.__name__:
+            code = inspect.unwrap(strategy.args[0]).__code__
+            message = (
+                f"the placements that register_sharding lists for '{operation}' are not used: the "
+                f"sharding rule of the operation decides; constrain its results where they matter"
+            )
+            emit(warning(message, SourceLocation(code.co_filename, code.co_firstlineno, 1)))
 
 
 def gathered(value: Any) -> torch.Tensor:

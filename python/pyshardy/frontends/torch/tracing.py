@@ -38,6 +38,7 @@ from pyshardy.frontends.torch.dtensors import (
     as_global,
     empty_on,
     replaced_weights,
+    warn_of_own_strategies,
     weights_of,
 )
 from pyshardy.frontends.torch.fragments import light_graphs
@@ -158,6 +159,7 @@ def exported(
     for find in (failures.of_sparse_tensors, failures.of_gradients):
         if (refusal := find(program.graph_module)) is not None:
             raise PassError(refusal)
+    warn_of_own_strategies(program.graph_module)
     return program
 
 
