@@ -16,6 +16,11 @@ HIDDEN = ("pyshardy.packages", "pyshardy")
 """Layers of single modules, which would only add arrows."""
 
 
+def _shown(layer: str) -> str:
+    """Return the layer whose box stands for a layer: the partitioner's rooms are one."""
+    return "pyshardy.partition" if layer.startswith("pyshardy.partition.") else layer
+
+
 class Layers:
     """An SVG image of the packages of the project, with an arrow for each direct dependency.
 
@@ -25,13 +30,13 @@ class Layers:
     """
 
     def __init__(self) -> None:
-        names = [name for name in LEVELS if name not in HIDDEN]
+        names = [name for name in LEVELS if name not in HIDDEN and _shown(name) == name]
         graph: dict[str, set[str]] = {name: set() for name in names}
         for module in SOURCES:
-            importer = layer_of(module)
+            importer = _shown(layer_of(module))
             for imported, _ in imports_of(module):
                 if imported in SOURCES and importer in graph:
-                    other = layer_of(imported)
+                    other = _shown(layer_of(imported))
                     if other in graph and other != importer:
                         graph[importer].add(other)
         self.graph = graph
