@@ -171,6 +171,14 @@ def embedding(
     return torch.embedding(weight, indices)
 
 
+@decomposition("aten.take")
+def take(self: Tensor, index: Tensor) -> Tensor:
+    """Return elements by their positions in the flat tensor; the index may be a scalar."""
+    flat, positions = self.reshape(-1), index.reshape(-1)
+    positions = torch.where(positions < 0, positions + flat.shape[0], positions)
+    return torch.index_select(flat, 0, positions).reshape(index.shape)
+
+
 @decomposition("aten.embedding_renorm")
 def embedding_renorm(
     self: Tensor, indices: Tensor, max_norm: float, norm_type: float = 2.0
