@@ -131,7 +131,8 @@ CALLS = {
         scatter_add(x,1,i,y) scatter_reduce(x,1,i,y,"amax",include_self=False)
         scatter_reduce(x,0,i,y,"mean") scatter_reduce(x,1,i,y,"prod") select(x,1,2)
         select_scatter(x,v,0,1) slice_scatter(x,y[:2],0,1,3) take(x,j) take(x,j[0])
-        take_along_dim(x,i,1) unravel_index(j,(2,3)) where(b,1.0,x) x[:,j] nn.functional.one_hot(i,5)
+        take_along_dim(x,i,1) unravel_index(j,(2,3)) where(b,1.0,x) x[:,j]
+        nn.functional.one_hot(i,5)
         nn.functional.embedding(i,x.clone(),max_norm=1.0)
         nn.functional.embedding_bag(i,x,mode="mean")
         ops.aten._embedding_bag(x,i[0],torch.tensor([0,2,4]))[0]
