@@ -115,7 +115,7 @@ def test_one_module_uses_private_parts_of_jax():
 
 
 def test_a_class_name_means_one_thing():
-    """Private classes belong to their module, those in functions, and generated ones to theirs."""
+    """Private, nested and generated classes belong to their module, function or operation."""
     names = Counter(
         node.name
         for module, path in SOURCES.items()

@@ -11,7 +11,6 @@ from mlir_sdy.model import Mesh, MeshAxis, ModelError
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, CollectiveView
 from pyshardy.irtools.walks import operations_named
 
-REPLICA_GROUPS = "replica_groups"
 COLLECTIVES_WITH_GROUPS = (
     "stablehlo.all_gather",
     "stablehlo.all_reduce",

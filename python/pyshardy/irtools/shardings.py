@@ -197,9 +197,9 @@ def complete_list(
     types: Sequence[ir.Type],
     meshes: Mapping[str, Mesh],
 ) -> TensorShardingPerValue | None:
-    """Return the shardings of values, fully open ones for values without; None if no value has one.
+    """Return the shardings of values, open where a value has none; None without any sharding.
 
-    1. The mesh of the open ones is that of the first sharding that is not on a maximal mesh.
+    1. The mesh of open shardings is that of the first sharding that is not on a maximal mesh.
     2. If there is no such sharding, there is no list.
 
     No sharding and `<@mesh, [{"x"}]>` give `[<@mesh, [{?}]>, <@mesh, [{"x"}]>]`.

@@ -22,7 +22,6 @@ from pyshardy.irtools.walks import has_ancestor, operations_named
 
 _MANUAL = "sdy.manual_computation"
 _PERMUTE = "stablehlo.collective_permute"
-_PAIRS = "source_target_pairs"
 _COLLECTIVES = frozenset({*COLLECTIVES_WITH_GROUPS, _PERMUTE})
 
 

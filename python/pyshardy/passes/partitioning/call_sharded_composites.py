@@ -25,7 +25,6 @@ from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.pipeline import register_pass
 
 _COMPOSITE = "stablehlo.composite"
-_DECOMPOSITION = "decomposition"
 _SHARDS = frozenset({"sdy.manual_computation", "sdy.reshard", "sdy.sharding_constraint"})
 
 

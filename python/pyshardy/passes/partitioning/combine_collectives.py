@@ -34,9 +34,6 @@ _WITH_EFFECTS = frozenset(
 )
 """Operations that keep their order, besides custom calls with side effects."""
 
-_CHANNEL = "channel_handle"
-_EFFECT = "has_side_effect"
-
 
 @dataclass(slots=True, eq=False)
 class _Bundle:
