@@ -21,6 +21,7 @@ from pyshardy.explain.collectives import CollectiveExplanation, explain_collecti
 from pyshardy.explain.estimate import Estimate, ResourceUse, estimate, resource_use_of
 from pyshardy.explain.moves import MoveRecorder
 from pyshardy.explain.reasons import ProgramReasons, Reason, ValueExplanation
+from pyshardy.explain.replicated import ReplicatedValues, replicated_values
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import NamedValues
 from pyshardy.pipeline.collection import collection_paused
@@ -112,8 +113,19 @@ class ExplainedProgram(Displayed):
             raise UsageError(error(str(reason))) from None
         return ValueExplanation(explanation, self._reasons.of_tensor(slot))
 
+    def replicated(self, count: int = 8) -> ReplicatedValues:
+        """Return the values that waste most memory by being replicated, equal layers together.
+
+            print(explained.replicated())
+
+        Args:
+            count: the number of groups of values.
+        """
+        with collection_paused():
+            return replicated_values(self._reasons, count)
+
     def reasons(self) -> Iterator[Reason]:
-        """Yield for each value of rank 1 or more, and each axis of its mesh, the reason.
+        """Yield the reason of each pair of a value of rank 1 or more and an axis of its mesh.
 
             Counter(reason.kind for reason in explained.reasons())
 

@@ -31,6 +31,7 @@ from functools import cached_property
 from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, TensorSharding
+from mlir_sdy.model.text import quoted
 from pyshardy.display import DisplayedText, counted
 from pyshardy.explain.annotated import Annotated, AnnotatedPlace, TensorPlaces, final_shardings
 from pyshardy.propagation.debugging.axis_chains import Root, dim_of
@@ -285,7 +286,7 @@ class ProgramReasons:
         return {axis: Reason(self.finder.reason(slot, axis), self) for axis in axes}
 
     def absent(self, slot: int) -> tuple[AbsentAxes, ...]:
-        """Return the axes that don't shard a tensor; those with one reason together."""
+        """Return the axes that don't shard a tensor, grouped by reason."""
         return absent_axes(self.finder, slot)
 
     # --- Remedies -----------------------------------------------------------------------------
@@ -411,7 +412,7 @@ class ProgramReasons:
         sharding = sharding.with_replicated_axes(replicated).with_unreduced_axes(unreduced)
         word = "shard" if self.finder.is_port(slot) else "constrain"
         description = self.record.tensor(slot).description
-        text = f"{word} dimension {dim} of {description} by it {how}".rstrip()
+        text = f"{word} dimension {dim} of {description} by {quoted(axis)} {how}".rstrip()
         return self._remedy(slot, sharding, text)
 
     def _remedy(self, slot: int, sharding: TensorSharding, text: str) -> Remedy:
