@@ -19,6 +19,7 @@ from pyshardy.display import Displayed, Table, counted
 from pyshardy.explain.annotated import Annotated
 from pyshardy.explain.collectives import CollectiveExplanation, explain_collectives
 from pyshardy.explain.estimate import Estimate, ResourceUse, estimate, resource_use_of
+from pyshardy.explain.forms import Form
 from pyshardy.explain.moves import MoveRecorder
 from pyshardy.explain.reasons import ProgramReasons, Reason, ValueExplanation
 from pyshardy.explain.replicated import ReplicatedValues, replicated_values
@@ -58,6 +59,7 @@ class ExplainedProgram(Displayed):
         annotated: the program as it was before propagation.
         report_hardware: the hardware of the cost estimate.
         title: the name of the program.
+        form: the form of shardings in texts: that of the front end that the program comes from.
     """
 
     module: ir.Module
@@ -68,6 +70,7 @@ class ExplainedProgram(Displayed):
     annotated: Annotated
     report_hardware: Hardware
     title: str
+    form: Form = "sdy"
 
     @cached_property
     def collectives(self) -> CollectiveList:
@@ -77,7 +80,9 @@ class ExplainedProgram(Displayed):
         """
         with collection_paused():
             return CollectiveList(
-                explain_collectives(self.program.collectives, self.recorder, self.record)
+                explain_collectives(
+                    self.program.collectives, self.recorder, self.record, self._reasons.in_form
+                )
             )
 
     @cached_property
@@ -136,7 +141,7 @@ class ExplainedProgram(Displayed):
 
     @cached_property
     def _reasons(self) -> ProgramReasons:
-        return ProgramReasons.of(self.record, self.annotated, self.module)
+        return ProgramReasons.of(self.record, self.annotated, self.module, self.form)
 
     def summary(self) -> str:
         """Return the mesh, the collectives and the cost in one line."""
