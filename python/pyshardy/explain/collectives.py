@@ -13,11 +13,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from mlir_sdy.diagnostics import SourceLocation
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, TensorSharding
 from mlir_sdy.values import get_sharding, rank_of
 from pyshardy.display import Displayed
 from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, ReshardingUse
+from pyshardy.irtools.scopes import user_place
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, symbol_name
 from pyshardy.local_program.communication import Collective
 from pyshardy.propagation.debugging.axis_chains import Root, roots_of
@@ -188,7 +189,7 @@ class _Explainer:
         values = [*operation.operands, *operation.results]
         roots = [root for value in values for root in self._roots(value, None)]
         sharding = get_sharding(values[-1]) if values else None
-        place = location_of(operation.location)
+        place = user_place(operation.location)
         number = self._number(operation)
         return Decision(operation.name, place, sharding, _distinct(roots), operation=number)
 
@@ -202,7 +203,7 @@ class _Explainer:
         roots = [root for each in operation.operands for root in self._roots(each, names)]
         return Decision(
             self._description(value),
-            location_of(operation.location),
+            user_place(operation.location),
             move.before,
             _distinct(roots),
             operation=self._number(operation),
@@ -262,7 +263,7 @@ class _Explainer:
             what = f"result {use.operand} of @{_function_name(operation)}"
         return Decision(
             what,
-            location_of(operation.location),
+            user_place(operation.location),
             move.after,
             _distinct(roots),
             tuple(dict.fromkeys(refused)),
@@ -394,8 +395,8 @@ def _result(value: ir.Value) -> str:
 
 def _place(value: ir.Value) -> SourceLocation | None:
     if isinstance(value, ir.BlockArgument):
-        return location_of(value.location)
-    return location_of(value.owner.operation.location)
+        return user_place(value.location)
+    return user_place(value.owner.operation.location)
 
 
 def _function_name(operation: ir.Operation) -> str:

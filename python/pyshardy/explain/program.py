@@ -305,7 +305,7 @@ class CollectiveList(Sequence[CollectiveExplanation], Displayed):
         return self._grouped(_axes_text)
 
     def by_reason(self) -> dict[str, CollectiveList]:
-        """Return the collectives of each reason; those of equal layers are one: `layers.*.w`."""
+        """Return the collectives of each reason, equal layers together: `layers.*.w`."""
         labels = _folded_reasons(self)
         return self._grouped(lambda each: labels[each.reason])
 

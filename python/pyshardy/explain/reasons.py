@@ -110,7 +110,7 @@ class Remedy:
 
 @dataclass(frozen=True, repr=False)
 class Reason(DisplayedText):
-    """Why a value is, or isn't, sharded by an axis; its `str` is a sentence.
+    """The reason why a value is, or isn't, sharded by an axis; its `str` is a sentence.
 
     Attributes:
         found: the reason as propagation has it.
@@ -154,7 +154,7 @@ class Reason(DisplayedText):
 
     @cached_property
     def frontier(self) -> Frontier | None:
-        """Where the axis could come from; None unless the kind is `unoffered`."""
+        """The places from which the axis could come; None unless the kind is `unoffered`."""
         if self.kind is not ReasonKind.UNOFFERED:
             return None
         return self.reasons.finder.frontier(self.found)

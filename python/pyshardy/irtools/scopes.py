@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The scopes of operations, as frameworks write them into locations.
+"""The scopes and places of operations, as frameworks write them into locations.
 
 JAX writes paths such as `jit(step)/transpose(jvp(layer_3))/attention/dot_general`:
 
@@ -17,11 +17,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mlir_sdy.host import inner_locations, ir
+from mlir_sdy.diagnostics import SourceLocation
+from mlir_sdy.host import inner_locations, ir, location_of
 
 FORWARD, BACKWARD = "forward", "backward"
 
 _DERIVATIVES = ("transpose", "jvp")
+
+_FRAMEWORK = re.compile(
+    r"(site-packages|dist-packages)/(torch|jax|jaxlib|flax|equinox|haiku|optax|pyshardy)/"
+)
 
 _CALL = re.compile(r"([\w.<>-]+)\((.*)\)")
 
@@ -75,6 +80,19 @@ def named_in_scope(name: str, location: ir.Location) -> str | None:
     path = path_of(location)
     scopes = () if path is None else scopes_of_path(path)
     return f"{name.rpartition('.')[2]} in {'/'.join(scopes)}" if scopes else None
+
+
+def user_place(location: ir.Location) -> SourceLocation | None:
+    """Return the first place in a location that isn't in a framework; None if all are.
+
+    Files of pyshardy and of installed frameworks say nothing about the user's program; the scope of
+    an operation there does.
+    """
+    name, inner = inner_locations(location)
+    if name is None and not inner:
+        place = location_of(location)
+        return None if place is None or _FRAMEWORK.search(place.filename) else place
+    return next(filter(None, map(user_place, inner)), None)
 
 
 def path_of(location: ir.Location) -> str | None:
