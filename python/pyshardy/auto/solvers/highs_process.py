@@ -16,7 +16,7 @@ import numpy as np
 from pyshardy.auto.problem.arrays import Floats, Ints
 from pyshardy.auto.solvers.flow_model import SparseRows
 from pyshardy.auto.solvers.highs_model import Listener, Outcome
-from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
+from pyshardy.processes.child_process import ChildDiedError, ChildProcess
 
 COMMAND = ("-m", "pyshardy.auto.solvers.highs_worker")
 """The arguments of the Python interpreter; see `highs_worker`."""

@@ -12,7 +12,7 @@ from typing import Any
 from pyshardy.auto.problem.arrays import Floats
 from pyshardy.auto.solvers.flow_model import SparseRows
 from pyshardy.auto.solvers.highs_model import HighsModel
-from pyshardy.backends.engines.worker import Parent
+from pyshardy.processes.worker import Parent
 
 
 class HighsWorker:

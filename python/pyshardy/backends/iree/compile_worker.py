@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyshardy.backends.engines.worker import serve
+from pyshardy.processes.worker import serve
 from pyshardy.backends.iree.compiler import compile_program
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import iree.runtime as iree_runtime
 import numpy as np
 
-from pyshardy.backends.engines.worker import Runner, serve_programs
+from pyshardy.processes.worker import Runner, serve_programs
 from pyshardy.backends.iree.compiler import compile_program
 
 _DRIVER = "local-sync"

@@ -18,7 +18,7 @@ from pyshardy.backends.arrays.sharded_arrays import Column
 from pyshardy.backends.custom_calls import Function
 from pyshardy.backends.donations import donated_arguments
 from pyshardy.backends.effects import check_callbacks, check_no_transfers
-from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
+from pyshardy.processes.child_process import ChildDiedError, ChildProcess
 from pyshardy.backends.engines.interface import Arrays
 from pyshardy.backends.registry import CompileOptions, registered
 from pyshardy.backends.xla.callbacks import Callbacks, call_back
