@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from pyshardy.frontends import jax as jax
     from pyshardy.frontends import torch as torch
     from pyshardy.frontends.auto import AUTO
-    from pyshardy.processes.crash import HostCrashError
     from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
+    from pyshardy.processes.crash import HostCrashError
     from pyshardy.program import PartitionedProgram, ShardedArray
     from pyshardy.propagation.debugging.explanation import Propagation
     from pyshardy.propagation.observer import observed_by

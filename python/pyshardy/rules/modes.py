@@ -3,39 +3,35 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-from contextvars import ContextVar
+from contextlib import AbstractContextManager
+from typing import NamedTuple
 
-_strict: ContextVar[bool] = ContextVar("pyshardy_strict_rules", default=False)
-_compatible: ContextVar[bool] = ContextVar("pyshardy_compatible_rules", default=False)
+from mlir_sdy.ambient import Ambient
 
 
-@contextlib.contextmanager
-def strict_rules() -> Iterator[None]:
+class _Modes(NamedTuple):
+    is_strict: bool = False
+    is_compatible: bool = False
+
+
+_modes = Ambient("pyshardy_rules", _Modes())
+
+
+def strict_rules() -> AbstractContextManager[None]:
     """Make an operation without a rule an error, inside the `with` block."""
-    token = _strict.set(True)
-    try:
-        yield
-    finally:
-        _strict.reset(token)
+    return _modes.bound(_modes.get()._replace(is_strict=True))
 
 
-@contextlib.contextmanager
-def compatible_rules() -> Iterator[None]:
+def compatible_rules() -> AbstractContextManager[None]:
     """Ignore rules of operations that C++ Shardy does not know, inside the `with` block."""
-    token = _compatible.set(True)
-    try:
-        yield
-    finally:
-        _compatible.reset(token)
+    return _modes.bound(_modes.get()._replace(is_compatible=True))
 
 
 def is_strict() -> bool:
     """Whether the code runs inside `strict_rules`."""
-    return _strict.get()
+    return _modes.get().is_strict
 
 
 def is_compatible() -> bool:
     """Whether the code runs inside `compatible_rules`."""
-    return _compatible.get()
+    return _modes.get().is_compatible

@@ -18,7 +18,6 @@ from pyshardy.backends.arrays.sharded_arrays import Column
 from pyshardy.backends.custom_calls import Function
 from pyshardy.backends.donations import donated_arguments
 from pyshardy.backends.effects import check_callbacks, check_no_transfers
-from pyshardy.processes.child_process import ChildDiedError, ChildProcess
 from pyshardy.backends.engines.interface import Arrays
 from pyshardy.backends.registry import CompileOptions, registered
 from pyshardy.backends.xla.callbacks import Callbacks, call_back
@@ -34,6 +33,7 @@ from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.local_program.values import spec_of
+from pyshardy.processes.child_process import ChildDiedError, ChildProcess
 
 _FEWEST_DEVICES = 8
 _WORKER = ("-m", "pyshardy.backends.xla.worker")
