@@ -8,6 +8,5 @@
 | `reduce`           | exact reductions of a problem                               |
 | `tied_nodes`       | nodes that become part of a neighbor                        |
 | `reduction_tables` | tables of reshards while a problem is reduced               |
-| `memory_points`    | the points of time at which the memory limit can bind       |
 | `prices`           | the memory as a cost, by a price of each byte               |
 """

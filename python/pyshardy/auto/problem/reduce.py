@@ -42,7 +42,6 @@ from pyshardy.auto.problem.arrays import (
     User,
     Value,
 )
-from pyshardy.auto.problem.memory_points import without_redundant_points
 from pyshardy.auto.problem.reduction_tables import (
     ReshardTable,
     merge_columns,
@@ -51,6 +50,7 @@ from pyshardy.auto.problem.reduction_tables import (
     pairs,
     reachable,
     seen_from,
+    without_redundant_points,
 )
 from pyshardy.auto.problem.tied_nodes import Tied, tie
 
