@@ -267,7 +267,7 @@ def propagate_with(
         UsageError: there is no such option.
         PipelineError: a pass failed; the module is as it was before, unless it is temporary.
     """
-    from pyshardy.contracts.annotated import (  # noqa: PLC0415 (loads the host)
+    from pyshardy.contracts.attributes import (  # noqa: PLC0415 (loads the host)
         copy_with_contracts,
         remember_annotated,
     )

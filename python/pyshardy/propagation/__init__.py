@@ -6,7 +6,7 @@ From the values at the bottom to the passes at the top:
 | module                          | contents                                                 |
 |---------------------------------|----------------------------------------------------------|
 | `projection`                    | shardings of dimensions as shardings of factors          |
-| `strategy`, `basic`, `aggressive` | the strategies: one step on a projection               |
+| `basic`, `aggressive`           | the strategies: one step on a projection                 |
 | `op_priority`, `elementwise`    | order and directions of propagation by kind of operation |
 | `relation`, `relations`         | tensors related by a rule; cached steps                  |
 | `program`                       | tables of the operations and values of a module          |

@@ -34,7 +34,7 @@ from pyshardy.irtools.analyses import replace_analysis
 from pyshardy.irtools.modules import save_module
 from pyshardy.irtools.shardings import ResultKind
 from pyshardy.propagation.aggressive import propagate_aggressive
-from pyshardy.propagation.basic import propagate_basic
+from pyshardy.propagation.basic import Strategy, propagate_basic
 from pyshardy.propagation.debugging.propagation_edges import PropagationEdgesRecorder
 from pyshardy.propagation.debugging.sharding_origins import ShardingOrigins
 from pyshardy.propagation.engine import Engine, Run, StepChange
@@ -46,7 +46,6 @@ from pyshardy.propagation.program import Program
 from pyshardy.propagation.relation import ALL_PRIORITIES
 from pyshardy.propagation.relations import RelationReader
 from pyshardy.propagation.rule_attributes import drop_rules, keep_rules
-from pyshardy.propagation.strategy import Strategy
 from pyshardy.rules import ShardingRuleLookup
 
 STRATEGIES: dict[StrategyName, tuple[Strategy, ...]] = {

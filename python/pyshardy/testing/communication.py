@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
-from pyshardy.backends.xla.text import text_to_partition
+from pyshardy.backends.xla.preparation import text_to_partition
 from pyshardy.contracts.contract import Contract, ContractViolation
 from pyshardy.contracts.files import read_contract
 from pyshardy.contracts.measured import MeasuredProgram

@@ -8,6 +8,5 @@
 | `jax_code`     | a plan as Python code for JAX                             |
 | `certificate`  | the predicted costs of a plan, and its proven bounds      |
 | `restrictions` | shardings of values, required, forbidden, or in JSON files |
-| `differences`  | differences between plans, and to the partitioned program |
 | `plan`         | plans with their certificate, and answers about them      |
 """

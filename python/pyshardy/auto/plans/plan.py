@@ -16,8 +16,14 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.api import propagate
-from pyshardy.auto.plans.certificate import Certificate, Prediction, predict
-from pyshardy.auto.plans.differences import Alternative, PlanCheck, PlanDifference
+from pyshardy.auto.plans.certificate import (
+    Alternative,
+    Certificate,
+    PlanCheck,
+    PlanDifference,
+    Prediction,
+    predict,
+)
 from pyshardy.auto.plans.jax_code import jax_code
 from pyshardy.auto.plans.page import PlanPage, argument_rows
 from pyshardy.auto.plans.pareto import Pareto, ParetoPoint

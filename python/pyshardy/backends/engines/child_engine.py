@@ -12,7 +12,7 @@ from typing import Any
 
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation, error, note
 from mlir_sdy.host import ir, location_of
-from pyshardy.backends.engines.interface import Arrays
+from pyshardy.backends.engines import Arrays
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.stablehlo_views import function_type_of, target_of
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, advice_on

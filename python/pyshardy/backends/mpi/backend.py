@@ -23,7 +23,7 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir, load_loop_passes, location_of, passmanager
 from pyshardy.backends.decompositions.registry import decomposed
-from pyshardy.backends.engines.interface import Arrays
+from pyshardy.backends.engines import Arrays
 from pyshardy.backends.jit.compiler import BODIES_TO_LLVM, TO_LOOPS, CompiledProgram, use_scf
 from pyshardy.backends.jit.engine import LACKED
 from pyshardy.backends.jit.library import call_library

@@ -18,11 +18,10 @@ from pyshardy.backends.arrays.sharded_arrays import Column
 from pyshardy.backends.custom_calls import Function
 from pyshardy.backends.donations import donated_arguments
 from pyshardy.backends.effects import check_callbacks, check_no_transfers
-from pyshardy.backends.engines.interface import Arrays
+from pyshardy.backends.engines import Arrays
 from pyshardy.backends.registry import CompileOptions, registered
 from pyshardy.backends.xla.callbacks import Callbacks, call_back
-from pyshardy.backends.xla.preparation import prepare_for_xla
-from pyshardy.backends.xla.text import text_for_xla
+from pyshardy.backends.xla.preparation import prepare_for_xla, text_for_xla
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.ragged_dots import RAGGED_DOT, expand_ragged_dots
