@@ -28,8 +28,8 @@ from pyshardy.frontends.torch.autograd_calls import call_of, is_exported
 from pyshardy.frontends.torch.fragments import without_mkldnn
 from pyshardy.frontends.torch.registry import short_name
 from pyshardy.frontends.torch.replacing import replaced_attribute
+from pyshardy.frontends.torch.signature import Result, Signature, graph_of_tensors, signature_of
 from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
-from pyshardy.frontends.torch.traced import Result, Signature, graph_of_tensors, signature_of
 
 
 def interpreter(

@@ -36,7 +36,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from mlir_sdy.diagnostics import SourceLocation, UsageError, emit, error, warning
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding
 from pyshardy.frontends.meshes import DEFAULT_NAME
-from pyshardy.frontends.torch.traced import Signature
+from pyshardy.frontends.torch.signature import Signature
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh

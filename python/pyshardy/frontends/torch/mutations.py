@@ -37,8 +37,8 @@ from pyshardy.frontends.torch.fragments import (
     trace_fragment,
 )
 from pyshardy.frontends.torch.registry import name_of
+from pyshardy.frontends.torch.signature import graph_of_tensors
 from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
-from pyshardy.frontends.torch.traced import graph_of_tensors
 
 
 def without_mutations(program: ExportedProgram) -> tuple[ExportedProgram, GraphModule]:

@@ -54,8 +54,9 @@ from pyshardy.frontends.torch.local_maps import kept_local_maps
 from pyshardy.frontends.torch.mutations import without_mutations
 from pyshardy.frontends.torch.patterns import Axes, match
 from pyshardy.frontends.torch.replacing import replaced_attribute
+from pyshardy.frontends.torch.signature import Signature, signature_of
 from pyshardy.frontends.torch.static_shapes import static_functions
-from pyshardy.frontends.torch.traced import Signature, TracedModule, signature_of
+from pyshardy.frontends.torch.traced import TracedModule
 from pyshardy.pipeline.collection import collection_paused
 
 

@@ -29,8 +29,8 @@ from torch.fx import Graph, GraphModule, Node
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from pyshardy.frontends.torch.autograd_calls import check_hooks
 from pyshardy.frontends.torch.frames import OWN_FOLDER, frames_outside, place_in
+from pyshardy.frontends.torch.signature import Signature, graph_of_tensors, signature_of
 from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
-from pyshardy.frontends.torch.traced import Signature, graph_of_tensors, signature_of
 from pyshardy.frontends.torch.tracing import exported
 
 

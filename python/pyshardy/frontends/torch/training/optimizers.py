@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.suggest import did_you_mean
-from pyshardy.frontends.torch.traced import free_name
+from pyshardy.frontends.torch.signature import free_name
 
 STEP, RATE = "step", "lr"
 
