@@ -32,7 +32,6 @@ LATE_IMPORTS = {
     "pyshardy.explain.against_xla": "XLA, to compare with it",
     "pyshardy.explain.any_program": "front ends, for functions",
     "pyshardy.frontends.files": "JAX, for programs that it has serialized, and artifacts",
-    "pyshardy.processes.fork": "the error of a crash",
     "pyshardy.lsp.main": "the server, after --help and --version",
     "pyshardy.passes.importing.apply_sharding_constraints": "debug information, rarely wanted",
     "pyshardy.pipeline.reproducer": "printing modules",

@@ -12,16 +12,12 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, NoReturn
+from typing import IO, NoReturn
 
 from mlir_sdy import stages
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.processes import die_with_parent
-from pyshardy.processes.crash import HostCrashError
-
-if TYPE_CHECKING:
-    from pyshardy.processes.crash import Crash
-
+from pyshardy.processes.crash import Crash, HostCrashError
 
 _STAGE_BYTES = 4096
 
@@ -64,8 +60,6 @@ class SharedState:
         """Return the crash for a status of `os.waitpid`; None if the process didn't crash."""
         if not os.WIFSIGNALED(status):
             return None
-        from pyshardy.processes.crash import Crash  # noqa: PLC0415 (for rare events)
-
         return Crash(os.WTERMSIG(status), self.stages(), self.said())
 
     def stages(self) -> tuple[str, ...]:
