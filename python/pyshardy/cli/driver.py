@@ -40,11 +40,11 @@ from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
 from pyshardy.frontends.files import Kind, dump, load
 from pyshardy.irtools.user_files import run_user_file
 from pyshardy.pipeline import PipelineError, parse_pipeline, passes, pipeline_of, pipelines
-from pyshardy.pipeline.deprecations import PASSES as DEPRECATED_PASSES
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.host_passes import knows
-from pyshardy.pipeline.instrumentation import Instrumentation
+from pyshardy.pipeline.instrumentation import Instrumentation, Statistics
 from pyshardy.pipeline.ir_printing import Everything, IRPrinting
+from pyshardy.pipeline.plan import PASSES as DEPRECATED_PASSES
 from pyshardy.pipeline.plan import plan_pipeline
 from pyshardy.pipeline.reproducer import (
     CrashReproducer,
@@ -53,7 +53,6 @@ from pyshardy.pipeline.reproducer import (
     read_reproducer,
 )
 from pyshardy.pipeline.runner import run_pipeline
-from pyshardy.pipeline.statistics import Statistics
 from pyshardy.pipeline.syntax import SOURCE_NAME
 from pyshardy.pipeline.timing import Timing
 

@@ -32,9 +32,8 @@ from pyshardy.irtools.modules import move_contents
 from pyshardy.pipeline import canonicalize
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.pipeline.errors import PipelineError, describe
-from pyshardy.pipeline.instrumentation import Instrumentation
+from pyshardy.pipeline.instrumentation import Instrumentation, operation_counts
 from pyshardy.pipeline.plan import Step, operations_at, plan_pipeline
-from pyshardy.pipeline.statistics import operation_counts
 from pyshardy.pipeline.syntax import MODULE_ANCHOR, PassPipeline
 
 VERIFY_ANALYSES = "PYSHARDY_VERIFY_ANALYSES"

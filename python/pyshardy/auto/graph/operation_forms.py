@@ -18,8 +18,13 @@ from mlir_sdy.traversal import named_operations_in
 from pyshardy.auto.graph.sites import Flow, Graph, Site
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.cost.op_work import Work
-from pyshardy.irtools.functions import entry_block, original_name
-from pyshardy.irtools.inlining import MOST_OPERATIONS, can_be_inlined, must_stay
+from pyshardy.irtools.functions import (
+    MOST_OPERATIONS,
+    can_be_inlined,
+    entry_block,
+    must_stay,
+    original_name,
+)
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.tensor_types import element_bytes, shape_of, tensor_bytes
 from pyshardy.irtools.walks import operations_named

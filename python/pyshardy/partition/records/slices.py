@@ -14,9 +14,14 @@ from pyshardy.cost.op_work import moving_work, taking_work
 from pyshardy.irtools.stablehlo_views import FieldValues, ReverseView, SliceView
 from pyshardy.irtools.tensor_types import shape_of, size_of_shard
 from pyshardy.partition.halo.emit_exchange import emit_exchange
-from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.window import Window
-from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, any_fill
+from pyshardy.partition.halo.windowed import (
+    LocalDim,
+    WindowedDim,
+    WindowedForm,
+    any_fill,
+    local_copy,
+)
 from pyshardy.partition.local.conversions import fit_only, retype_only
 from pyshardy.partition.op_facts.record import PartitionRecord, SlicedOff
 from pyshardy.partition.partial.linear_operations import first_operand, moving
