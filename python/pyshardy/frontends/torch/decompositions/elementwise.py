@@ -97,12 +97,6 @@ def hypot(self: Tensor, other: Tensor) -> Tensor:
     return torch.sqrt(self * self + other * other)
 
 
-@decomposition("aten.polar")
-def polar(abs: Tensor, angle: Tensor) -> Tensor:
-    """Return complex numbers of given sizes and angles."""
-    return torch.complex(abs * torch.cos(angle), abs * torch.sin(angle))
-
-
 @decomposition("aten.angle")
 def angle(self: Tensor) -> Tensor:
     """Return the angles of numbers."""
