@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mlir_sdy.host import ir
-from pyshardy.contracts.attributes import annotated_of
+from pyshardy.contracts.annotated import annotated_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
 from pyshardy.pipeline import Instrumentation, PipelineError

@@ -57,6 +57,14 @@ class ExplainFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
         "of an argument, or a source line ('12', 'model.py:40'); may be repeated",
         "VALUE",
     )
+    axis: tuple[str, ...] = flag(
+        (), "with --value, explain in full why this axis shards the value, or doesn't", "AXIS"
+    )
+    replicated: bool = flag(
+        False,
+        "list the largest replicated values, with reasons and the bytes that sharding them would "
+        "save",
+    )
     collectives: bool = flag(False, "explain each collective in detail")
     hardware: str = flag(
         "default",
@@ -159,6 +167,7 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
         word: tuple(explained.value(value) for value in explained.values.find(word))
         for word in arguments.value
     }
+    _check_axes(arguments, explained)
     other = None
     if arguments.diff:
         other_module = read_program(arguments.diff, tool, arguments.mesh)
@@ -187,7 +196,14 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
         _print_advice(arguments, tool)
         return 0
     status = _check(explained, arguments, tool) if arguments.check else 0
-    asks = arguments.value or arguments.collectives or arguments.json or other or xla
+    asks = (
+        arguments.value
+        or arguments.replicated
+        or arguments.collectives
+        or arguments.json
+        or other
+        or xla
+    )
     made = arguments.html or arguments.trace or arguments.model_explorer or arguments.check
     if made and not asks:
         return status
@@ -195,23 +211,40 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
     cost = explained.cost
     if arguments.json:
         answers = {"values": explanations, "cost": cost, "difference": difference}
+        if arguments.replicated:
+            answers["replicated"] = tuple(explained.replicated(_NUM_VALUES))
         _print_json(explained, answers if xla is None else {**answers, "against_xla": xla.kinds})
         return status
     from pyshardy.cli.explain_report import ExplainReport  # noqa: PLC0415 (loads rich)
 
     report = ExplainReport(explained, title)
     for word, found in explanations.items():
-        report.print_values(word, found)
+        report.print_values(word, found, arguments.axis)
+    if arguments.replicated:
+        report.print_tables(explained.replicated().tables())
     if arguments.collectives:
         report.print_reasons()
     if xla is not None:
         report.print_against_xla(xla)
     if difference is not None:
         report.print_difference(difference, (title, shown_name(arguments.diff)))
-    elif not explanations and not arguments.collectives and xla is None:
+    elif not asks:
         report.print_program()
         report.print_cost(cost)
     return status
+
+
+def _check_axes(arguments: ExplainFlags, explained: ExplainedProgram) -> None:
+    """Check that `--axis` comes with `--value`, and names axes of the mesh."""
+    from mlir_sdy.suggest import did_you_mean  # noqa: PLC0415
+
+    names = [axis.name for axis in explained.program.mesh.axes]
+    for axis in arguments.axis:
+        if not arguments.value:
+            raise UsageError(error("'--axis' explains an axis of a value: add '--value=NAME'"))
+        if axis not in names:
+            hint = did_you_mean(axis, names)
+            raise UsageError(error(f"'--axis': the mesh has no axis '{axis}'{hint}"))
 
 
 def _print_what_if(arguments: ExplainFlags, tool: Tool) -> None:
@@ -298,7 +331,8 @@ def _explained(
             hardware=arguments.hardware,
             report_hardware=arguments.report_hardware,
             title=title,
-            marks_operations=bool(arguments.value),  # which takes time
+            # Marks take time; without them inner values have no name for '--what-if'.
+            marks_operations=bool(arguments.value or arguments.replicated or arguments.json),
             on_propagated=on_propagated,
         )
 

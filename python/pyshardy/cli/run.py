@@ -199,7 +199,7 @@ def _check(arguments: RunFlags) -> None:
 def _partitioned(module: ir.Module, arguments: RunFlags, profile: Profile) -> PartitionedProgram:
     from pyshardy.advised_partition import partition  # noqa: PLC0415
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
-    from pyshardy.contracts.attributes import (  # noqa: PLC0415
+    from pyshardy.contracts.annotated import (  # noqa: PLC0415
         copy_with_contracts,
         remember_annotated,
     )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,7 +21,6 @@ from mlir_sdy.discardable import CONTRACT, get_discardable, remove_discardable, 
 from mlir_sdy.host import ir, location_of
 from pyshardy.contracts.contract import Contract
 from pyshardy.contracts.files import contract_of
-from pyshardy.irtools.modules import copy_of, remember_text, text_of
 
 FUNCTION_CONTRACT = "sdy.func_contract"
 """The contract of a function, on the named computation that stands for a call of it."""
@@ -111,30 +109,3 @@ def _(attribute: ir.IntegerAttr) -> int:
 @_plain.register
 def _(attribute: ir.StringAttr) -> str:
     return attribute.value
-
-
-# Advice on a violated contract changes annotations, which a propagated module doesn't have any
-# more. So propagation keeps a copy of each module with a contract.
-
-
-_annotated: weakref.WeakKeyDictionary[ir.Module, ir.Module] = weakref.WeakKeyDictionary()
-
-
-def copy_with_contracts(module: ir.Module) -> ir.Module | None:
-    """Return a copy of a module, with its text; None if it has no contract."""
-    if not has_contracts(module):
-        return None
-    copy = copy_of(module)
-    remember_text(copy, text_of(module))
-    return copy
-
-
-def remember_annotated(module: ir.Module, annotated: ir.Module | None) -> None:
-    """Associate a propagated module with the annotated one, for as long as it exists."""
-    if annotated is not None:
-        _annotated[module] = annotated
-
-
-def annotated_of(module: ir.Module) -> ir.Module | None:
-    """Return what a module was propagated from; None if it has no contract, or it is unknown."""
-    return _annotated.get(module)

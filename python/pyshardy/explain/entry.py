@@ -12,7 +12,12 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
-from pyshardy.explain.any_program import LoweredByJax, TracingArguments, module_of
+from pyshardy.explain.any_program import (
+    LoweredByJax,
+    TracingArguments,
+    module_of,
+    written_by_user,
+)
 from pyshardy.explain.contract_advice import explain_with_contracts
 from pyshardy.explain.program import explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
@@ -54,7 +59,8 @@ def explain(
         explained.to_html("report.html")
 
     Args:
-        program: a module, which isn't changed, its text or its file; a function of JAX, also one
+        program: a module, which isn't changed (one that `propagate` has changed is explained as it
+            was before, with the same options), its text or its file; a function of JAX, also one
             made by `jax.jit`, or what it was traced or lowered to; a module of PyTorch, or what
             `sdy.torch.trace` returned; or a partitioned program, for which the module that it was
             made from is explained.
@@ -92,6 +98,11 @@ def explain(
             reason = "the program is partitioned for its hardware already"
             raise UsageError(error(f"{reason}: pass report_hardware for the cost estimate"))
         return _explain_partitioned(program, report_hardware, options)
+    if isinstance(program, ir.Module) and not options:
+        original = written_by_user(program)
+        if original is not None and original.options:
+            program = original.module
+            options = cast("PropagationOptions", original.options)
     module, title = module_of(program, *args, **keywords)
     explained = explain_with_contracts(
         module, hardware=hardware, report_hardware=report_hardware, title=title, options=options
