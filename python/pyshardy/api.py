@@ -55,7 +55,7 @@ def parse(
     """
     context = context or _new_context()
     if guard:
-        from pyshardy.guard.child import raise_if_crashing  # noqa: PLC0415 (few need it)
+        from pyshardy.processes.fork import raise_if_crashing  # noqa: PLC0415 (few need it)
 
         raise_if_crashing(lambda: parse(text_or_path, _context_for_child(context)))
     if isinstance(text_or_path, str) and not _is_path(text_or_path):

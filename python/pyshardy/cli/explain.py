@@ -150,7 +150,7 @@ def _explain(arguments: ExplainFlags, tool: Tool) -> int:
 
 def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> int:
     # These load the MLIR host; --help and bad usage do without.
-    from pyshardy.backends.xla.text import text_to_partition  # noqa: PLC0415
+    from pyshardy.backends.xla.preparation import text_to_partition  # noqa: PLC0415
     from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
     from pyshardy.explain.against_xla import against_xla  # noqa: PLC0415
     from pyshardy.explain.cost_difference import compare  # noqa: PLC0415

@@ -22,7 +22,7 @@ from pyshardy.explain.page.pack import packed
 from pyshardy.explain.page.program_part import program_data
 from pyshardy.explain.page.render import PackedSections, render_page, render_sections
 from pyshardy.explain.program import ExplainedProgram
-from pyshardy.guard.child import ForkedText
+from pyshardy.processes.fork import ForkedText
 from pyshardy.propagation.debugging.explanation import Propagation
 
 

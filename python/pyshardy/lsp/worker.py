@@ -26,9 +26,9 @@ import pyshardy
 from mlir_sdy import assembly
 from mlir_sdy.diagnostics import SdyError, Severity
 from mlir_sdy.dialect import Context
-from pyshardy.backends.engines.worker import serve
 from pyshardy.lsp.analysis import Analysis, analyses_of_text, problem_of
 from pyshardy.lsp.facts import DiagnosticData, Facts
+from pyshardy.processes.worker import serve
 
 
 class Worker:

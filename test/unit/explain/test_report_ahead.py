@@ -12,7 +12,7 @@ from pyshardy.cli import explain_ahead
 from pyshardy.cli.explain_ahead import ReportAhead
 from pyshardy.explain.page.render import render_page
 from pyshardy.explain.program import explain_program
-from pyshardy.guard.child import ForkedText
+from pyshardy.processes.fork import ForkedText
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "mlir"
 

@@ -8,16 +8,14 @@ host is imported here, so that a process may hold other bindings.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pickle
-import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-_PR_SET_PDEATHSIG = 1
+from pyshardy.processes import die_with_parent
 
 Runner = Callable[[Sequence[Any]], "list[Any]"]
 """Runs a program: takes arrays and returns arrays."""
@@ -33,7 +31,7 @@ class Parent:
     """The process that has started this one, which ends with it and its input."""
 
     def __init__(self) -> None:
-        _end_with_parent()
+        die_with_parent()
         self._requests = sys.stdin.buffer
         # Other output must not be mixed with the answers.
         self._answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
@@ -93,13 +91,3 @@ def serve_programs(load: Callable[[Any], Runner]) -> None:
         return [programs[number](arrays) for arrays in batch]
 
     serve(answer)
-
-
-def _end_with_parent() -> None:
-    """Let this process be killed with its parent, also while it doesn't read its input."""
-    if not sys.platform.startswith("linux"):
-        return
-    parent = os.getppid()
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)

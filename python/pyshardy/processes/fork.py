@@ -12,18 +12,14 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, NoReturn
+from typing import IO, NoReturn
 
 from mlir_sdy import stages
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.guard.crash import HostCrashError
-
-if TYPE_CHECKING:
-    from pyshardy.guard.crash import Crash
-
+from pyshardy.processes import die_with_parent
+from pyshardy.processes.crash import Crash, HostCrashError
 
 _STAGE_BYTES = 4096
-_PR_SET_PDEATHSIG = 1
 
 
 class SharedState:
@@ -64,8 +60,6 @@ class SharedState:
         """Return the crash for a status of `os.waitpid`; None if the process didn't crash."""
         if not os.WIFSIGNALED(status):
             return None
-        from pyshardy.guard.crash import Crash  # noqa: PLC0415 (for rare events)
-
         return Crash(os.WTERMSIG(status), self.stages(), self.said())
 
     def stages(self) -> tuple[str, ...]:
@@ -92,6 +86,19 @@ def forked() -> int:
         return os.fork()
 
 
+def _work_and_exit(prepare: Callable[[], object], work: Callable[[], object]) -> NoReturn:
+    """Do the work of a child, and end with status 0 unless it raises an exception."""
+    status = 1
+    try:
+        prepare()
+        gc.disable()  # frees nothing that the parent needs, and costs copies of its pages
+        sys.stderr = None  # what there is to say, the parent says when it does the work again
+        work()
+        status = 0
+    finally:
+        os._exit(status)  # also after an exception
+
+
 def memory_file(name: str) -> IO[bytes]:
     """Return an empty file that is deleted when no process has it open."""
     if hasattr(os, "memfd_create"):
@@ -99,18 +106,6 @@ def memory_file(name: str) -> IO[bytes]:
     import tempfile  # noqa: PLC0415 (takes milliseconds)
 
     return tempfile.TemporaryFile(buffering=0)
-
-
-def die_with_parent() -> None:
-    """Let the system kill this process when its parent is killed, on Linux."""
-    if sys.platform != "linux":
-        return
-    parent = os.getppid()
-    import ctypes  # noqa: PLC0415 (takes milliseconds, and the host loads it anyway)
-
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
 
 
 # --- Trial runs ----------------------------------------------------------------------------------
@@ -134,23 +129,13 @@ def raise_if_crashing(work: Callable[[], object]) -> None:
     try:
         child = forked()
         if child == 0:
-            _work_in_child(work, shared)
+            _work_and_exit(shared.enter_child, work)
         _, status = os.waitpid(child, 0)
         crash = shared.crash(status)
     finally:
         shared.close()
     if crash is not None:
         raise HostCrashError(error(crash.message))
-
-
-def _work_in_child(work: Callable[[], object], shared: SharedState) -> NoReturn:
-    try:
-        gc.disable()  # frees nothing that the parent needs, and costs copies of its pages
-        shared.enter_child()
-        sys.stderr = None  # what there is to say, the parent says when it does the work again
-        work()
-    finally:
-        os._exit(0)  # also after an exception
 
 
 # --- Texts ---------------------------------------------------------------------------------------
@@ -184,19 +169,11 @@ class ForkedText:
         except OSError:  # too many processes, or too little memory for another one
             self.process = None
         if self.process == 0:
-            self._work()
+            _work_and_exit(die_with_parent, self._work)
 
-    def _work(self) -> NoReturn:
-        status = 1
-        try:
-            die_with_parent()
-            gc.disable()  # frees nothing that the parent needs, and costs copies of its pages
-            sys.stderr = None
-            with os.fdopen(os.dup(self._file.fileno()), "wb") as file:
-                file.write(self._compute().encode())
-            status = 0
-        finally:
-            os._exit(status)  # also after an exception
+    def _work(self) -> None:
+        with os.fdopen(os.dup(self._file.fileno()), "wb") as file:
+            file.write(self._compute().encode())
 
     def result(self) -> str:
         """Return the text, once the process has ended; call this once."""

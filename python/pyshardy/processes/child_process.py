@@ -27,7 +27,7 @@ from typing import IO, Any
 import numpy as np
 
 from mlir_sdy.last_words import last_words
-from pyshardy.backends.engines.worker import Question
+from pyshardy.processes.worker import Question
 
 _ARRAY_PARTS = frozenset({"ndarray", "dtype", "_reconstruct", "_frombuffer", "scalar"})
 
