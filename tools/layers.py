@@ -84,7 +84,7 @@ BUDGETS = {
     "guard": 300,
     "irtools": 4_400,
     "local_program": 1_400,
-    "lsp": 1_400,
+    "lsp": 1_470,
     "partition": 16_250,
     "passes": 14_000,
     "pipeline": 2_400,

@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
@@ -289,7 +288,7 @@ class _ProgramReader:
         scopes = {number: scopes_of(record.location(number)) for number in members}
         places = ((number, record.operation(number)[1]) for number in members)
         lines = {
-            number: f"{Path(place.filename).name}:{place.line}"
+            number: f"{place.filename.rpartition('/')[2]}:{place.line}"
             for number, place in places
             if place is not None
         }
