@@ -235,6 +235,30 @@ def test_a_group_shows_what_is_in_it(layers):
     assert "#collective=" in layers.url
 
 
+def test_a_group_of_a_line_shows_its_source(open_page, tmp_path):
+    """The operations of each line are a group, whose label is the line."""
+    source = tmp_path / "model.py"
+    source.write_text("".join(f"y = sines_{line}(x)\n" for line in range(4)))
+    body = "\n".join(
+        f"%v{n + 1} = stablehlo.{'sine' if n.bit_count() % 2 else 'tanh'} %v{n} : tensor<8xf32>"
+        f' loc("{source}":{n // 10 + 1}:1)'
+        for n in range(40)  # no part of this sequence occurs three times in a row
+    )
+    text = f"""
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%v0: tensor<8xf32>) -> tensor<8xf32> {{
+      {body}
+      return %v40 : tensor<8xf32>
+    }}"""
+    page = open_page(render_page(explain_program(parse(text, Context())), "lines"))
+    group = page.locator("#canvas .group", has_text="sines_2(x)")
+    assert "10 operations, model.py:3" in group.text_content()
+    page.fill("#search", "model.py:3")
+    page.keyboard.press("Enter")
+    assert page.locator("#details h2").inner_text() == "y = sines_2(x)"
+    page.close()
+
+
 def test_levels_open(layers):
     layers.click("#close-all")
     groups = layers.locator("#canvas .group, #canvas .open")

@@ -234,6 +234,8 @@ class _Folder:
         whole = Group("", members=list(run))
         kinds = (self._kinds.get(each, "") for each in whole.operations())
         found = Counter(kind.partition(" ")[0].partition(".")[2] for kind in kinds)
+        if len(found) > 1:
+            del found["named_computation"]  # the name says little, what it contains says more
         telling = [name for name in _TELLING if name in found]
         telling = telling or [name for name, _ in found.most_common()]
         counted = (f"{found[name]} {name}" if found[name] > 1 else name for name in telling[:2])

@@ -1,13 +1,12 @@
 // Where everything stands: members of an open group by dagre, in layers and without crossing boxes.
 const sizes = { height: 46, gapX: 20, gapY: 34, margin: 16, bar: 26, columns: 6, many: 250 };
 
-// The label of a group of a source line has its text.
+// The label of a group of a source line is its text, if the page has it.
 const sourceLines = new Map(data.texts.slice(2).map(({ name, text: whole }) => [name, whole.split("\n")]));
 function labelOf(member) {
   if (typeof member === "number") return nodeOf(member).name.replace(/^stablehlo\./, "");
   const [, file, line] = /^(.+):(\d+)$/.exec(member.label) ?? [];
-  const source = sourceLines.get(file)?.[line - 1]?.trim();
-  return source ? `${member.label}  ${source}` : member.label;
+  return sourceLines.get(file)?.[line - 1]?.trim() || member.label;
 }
 
 // The number of operations of a group, and their lines if no scope says what they are.
