@@ -50,6 +50,7 @@ from pyshardy.irtools.named_values import (
 )
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.partition.types.device_meshes import device_mesh_of
+from pyshardy.propagation.debugging.explanation import with_axis_on
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -171,19 +172,20 @@ class WhatIf:
         """
         explanation = self.explained.value(name)
         own = explanation.explanation.tensor
+        sharding = explanation.explanation.sharding
         proposed = {
-            each.sharding: None
-            for each in explanation.advice
-            if each.tensor is own and each.sharding is not None
+            with_axis_on(sharding, refused.axis, refused.target_dim): None
+            for refused in explanation.explanation.refused
+            if sharding is not None
         }
         found: list[CheckedAdvice] = []
-        for sharding in proposed:
+        for other in proposed:
             try:
-                change = self.shard(name, sharding)
+                change = self.shard(name, other)
             except SdyError:  # the sharding contradicts another annotation
                 continue
             if change.difference.second.nbytes_sent < change.difference.first.nbytes_sent:
-                candidate = Candidate((), own.description, own.location, sharding, 0)
+                candidate = Candidate((), own.description, own.location, other, 0)
                 found.append(CheckedAdvice((candidate,), change))
         return tuple(sorted(found, key=lambda each: -each.nbytes_saved))
 

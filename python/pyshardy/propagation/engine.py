@@ -35,6 +35,7 @@ from pyshardy.propagation.program import NO_OPERATION, NOWHERE, Program
 from pyshardy.propagation.relation import (
     ALL_PRIORITIES,
     Relation,
+    RelationFamily,
     RelationKind,
     ShardingTable,
     Stepper,
@@ -170,6 +171,11 @@ class Engine:
                 yield number, operation
 
     @property
+    def function_results(self) -> Sequence[Relation]:
+        """For each result of the main function its relation to the returned value."""
+        return self._function_results
+
+    @property
     def is_erased(self) -> Sequence[int]:
         """Whether each operation is erased, by its number."""
         return self._is_erased
@@ -181,7 +187,13 @@ class Engine:
 
         At priority 0 the operands of its operation are assumed to have no other uses.
         """
-        return self._kinds.kind(relation.family, strategy, priority, True)
+        return self.kind_of(relation.family, strategy, priority)
+
+    def kind_of(
+        self, family: RelationFamily, strategy: Strategy, priority: int = ALL_PRIORITIES
+    ) -> RelationKind | None:
+        """Return the kind of a family's relations, as `kind` does."""
+        return self._kinds.kind(family, strategy, priority, True)
 
     # --- One run ------------------------------------------------------------------------------
 

@@ -199,6 +199,11 @@ class Program:
         tensor = self.tensor_type(value)
         return 0 if tensor is None else tensor.rank
 
+    @property
+    def num_slots(self) -> int:
+        """The number of slots: those of values, then those of results of functions."""
+        return len(self.shardings)
+
     def is_result_of_function(self, slot: int) -> bool:
         """Whether the slot is that of a function result, which is not a value."""
         return slot >= self.num_values

@@ -16,9 +16,9 @@ from pyshardy.explain.model_explorer import model_explorer
 from pyshardy.explain.page.gather import page_data
 from pyshardy.explain.page.groups import Group, Repeat, group_operations, repeats_in
 from pyshardy.explain.page.pack import packed
-from pyshardy.explain.page.scopes import scopes_of_path
 from pyshardy.explain.program import explain_program
 from pyshardy.explain.timeline import chrome_trace, timeline_of
+from pyshardy.irtools.scopes import scopes_of_path
 
 ROOT = Path(__file__).parents[3]
 CORPUS = ROOT / "test" / "corpus" / "mlir"

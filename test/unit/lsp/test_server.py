@@ -93,7 +93,8 @@ async def test_a_program(client):
     text = await hover_text(client, position(PROGRAM, "%hidden", 1))
     assert "%hidden : tensor<8x32xf32>" in text
     assert '`<@mesh, [{"data"}, {}]>`: `tensor<4x32xf32>` on each device' in text
-    assert 'got "data" from operand 0' in text
+    assert 'dimension 0, "data"' in text
+    assert '--what-if="%hidden=' in text
 
     assert "all_reduce along model" in await hover_text(client, position(PROGRAM, "dot_general"))
     assert "8 devices" in await hover_text(client, position(PROGRAM, "@mesh", 1))

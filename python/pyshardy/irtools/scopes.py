@@ -68,6 +68,17 @@ def scope_names(path: str) -> list[str]:
     return ["/".join(each) for each in alternatives if each]
 
 
+def named_in_scope(name: str, location: ir.Location) -> str | None:
+    """Return the name of an operation with its scope; None if it has none.
+
+    Of a `stablehlo.dot_general` at `jit(step)/jvp(layers.3)/mlp/dot_general` it is
+    `dot_general in forward/layers.3/mlp`.
+    """
+    path = path_of(location)
+    scopes = () if path is None else scopes_of_path(path)
+    return f"{name.rpartition('.')[2]} in {'/'.join(scopes)}" if scopes else None
+
+
 def path_of(location: ir.Location) -> str | None:
     """Return the path in a location; None if it has none."""
     return next((name for name in _names(location) if "/" in name), None)
