@@ -26,6 +26,7 @@ from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import get_sharding
 from pyshardy.cli.split_input import split_input
 from pyshardy.explain.program import ExplainedProgram, explain_program
+from pyshardy.irtools.modules import remember_text
 from pyshardy.irtools.named_values import DEFINITION, FUNCTION, name_of
 from pyshardy.irtools.tags import tagged, tags_of
 from pyshardy.irtools.tensor_types import shape_of, tensor_bytes, with_shape
@@ -78,6 +79,7 @@ class Analysis:
         except SdyError as failure:
             analysis.facts = Facts(tuple(problem_of(each, name) for each in failure.diagnostics))
             return analysis
+        remember_text(module, text)  # explanations name values as it does
         analysis._analyze(module, _places(text, first_line))
         return analysis
 

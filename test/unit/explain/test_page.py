@@ -10,6 +10,7 @@ import pytest
 import pyshardy as sdy
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
+from pyshardy.explain.page import reasons
 from pyshardy.explain.page.render import render_page
 from pyshardy.explain.program import explain_program
 
@@ -293,9 +294,9 @@ def test_search_finds_scopes_and_several_words(layers):
     assert found("layer2")[0].startswith("layer2 ")
     assert not any("layer20" in each.split("\n")[0] for each in found("layer2"))
     products = found("layer21 dot_general")
-    assert len([each for each in products if each.startswith("result 0 of dot_general")]) == 2
+    assert len([each for each in products if each.startswith("dot_general in layer21")]) == 2
     assert all("layer21 \u203a mlp" in each for each in products)
-    named = [each for each in found("model.py:8 tanh") if "of tanh" in each]
+    named = [each for each in found("model.py:8 tanh") if each.startswith("tanh in ")]
     assert len(named) == LAYERS - 1  # and the result
     assert found("layer24") == []
     layers.fill("#search", "layer21")
@@ -436,7 +437,8 @@ def test_a_collective_tells_its_reason(page, explained):
     page.locator("#collectives tbody tr").first.click()  # two alike
     page.locator("#collectives tr.inner", has_text="%arg1").click()
     shown = page.locator("#details").inner_text()
-    assert largest.reason.replace("stablehlo.", "").replace(" of @main", "") in shown
+    reason = largest.reason.replace("stablehlo.", "")
+    assert reason.replace("argument 1 of @main", "%arg1") in shown
     assert "operand 1 of dot_general" in shown
     assert page.locator("#canvas .chosen").count() == 1
     # From the collective to its value, and back.
@@ -581,6 +583,52 @@ def test_five_thousand_operations(open_page):
     page.click("#open-all")
     assert page.locator("#announcer").inner_text().startswith("Too many to open: 5,001 operations")
     assert page.locator("#canvas .node").count() == before
+    page.close()
+
+
+# --- Reasons ------------------------------------------------------------------------------------
+
+
+def test_reasons_of_values_collectives_and_groups(open_page):
+    page = open_page(render_page(flat_plan(), "flat"), fragment="#value=%25arg4")
+    details = page.locator("#details")
+    assert "given in the program: <@mesh, [{}]>" in details.inner_text()
+    assert "To change it: shard dimension 0 of %arg4 by data" in details.inner_text()
+    assert details.locator(".reason .axis").all_inner_texts() == ["d\ndata", "m\nmodel"]
+    assert details.locator("button", has_text="Copy what-if").count() == 1
+    page.evaluate("location.hash = '#value=%arg8'")
+    page.wait_for_function("document.querySelector('#details h2').innerText === '%arg8'")
+    assert details.locator(".reason .axis").all_inner_texts() == ["m\nmodel"]
+    page.evaluate("location.hash = '#collective=0'")
+    page.wait_for_function("document.querySelector('#details h2').innerText === 'all-reduce'")
+    assert "sums over the dimension in which" in details.inner_text()
+    page.locator("#canvas .open > .bar").first.dispatch_event("click")
+    assert "not sharded further" in details.inner_text().lower()
+    assert page.problems == []
+    page.close()
+
+
+def test_reasons_of_large_programs(monkeypatch, open_page):
+    """Arguments that differ in numbers have the reason of the first; inner values, a command."""
+    monkeypatch.setattr(reasons, "_MOST_TENSORS", 2)
+    arguments = ", ".join(
+        f"%a{n}: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}]>}}" for n in range(4)
+    )
+    text = f"""
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main({arguments}) -> tensor<8xf32> {{
+      %0 = stablehlo.add %a0, %a1 : tensor<8xf32>
+      %1 = stablehlo.add %0, %a2 : tensor<8xf32>
+      return %1 : tensor<8xf32>
+    }}"""
+    explained = explain_program(parse(text, Context(), "large.mlir"))
+    assert len(reasons.reasons_of(explained).tensors) == 2
+    page = open_page(render_page(explained, "large.mlir"), fragment="#value=%25arg3")
+    said = page.locator("#details").inner_text()
+    assert "As %arg0:" in said
+    assert "given in the program" in said
+    page.locator("#canvas .node", has_text="add").first.dispatch_event("click")
+    assert "Copy command" in page.locator("#details").inner_text()
     page.close()
 
 

@@ -91,7 +91,8 @@ function showValue(number) {
   }
   const chains = chainsOf(number);
   if (chains.length) details.append(element("h3", {}, "Why is this value sharded this way?"), ...chains);
-  showRefusals(value.node);
+  showReasons(number);
+  if (!reasonsOf(number)) showRefusals(value.node);
   listCollectives(collectivesOf.get(number) ?? []);
 }
 
@@ -174,8 +175,9 @@ function showNode(number) {
   if (node.results.length && data.values[node.results[0]]) {
     const chains = chainsOf(node.results[0]);
     if (chains.length) details.append(element("h3", {}, "Why is the result sharded this way?"), ...chains);
+    showReasons(node.results[0]);
   }
-  showRefusals(number);
+  if (!reasonsOf(node.results[0] ?? 0)) showRefusals(number);
   listCollectives(node.collectives);
 }
 
@@ -208,6 +210,7 @@ function showGroup(group) {
     { title: "time", isNumber: true, key: (row) => row.seconds, cell: (row) => time(row.seconds) },
   ], [{ title: "", rows: own }], { onRow: (row) => visit({ collective: row.numbers[0] }) }));
   if (!group.of) listKinds(group);
+  showReasonsIn(group);
   listValues("Largest values that enter", entering(group));
   listValues(group.of ? "Largest" : "Largest values that leave", leaving(group));
 }
@@ -338,5 +341,6 @@ function showCollective(number) {
       details.append(element("ol", { class: "chain" }, ...decision.reasons.map((reason) => element("li", {}, shortened(reason)))));
     }
   }
+  if (one.value !== null && data.values[one.value]) showReasons(one.value, one.axes.map(nameOfAxis));
   details.append(element("p", { class: "soft" }, DISCLAIMER));
 }

@@ -20,8 +20,11 @@ function hashOf({ value, node, collective, group }) {
   if (group !== undefined) return `#group=${group}`;
   return node === undefined ? `#collective=${collective}` : `#operation=${node}`;
 }
+function decoded(hash) {
+  try { return decodeURIComponent(hash); } catch { return hash; } // `#value=%arg8`, as somebody types it
+}
 function choiceOf(hash) {
-  const [, kind, word] = /^#(value|operation|collective|group)=(.*)$/.exec(decodeURIComponent(hash)) ?? [];
+  const [, kind, word] = /^#(value|operation|collective|group)=(.*)$/.exec(decoded(hash)) ?? [];
   if (!kind) return null;
   const number = /^\d+$/.test(word) ? Number(word) : kind === "value" ? data.valueList.find((value) => shownName(value.number) === word || value.name === word)?.number : null;
   if (kind === "value") return data.values[number] ? { value: number } : null;
