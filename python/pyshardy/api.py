@@ -268,7 +268,7 @@ def propagate_with(
         PipelineError: a pass failed; the module is as it was before, unless it is temporary.
     """
     from pyshardy.contracts.annotated import (  # noqa: PLC0415 (loads the host)
-        copy_with_contracts,
+        copy_with_text,
         remember_annotated,
     )
     from pyshardy.propagation.debugging.explanation import Propagation  # noqa: PLC0415
@@ -276,11 +276,11 @@ def propagate_with(
 
     pipeline = pipeline_of(use("sdy-propagation-pipeline", **options))
     check_module(module)
-    annotated = None if options else copy_with_contracts(module)
+    annotated = None if is_temporary else copy_with_text(module)
     record = Propagation()
     with observed_by(record):
         run_pipeline(
             module, pipeline, verify_each=not is_temporary, restore_on_failure=not is_temporary
         )
-    remember_annotated(module, annotated)
+    remember_annotated(module, annotated, options)
     return record

@@ -9,8 +9,8 @@ dimension. Both shardings are traced back to annotations.
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
@@ -69,12 +69,14 @@ class CollectiveExplanation(Displayed):
             communicates; None if unknown.
         made: the sharding of the value at its definition; None if unknown.
         wanted: the shardings that the uses require.
+        in_form: writes the shardings in a text in the form of the program.
     """
 
     collective: Collective
     kind: MoveKind | None
     made: Decision | None
     wanted: tuple[Decision, ...]
+    in_form: Callable[[str], str] = field(default=str, compare=False)
 
     @property
     def nbytes_total(self) -> int:
@@ -126,11 +128,14 @@ class CollectiveExplanation(Displayed):
                 lines.append(f"  {title}: {decision}")
                 lines.extend(f"    {root}" for root in decision.roots)
                 lines.extend(f"    refused: {refused}" for refused in decision.refused)
-        return "\n".join(lines)
+        return self.in_form("\n".join(lines))
 
 
 def explain_collectives(
-    collectives: Iterable[Collective], recorder: MoveRecorder, record: Propagation | None
+    collectives: Iterable[Collective],
+    recorder: MoveRecorder,
+    record: Propagation | None,
+    in_form: Callable[[str], str] = str,
 ) -> tuple[CollectiveExplanation, ...]:
     """Explain the collectives of a program, in their order.
 
@@ -138,10 +143,11 @@ def explain_collectives(
         collectives: the collectives of the partitioned program.
         recorder: the recorder of its partitioning.
         record: the record of its propagation; without it there are no roots.
+        in_form: writes the shardings in a text in the form of the program.
     """
     explainer = _Explainer(record)
     return tuple(
-        explainer.explain(collective, move)
+        replace(explainer.explain(collective, move), in_form=in_form)
         for collective, move in zip(collectives, recorder.of_collectives, strict=True)
     )
 

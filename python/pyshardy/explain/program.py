@@ -19,8 +19,10 @@ from pyshardy.display import Displayed, Table, counted
 from pyshardy.explain.annotated import Annotated
 from pyshardy.explain.collectives import CollectiveExplanation, explain_collectives
 from pyshardy.explain.estimate import Estimate, ResourceUse, estimate, resource_use_of
+from pyshardy.explain.forms import Form
 from pyshardy.explain.moves import MoveRecorder
 from pyshardy.explain.reasons import ProgramReasons, Reason, ValueExplanation
+from pyshardy.explain.replicated import ReplicatedValues, replicated_values
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import NamedValues
 from pyshardy.pipeline.collection import collection_paused
@@ -57,6 +59,7 @@ class ExplainedProgram(Displayed):
         annotated: the program as it was before propagation.
         report_hardware: the hardware of the cost estimate.
         title: the name of the program.
+        form: the form of shardings in texts: that of the front end that the program comes from.
     """
 
     module: ir.Module
@@ -67,6 +70,7 @@ class ExplainedProgram(Displayed):
     annotated: Annotated
     report_hardware: Hardware
     title: str
+    form: Form = "sdy"
 
     @cached_property
     def collectives(self) -> CollectiveList:
@@ -76,7 +80,12 @@ class ExplainedProgram(Displayed):
         """
         with collection_paused():
             return CollectiveList(
-                explain_collectives(self.program.collectives, self.recorder, self.record)
+                explain_collectives(
+                    self.program.collectives,
+                    self.recorder,
+                    self.record,
+                    self.program_reasons.in_form,
+                )
             )
 
     @cached_property
@@ -112,8 +121,19 @@ class ExplainedProgram(Displayed):
             raise UsageError(error(str(reason))) from None
         return ValueExplanation(explanation, self.program_reasons.of_tensor(slot))
 
+    def replicated(self, count: int = 8) -> ReplicatedValues:
+        """Return the values that waste most memory by being replicated, equal layers together.
+
+            print(explained.replicated())
+
+        Args:
+            count: the number of groups of values.
+        """
+        with collection_paused():
+            return replicated_values(self.program_reasons, count)
+
     def reasons(self) -> Iterator[Reason]:
-        """Yield for each value of rank 1 or more, and each axis of its mesh, the reason.
+        """Yield the reason of each pair of a value of rank 1 or more and an axis of its mesh.
 
             Counter(reason.kind for reason in explained.reasons())
 
@@ -125,7 +145,7 @@ class ExplainedProgram(Displayed):
     @cached_property
     def program_reasons(self) -> ProgramReasons:
         """The reasons by tensor, as `reasons` and `value` have them."""
-        return ProgramReasons.of(self.record, self.annotated, self.module)
+        return ProgramReasons.of(self.record, self.annotated, self.module, self.form)
 
     def summary(self) -> str:
         """Return the mesh, the collectives and the cost in one line."""

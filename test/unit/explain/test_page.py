@@ -593,7 +593,7 @@ def test_reasons_of_values_collectives_and_groups(open_page):
     page = open_page(render_page(flat_plan(), "flat"), fragment="#value=%25arg4")
     details = page.locator("#details")
     assert "given in the program: <@mesh, [{}]>" in details.inner_text()
-    assert "To change it: shard dimension 0 of %arg4 by data" in details.inner_text()
+    assert 'To change it: shard dimension 0 of %arg4 by "data"' in details.inner_text()
     assert details.locator(".reason .axis").all_inner_texts() == ["d\ndata", "m\nmodel"]
     assert details.locator("button", has_text="Copy what-if").count() == 1
     page.evaluate("location.hash = '#value=%arg8'")

@@ -213,7 +213,7 @@ COMMUNICATES = [
         ("all_to_all", 6),
         MoveKind.RESHARD,
         "result 0 of stablehlo.add",
-        ("result",),
+        ("result 0 of @main",),
         ("argument 0 of @main", "result"),
     ),
 ]

@@ -85,7 +85,7 @@ def reasons_of(explained: ExplainedProgram) -> ReasonData:
             remedy = of_axes[absent.axes[0]].remedy
             told = AbsentData(
                 absent.axes,
-                absent.text,
+                reasons.in_form(absent.text),
                 "" if remedy is None else remedy.text,
                 "" if remedy is None else " ".join(f'--what-if="{e}"' for e in remedy.what_if),
             )

@@ -85,7 +85,7 @@ class Connections:
 
     @cached_property
     def joints(self) -> Sequence[Joint]:
-        """What connects the places, in the order of the program."""
+        """The operations and groups that connect places, in the order of the program."""
         return tuple(self._joints())
 
     def has_axis(self, place: Place, axis: str, *, wider: bool = False) -> bool:

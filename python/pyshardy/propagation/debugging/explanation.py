@@ -252,7 +252,7 @@ def axes_of(record: Record, slot: int) -> tuple[AxisExplanation, ...]:
 
 
 def absent_axes(finder: ReasonFinder, slot: int) -> tuple[AbsentAxes, ...]:
-    """Return the axes of the mesh that don't shard a tensor; those with one reason together.
+    """Return the axes of the mesh that don't shard a tensor, grouped by reason.
 
     Args:
         finder: finds the reasons.

@@ -28,7 +28,8 @@ def _parts(finder: ReasonFinder, reason: AxisReason) -> Iterator[str]:
         case ReasonKind.ELSEWHERE:
             yield f"it shards {dims_text(reason.dims)} already"
         case ReasonKind.GIVEN:
-            yield f"given in the program: {_given(record, slot)}"
+            derived = "" if finder.is_port(slot) else ", or derived earlier"
+            yield f"given in the program{derived}: {_given(record, slot)}"
         case ReasonKind.CONSTRAINED if finder.is_made_by(slot, reason.operation):
             yield f"held by {by}: {_given(record, slot)}"
         case ReasonKind.CONSTRAINED:

@@ -74,7 +74,7 @@ class ReasonKind(str, enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class AxisReason:
-    """Why a tensor is, or isn't, sharded by an axis.
+    """The reason why a tensor is, or isn't, sharded by an axis.
 
     Attributes:
         slot: the tensor.

@@ -43,11 +43,13 @@ class RecordedTensor:
             operation and its scope, such as `dot_general in layers.3/mlp`. Without names and scopes
             `argument 1 of @main` and `result 0 of stablehlo.add`.
         location: the source location of its definition, if the program has locations.
+        is_named: whether the description is a name that the user gave.
     """
 
     slot: int
     description: str
     location: SourceLocation | None
+    is_named: bool = False
 
     def __str__(self) -> str:
         where = "" if self.location is None else f" ({self.location})"
@@ -261,10 +263,15 @@ class Record:
         else:
             index = program.arguments[maker].index(slot)
             what = f"argument {index} of {name}"
+            if maker in self._called:
+                operand = self.tensor(program.slots[program.operands[maker][index]])
+                if operand.is_named:
+                    return replace(operand, slot=slot)
             if maker in self._argument_locations:
                 location = self._argument_locations[maker][index]
-                what = name_at(location) or what
-                return RecordedTensor(slot, what, location_of(location) or self._place(maker))
+                user_name = name_at(location)
+                place = location_of(location) or self._place(maker)
+                return RecordedTensor(slot, user_name or what, place, user_name is not None)
         return RecordedTensor(slot, what, self._place(maker))
 
     def _place(self, number: int) -> SourceLocation | None:
@@ -317,7 +324,7 @@ class Record:
 
     @property
     def groups(self) -> Mapping[int, Sequence[int]]:
-        """The other members of the sharding group of each tensor in one."""
+        """For each member of a sharding group the other members."""
         return self._groups
 
     def final_kind(self, family: RelationFamily) -> RelationKind | None:

@@ -21,7 +21,7 @@ function reasonItem({ axes, text: said, remedy, what_if: tried }) {
   return element("div", { class: "reason" },
     element("div", { class: "links" }, ...axes.map((axis) => axisChip(axis))),
     element("div", {}, shortened(said)),
-    remedy ? element("div", { class: "soft" }, `To change it: ${shortened(remedy).replace(/ by it\b/, ` by ${axes[0]}`)} `, tried ? copyButton(tried, "what-if") : "") : "");
+    remedy ? element("div", { class: "soft" }, `To change it: ${shortened(remedy)} `, tried ? copyButton(tried, "what-if") : "") : "");
 }
 
 // The reasons of a value; of all axes, or of some.
