@@ -82,7 +82,7 @@ BUDGETS = {
     "frontends": 15_500,
     "irtools": 4_500,
     "local_program": 1_400,
-    "lsp": 1_400,
+    "lsp": 1_500,
     "partition": 16_400,
     "passes": 13_650,
     "pipeline": 2_400,

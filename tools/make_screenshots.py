@@ -61,10 +61,9 @@ def replay(page: Page) -> None:
 
 
 def llama(page: Page) -> None:
-    """List the collectives by bytes, and open the forward pass, in which the layers are equal."""
+    """List the collectives by bytes, and select the forward pass, in which the layers are equal."""
     page.click("#tab-collectives")
-    page.get_by_role("button", name="forward").first.click()
-    page.get_by_role("button", name="Fit").click()
+    find(page, "forward")
 
 
 def write_report(folder: Path) -> Path:

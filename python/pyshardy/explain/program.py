@@ -81,7 +81,10 @@ class ExplainedProgram(Displayed):
         with collection_paused():
             return CollectiveList(
                 explain_collectives(
-                    self.program.collectives, self.recorder, self.record, self._reasons.in_form
+                    self.program.collectives,
+                    self.recorder,
+                    self.record,
+                    self.program_reasons.in_form,
                 )
             )
 
@@ -112,11 +115,11 @@ class ExplainedProgram(Displayed):
         """
         found = self.values[value] if isinstance(value, str) else value
         try:
-            explanation = self.record.explain(found, self._reasons.finder)
+            explanation = self.record.explain(found, self.program_reasons.finder)
             slot = self.record.slot(found)
         except ValueError as reason:
             raise UsageError(error(str(reason))) from None
-        return ValueExplanation(explanation, self._reasons.of_tensor(slot))
+        return ValueExplanation(explanation, self.program_reasons.of_tensor(slot))
 
     def replicated(self, count: int = 8) -> ReplicatedValues:
         """Return the values that waste most memory by being replicated, equal layers together.
@@ -127,7 +130,7 @@ class ExplainedProgram(Displayed):
             count: the number of groups of values.
         """
         with collection_paused():
-            return replicated_values(self._reasons, count)
+            return replicated_values(self.program_reasons, count)
 
     def reasons(self) -> Iterator[Reason]:
         """Yield the reason of each pair of a value of rank 1 or more and an axis of its mesh.
@@ -137,10 +140,11 @@ class ExplainedProgram(Displayed):
         Values that share a sharding, as those of a loop, are one. Axes of one device are left out.
         """
         with collection_paused():
-            yield from self._reasons
+            yield from self.program_reasons
 
     @cached_property
-    def _reasons(self) -> ProgramReasons:
+    def program_reasons(self) -> ProgramReasons:
+        """The reasons by tensor, as `reasons` and `value` have them."""
         return ProgramReasons.of(self.record, self.annotated, self.module, self.form)
 
     def summary(self) -> str:

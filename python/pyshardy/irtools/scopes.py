@@ -9,7 +9,8 @@ JAX writes paths such as `jit(step)/transpose(jvp(layer_3))/attention/dot_genera
 | `transpose(jvp(...))`   | the backward pass, as the outermost scope `backward`       |
 | `jvp(...)`              | the forward pass, as the outermost scope `forward`         |
 | `vmap(...)`, `jit(...)` | the scope in parentheses                                   |
-| the last one            | the operation                                              |
+| the last one            | the operation; of a call in a derivative, as               |
+|                         | `jvp(jit(norm))`, the pass                                 |
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ def scopes_of_path(path: str) -> tuple[str, ...]:
     Of `jit(step)/transpose(jvp(layer_3))/attention/dot_general` these are `backward`, `layer_3` and
     `attention`.
     """
-    parts = _split(path)[:-1]
-    first = _CALL.fullmatch(parts[0]) if parts else None
+    parts = _split(path)
+    first = _CALL.fullmatch(parts[0]) if len(parts) > 1 else None
     if first is not None and first[1] not in _DERIVATIVES:
         parts = parts[1:]
     direction, scopes = None, list[str]()
-    for part in parts:
+    for number, part in enumerate(parts, 1):
         inner = part
         while (call := _CALL.fullmatch(inner)) is not None:
             if call[1] == "transpose":
@@ -56,7 +57,8 @@ def scopes_of_path(path: str) -> tuple[str, ...]:
             elif call[1] == "jvp":
                 direction = direction or FORWARD
             inner = call[2]
-        scopes += [each for each in _split(inner) if each]
+        if number < len(parts):
+            scopes += [each for each in _split(inner) if each]
     return tuple(scopes if direction is None else [direction, *scopes])
 
 
