@@ -55,7 +55,6 @@ def collective(page: Page) -> None:
 def replay(page: Page) -> None:
     """Replay a third of the steps: some values have only one of their two axes, or none."""
     find(page, "dot_general 16x4x32x32")
-    page.locator("#canvas .node", has_text="compare").click()
     steps = int(page.locator("#step").get_attribute("max") or 0)
     page.locator("#step").fill(str(steps // 3))
 
