@@ -8,6 +8,7 @@ dimension. Both shardings are traced back to annotations.
 
 from __future__ import annotations
 
+import functools
 import html
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,9 @@ from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, TensorSharding
 from mlir_sdy.values import get_sharding, rank_of
+from pyshardy.cost.hardware import Hardware
 from pyshardy.display import Displayed
+from pyshardy.explain.alternatives import Comparison, compare
 from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, ReshardingUse
 from pyshardy.irtools.scopes import user_place
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, symbol_name
@@ -29,6 +32,10 @@ _RESHARD = "sdy.reshard"
 
 Place = tuple[int, str]
 """A dimension, and the name of an axis that shards it."""
+
+
+def _nothing_compared() -> Comparison:
+    return Comparison(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,7 @@ class CollectiveExplanation(Displayed):
         made: the sharding of the value at its definition; None if unknown.
         wanted: the shardings that the uses require.
         in_form: writes the shardings in a text in the form of the program.
+        compared: returns what the partitioner compared; see `comparison`.
     """
 
     collective: Collective
@@ -78,6 +86,7 @@ class CollectiveExplanation(Displayed):
     made: Decision | None
     wanted: tuple[Decision, ...]
     in_form: Callable[[str], str] = field(default=str, compare=False)
+    compared: Callable[[], Comparison] = field(default=_nothing_compared, compare=False)
 
     @property
     def nbytes_total(self) -> int:
@@ -105,6 +114,11 @@ class CollectiveExplanation(Displayed):
         also = "is partial and " if self.collective.reduction is not None else ""
         return f"{self.made.what} {also}must be resharded for {users}"
 
+    @property
+    def comparison(self) -> Comparison:
+        """The ways to compute the operation that the collective is for."""
+        return self.compared()
+
     def summary(self) -> str:
         """Return the collective and its reason in one line."""
         return f"{self.collective.summary()}: {self.reason}"
@@ -129,6 +143,7 @@ class CollectiveExplanation(Displayed):
                 lines.append(f"  {title}: {decision}")
                 lines.extend(f"    {root}" for root in decision.roots)
                 lines.extend(f"    refused: {refused}" for refused in decision.refused)
+        lines.extend(f"  {line}" for line in self.comparison.lines(one.kind))
         return self.in_form("\n".join(lines))
 
 
@@ -137,6 +152,7 @@ def explain_collectives(
     recorder: MoveRecorder,
     record: Propagation | None,
     in_form: Callable[[str], str] = str,
+    hardware: Hardware | None = None,
 ) -> tuple[CollectiveExplanation, ...]:
     """Explain the collectives of a program, in their order.
 
@@ -145,8 +161,10 @@ def explain_collectives(
         recorder: the recorder of its partitioning.
         record: the record of its propagation; without it there are no roots.
         in_form: writes the shardings in a text in the form of the program.
+        hardware: the hardware that the program is partitioned for; without it, there are no
+            comparisons.
     """
-    explainer = _Explainer(record)
+    explainer = _Explainer(record, hardware)
     return tuple(
         replace(explainer.explain(collective, move), in_form=in_form)
         for collective, move in zip(collectives, recorder.of_collectives, strict=True)
@@ -156,8 +174,10 @@ def explain_collectives(
 class _Explainer:
     """Explains moves; remembers what it has found about values."""
 
-    def __init__(self, record: Propagation | None):
+    def __init__(self, record: Propagation | None, hardware: Hardware | None):
         self._record = record
+        self._hardware = hardware
+        self._compared: dict[int, Comparison] = {}
         self._slots: dict[ir.Value, int | None] = {}
         self._operations: dict[int, Decision] = {}
         self._known_roots: dict[int, list[tuple[int, AxisRef, Root]]] = {}
@@ -171,10 +191,29 @@ class _Explainer:
             return CollectiveExplanation(collective, move.kind, made, ())
         if move.kind is MoveKind.REDUCTION:
             made = self._of_contraction(move, collective)
-            return CollectiveExplanation(collective, move.kind, made, ())
+            value = move.value
+            of_value = None if value is None or isinstance(value, ir.BlockArgument) else value
+            operation = None if of_value is None else of_value.owner.operation
+            compared = functools.partial(self._comparison, operation)
+            return CollectiveExplanation(collective, move.kind, made, (), compared=compared)
         made = self._of_value(move)
         wanted = tuple(self._of_use(use, move) for use in move.uses)
-        return CollectiveExplanation(collective, move.kind, made, wanted)
+        user = next((use.operation for use in move.uses), None)
+        compared = functools.partial(self._comparison, user)
+        return CollectiveExplanation(collective, move.kind, made, wanted, compared=compared)
+
+    def _comparison(self, operation: ir.Operation | None) -> Comparison:
+        """Return what the partitioner compared for an operation, found once."""
+        if operation is None or self._hardware is None or self._record is None:
+            return Comparison(())
+        known = self._compared.get(id(operation))
+        if known is None:
+            values = (*operation.operands, *operation.results)
+            names = [self._description(value) for value in values]
+            meshes = self._record.engine.program.meshes
+            known = compare(operation, meshes, self._hardware, names)
+            self._compared[id(operation)] = known
+        return known
 
     def _of_operation_once(self, operation: ir.Operation) -> Decision:
         """Return `_of_operation`: one operation of many operands may have many collectives."""

@@ -60,6 +60,7 @@ class ExplainedProgram(Displayed):
         report_hardware: the hardware of the cost estimate.
         title: the name of the program.
         form: the form of shardings in texts: that of the front end that the program comes from.
+        hardware: the hardware that the program is partitioned for.
     """
 
     module: ir.Module
@@ -71,6 +72,7 @@ class ExplainedProgram(Displayed):
     report_hardware: Hardware
     title: str
     form: Form = "sdy"
+    hardware: Hardware | str = DEFAULT_HARDWARE
 
     @cached_property
     def collectives(self) -> CollectiveList:
@@ -85,6 +87,9 @@ class ExplainedProgram(Displayed):
                     self.recorder,
                     self.record,
                     self.program_reasons.in_form,
+                    load_hardware(self.hardware)
+                    if isinstance(self.hardware, str)
+                    else self.hardware,
                 )
             )
 

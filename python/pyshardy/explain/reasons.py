@@ -161,7 +161,7 @@ class Reason(DisplayedText):
 
     @cached_property
     def remedy(self) -> Remedy | None:
-        """What would make the value sharded by the axis; None if it is."""
+        """The change that would make the value sharded by the axis; None if it is."""
         return None if self.kind is ReasonKind.SHARDED else self.reasons.remedy(self.found)
 
     @cached_property

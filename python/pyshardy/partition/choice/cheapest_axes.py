@@ -44,15 +44,13 @@ from mlir_sdy.model import (
     add_or_merge,
     dividing_axes,
 )
+from pyshardy.cost.collectives import PlannedCollective
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import shard_elements
 from pyshardy.partition.choice.enumerate import combinations
 from pyshardy.partition.op_facts.invariant_computations import MOST_BYTES
-from pyshardy.partition.resharding.completions import completion_cost
-from pyshardy.partition.resharding.cost import (
-    Reshard,
-    reshard_cost,
-)
+from pyshardy.partition.resharding.completions import completion_collectives, completion_cost
+from pyshardy.partition.resharding.cost import Reshard, reshard_collectives, reshard_cost
 from pyshardy.partition.types.factor_axes import (
     FactorAxes,
     are_disjoint,
@@ -133,6 +131,64 @@ def cheapest_factor_axes(
         if cost < lowest:
             cheapest, lowest = other, cost
     return cheapest
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedAxes:
+    """Axes of the factors of an operation, with what they cost.
+
+    Attributes:
+        axes: the axes of each factor.
+        collectives: the collectives of the operation with the tensors that they are for, by their
+            positions among its operands and results.
+        seconds: the time of communication and computation.
+    """
+
+    axes: FactorAxes
+    collectives: tuple[tuple[int, PlannedCollective], ...]
+    seconds: float
+
+    @property
+    def nbytes_sent(self) -> int:
+        """The bytes that a device sends."""
+        return round(sum(each.sent for _, each in self.collectives))
+
+
+def alternatives(
+    rule: OpShardingRule,
+    projection: ShardingProjection,
+    tensors: Sequence[FactorTensor],
+    blocked: frozenset[int],
+    answer: FactorAxes,
+    mesh: Mesh,
+    hardware: Hardware,
+    even: frozenset[int] = frozenset(),
+    taken: frozenset[str] = frozenset(),
+) -> list[ComparedAxes]:
+    """Return what `cheapest_factor_axes` compares, the cheapest first; Shardy's choice wins ties.
+
+    Args:
+        rule: the sharding rule of the operation; the other arguments are those of
+            `cheapest_factor_axes` as well.
+        projection: the shardings of its operands and results by factors.
+        tensors: its operands, then results.
+        blocked: the factors that must not be sharded.
+        answer: Shardy's choice.
+        mesh: the mesh of all shardings.
+        hardware: the devices and links.
+        even: the factors that axes must divide.
+        taken: the names of axes that no dimension may have.
+    """
+    judge = _Judge(rule, tuple(tensors), mesh, hardware, 1, (), ())
+    candidates: list[FactorAxes] = [answer]
+    if not rule.has_dims_with_several_factors:
+        options = _options(rule, projection, blocked, answer, mesh, even, taken)
+        if math.prod(map(len, options)) <= _MOST_ANSWERS:
+            candidates += (each for each in combinations(options) if each != answer)
+    compared = (
+        ComparedAxes(each, judge.collectives(each), judge.cost(each)) for each in candidates
+    )
+    return sorted(compared, key=lambda each: each.seconds)
 
 
 def _options(
@@ -220,6 +276,25 @@ class _Judge:
             if tensor.is_accessed
         )
         return self.communication(answer) + self.hardware.work_seconds(operations, accessed)
+
+    def collectives(self, answer: FactorAxes) -> tuple[tuple[int, PlannedCollective], ...]:
+        """Return the collectives with the tensors that they are for."""
+        mesh = self.mesh
+        reduced = contracted_axes(self.rule, answer, mesh)
+        found: list[tuple[int, PlannedCollective]] = []
+        axes_of = axes_of_tensors(self.rule, answer, mesh)
+        for position, (tensor, axes) in enumerate(zip(self.tensors, axes_of, strict=True)):
+            if position < self.num_operands:
+                planned = reshard_collectives(tensor.reshard(tensor.axes, axes, mesh))
+            else:
+                reshard = tensor.reshard(axes, tensor.axes, mesh)
+                planned = (
+                    completion_collectives(reshard, reduced)
+                    if reduced
+                    else reshard_collectives(reshard)
+                )
+            found += ((position, each) for each in planned if each.sent)
+        return tuple(found)
 
     def communication(self, answer: FactorAxes) -> float:
         """Return the seconds of communication."""
