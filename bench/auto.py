@@ -39,7 +39,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding
-from pyshardy.backends.arrays.random_inputs import random_inputs
+from pyshardy.backends.arrays.comparison import random_inputs
 from pyshardy.backends.xla.program import local_xla_program
 from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.estimate import estimate

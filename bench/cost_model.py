@@ -24,8 +24,8 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
 from pyshardy.api import propagate
 from pyshardy.backends.xla.hlo import collectives_of
+from pyshardy.backends.xla.preparation import text_for_xla
 from pyshardy.backends.xla.program import local_xla_program
-from pyshardy.backends.xla.text import text_for_xla
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.explain.estimate import estimate
 from pyshardy.local_program.process_groups import Layout

@@ -24,7 +24,7 @@ import numpy as np
 from xla_compile import compile_with_xla
 
 import pyshardy as sdy
-from pyshardy.backends.xla.text import text_for_xla
+from pyshardy.backends.xla.preparation import text_for_xla
 from pyshardy.explain.memory import memory_of
 
 P = jax.sharding.PartitionSpec

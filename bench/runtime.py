@@ -23,7 +23,7 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.dialect import Context
 from pyshardy.api import propagate
-from pyshardy.backends.arrays.random_inputs import random_inputs
+from pyshardy.backends.arrays.comparison import random_inputs
 from pyshardy.backends.xla.program import XlaProgram, local_xla_program
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import partition

@@ -102,7 +102,7 @@ def partitioned(path: Path, devices: int) -> tuple[Any, Any, list[Any]]:
     from mlir_sdy.attributes import attribute_of  # noqa: PLC0415
     from mlir_sdy.model import Mesh, MeshAxis  # noqa: PLC0415
     from mlir_sdy.symbols import mesh_operation, meshes_of  # noqa: PLC0415
-    from pyshardy.backends.arrays.random_inputs import random_inputs  # noqa: PLC0415
+    from pyshardy.backends.arrays.comparison import random_inputs  # noqa: PLC0415
     from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
 
     module = sdy.parse(str(path), sdy.Context())

@@ -51,6 +51,7 @@ def tensors_of(calls: Sequence[str]) -> dict[str, torch.Tensor]:
 
 CALLS = {
     "elementwise": """
+        fmax(i,j[:1]) fmin(i,j[:1]) imag(conj(c))
         abs(x) acos(x) acosh(p+1) add(x,y) addcdiv(x,y,p) addcmul(x,y,p) angle(x) angle(c) asin(x)
         asinh(x) atan(x) atan2(x,y) atanh(x) bitwise_and(i,3) bitwise_left_shift(i,2) bitwise_not(i)
         bitwise_or(i,4) bitwise_right_shift(i,1) bitwise_xor(i,5) ceil(x) clamp(x,-1,1)
@@ -109,6 +110,7 @@ CALLS = {
         cov(x,fweights=i[0]+1,aweights=p[1])
     """,
     "order and number": """
+        nanmedian(n) searchsorted(v.sort()[0],0.5) bucketize(0.5,v.sort()[0])
         argsort(x,descending=True) bincount(j,minlength=7) bucketize(x,v.sort()[0]) cummax(n,1)
         cummin(n,-2) cumprod(x,1) histc(x,bins=5,min=-2,max=2) histc(x,4) histc(x[:0],4) isin(i,j)
         kthvalue(n,2,1,True) logcumsumexp(x,0) median(n) median(n,1) median(x,-1,True) mode(i,1)
@@ -124,6 +126,8 @@ CALLS = {
         segment_reduce(y,"mean",lengths=torch.tensor([1,1,2]))
     """,
     "indices": """
+        index_select(x,1,j[0]) scatter(x,0,i,y,reduce="add") scatter(x,0,i,2.0,reduce="add")
+        nn.functional.embedding(i,x,scale_grad_by_freq=True)
         embedding(x,i) gather(x,1,i) index_add(x,1,j,y[:,:5])
         index_copy(x,0,i[0,:2]*0+torch.arange(2),y[:2]) index_fill(x,1,j,2.0) index_put(x,(i[0],),v)
         index_reduce(x,1,j,y[:,:5],"amax") index_select(x,1,j) masked_fill(x,b,2.0)
@@ -139,6 +143,7 @@ CALLS = {
         nn.functional.embedding_bag(j%4,x,torch.tensor([0,2,2]),mode="sum") tril(x,1) triu(x)
     """,
     "shapes": """
+        roll(x,5) roll(x,100,1) as_strided_scatter(x,v[:2],(2,),(3,))
         as_strided(x,(3,2),(6,2)) atleast_3d(x) block_diag(x,y) broadcast_to(v,(3,6))
         cartesian_prod(v,v[:2]) cat((x,y),1) chunk(x,2,1) column_stack((x,y))
         constant_pad_nd(x,(1,2),1.0) diag(v) diag_embed(x,1) diagonal(x,1) diagonal(m,-1,1,2)
@@ -257,6 +262,8 @@ CALLS = {
         full((6,),-1j-torch.inf,dtype=torch.complex64).real+v
     """,
     "linear algebra": """
+        ops.aten.norm.Scalar(x,2) lu_unpack(*linalg.lu_factor(m)) cholesky(spd)
+        triangular_solve(r,spd) ormqr(*geqrf(m),r)
         linalg.cholesky(spd) linalg.cholesky(spd,upper=True) linalg.det(m) linalg.eigvalsh(spd)
         linalg.eigvals(m).abs().sort()[0] linalg.eigh(spd)[0] linalg.inv(m) linalg.lu(m)
         linalg.lu_solve(*linalg.lu_factor(m),r) linalg.matrix_exp(m*0.3) linalg.matrix_power(m,3)
@@ -296,6 +303,7 @@ CALLS = {
 """Calls by family, separated by blanks; a name without `torch.` in front is one of `torch`."""
 
 RANDOM = """
+    normal(2.0,3.0,(4,)) randint_like(i,2,7) x.clone().geometric_(0.5) x.clone().log_normal_()
         bernoulli(p*0.5) multinomial(p,3) multinomial(p,8,True) normal(x,p) rand_like(x)
         randint_like(x,5) randn_like(x) nn.functional.dropout(x) x.clone().exponential_()
         x.clone().uniform_() nn.functional.fractional_max_pool2d(image,2,4)

@@ -4,6 +4,7 @@
 
     python tools/torch_support.py           # write the page
     python tools/torch_support.py --check   # fail if it differs
+    python tools/torch_support.py --losses  # print the operations that need each module
 
 `torch_cases.py` beside it holds the calls. The results are compared with those of eager PyTorch.
 """
@@ -30,6 +31,11 @@ import pyshardy as sdy  # noqa: E402
 import torch_cases  # noqa: E402
 from generated_files import write_or_check  # noqa: E402
 from pyshardy.frontends.torch.decomposing import Decomposer  # noqa: E402
+from pyshardy.frontends.torch.lowerings.builder import (  # noqa: E402
+    COMPLEX_LOWERINGS,
+    LOWERINGS,
+)
+from pyshardy.frontends.torch.registry import DECOMPOSITIONS, Registry  # noqa: E402
 from pyshardy.program import run_unpartitioned  # noqa: E402
 
 FAST_TO_COMPILE = sdy.CompileOptions(optimization=0)
@@ -188,6 +194,47 @@ def all_outcomes() -> tuple[dict[str, list[Outcome]], set[str]]:
 CALLS = torch_cases.CALLS
 
 
+def losses() -> Iterator[str]:
+    """Yield a row for each module of decompositions and lowerings: what is lost without it."""
+    registries = DECOMPOSITIONS, LOWERINGS, COMPLEX_LOWERINGS
+    random = torch_cases.calls_of(torch_cases.RANDOM)
+    calls = [call for text in CALLS.values() for call in torch_cases.calls_of(text)]
+    uses: dict[str, list[str]] = {}
+    get = Registry.get
+    used: set[str] = set()
+
+    def recording(self: Registry[Any], operation: Any) -> Any:
+        definition = get(self, operation)
+        used.add(_home_of(definition))
+        return definition
+
+    with mock.patch.object(Registry, "get", recording):
+        for call in (*calls, *random):
+            used.clear()
+            outcomes([call], only_types=True)
+            for home in used:
+                uses.setdefault(home, []).append(call)
+    for home in sorted(uses.keys() - {_home_of(None)}):
+        with contextlib.ExitStack() as stack:
+            for each in registries:
+                kept = {name: own for name, own in each.by_name.items() if _home_of(own) != home}
+                stack.enter_context(mock.patch.object(each, "_by_name", kept))
+                stack.enter_context(mock.patch.object(each, "_found", {}))
+            found = [
+                each for call in uses[home] for each in outcomes([call], only_types=call in random)
+            ]
+        refused = {torch_cases.operation_of(each.call) for each in found if each.error}
+        wrong = {torch_cases.operation_of(each.call) for each in found if each.difference}
+        yield f"| `{home}` | {len(refused)} | {len(wrong - refused)} |"
+
+
+def _home_of(definition: Any) -> str:
+    """Return the module of a decomposition or lowering, in its package."""
+    function = getattr(definition, "build", definition)
+    function = getattr(function, "func", function)
+    return ".".join(getattr(function, "__module__", "").split(".")[-2:])
+
+
 def page(found: dict[str, list[Outcome]]) -> str:
     """Return the text of the page."""
     taken: list[str] = []
@@ -210,7 +257,14 @@ def main() -> int:
     """Write or check the page, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="fail if the page differs")
+    parser.add_argument("--losses", action="store_true", help="print what each module is for")
     arguments = parser.parse_args()
+    if arguments.losses:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for row in losses():
+                print(row, flush=True)
+        return 0
     found, _ = all_outcomes()
     for each in (one for family in found.values() for one in family if one.difference):
         print(f"{each.call}: {each.difference}", file=sys.stderr)

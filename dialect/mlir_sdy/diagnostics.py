@@ -17,9 +17,11 @@ import itertools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextvars import ContextVar
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Literal
+
+from mlir_sdy.ambient import Ambient
 
 _LONGEST_MESSAGE = 4000
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -182,22 +184,17 @@ class UsageError(SdyError):
     """The request is invalid: an unknown pass, an invalid option, an unreadable file."""
 
 
-_remarks_wanted: ContextVar[bool] = ContextVar("mlir_sdy_remarks_wanted", default=False)
+_remarks = Ambient("mlir_sdy_remarks", default=False)
 
 
-@contextlib.contextmanager
-def remarks() -> Iterator[None]:
+def remarks() -> AbstractContextManager[None]:
     """Enable remarks of passes inside the `with` block; otherwise passes do not compute them."""
-    token = _remarks_wanted.set(True)
-    try:
-        yield
-    finally:
-        _remarks_wanted.reset(token)
+    return _remarks.bound(value=True)
 
 
 def are_remarks_wanted() -> bool:
     """Whether the code runs inside `remarks`."""
-    return _remarks_wanted.get()
+    return _remarks.get()
 
 
 Sink = Callable[[Diagnostic], None]
@@ -208,7 +205,7 @@ def print_to_stderr(diagnostic: Diagnostic) -> None:
     print(diagnostic, file=sys.stderr)
 
 
-_sink: ContextVar[Sink] = ContextVar("mlir_sdy_diagnostic_sink", default=print_to_stderr)
+_sink = Ambient[Sink]("mlir_sdy_diagnostic_sink", print_to_stderr)
 
 
 def emit(diagnostic: Diagnostic) -> None:
@@ -216,14 +213,9 @@ def emit(diagnostic: Diagnostic) -> None:
     _sink.get()(diagnostic)
 
 
-@contextlib.contextmanager
-def redirect(sink: Sink) -> Iterator[None]:
+def redirect(sink: Sink) -> AbstractContextManager[None]:
     """Pass the diagnostics emitted inside the `with` block to `sink`."""
-    token = _sink.set(sink)
-    try:
-        yield
-    finally:
-        _sink.reset(token)
+    return _sink.bound(sink)
 
 
 @contextlib.contextmanager

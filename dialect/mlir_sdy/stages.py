@@ -9,25 +9,25 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from contextvars import ContextVar
+
+from mlir_sdy.ambient import Ambient
 
 Listener = Callable[[tuple[str, ...]], None]
 
 _listeners: list[Listener] = []
-_stages: ContextVar[tuple[str, ...]] = ContextVar("mlir_sdy_stages", default=())
+_stages = Ambient[tuple[str, ...]]("mlir_sdy_stages", ())
 
 
 @contextlib.contextmanager
 def stage(name: str) -> Iterator[None]:
     """Set the stage inside the `with` block, in words that follow "while": "parsing 'a.mlir'"."""
     stages = (*_stages.get(), name)
-    token = _stages.set(stages)
-    _tell(stages)
-    try:
-        yield
-    finally:
-        _stages.reset(token)
-        _tell(stages[:-1])
+    with _stages.bound(stages):
+        _tell(stages)
+        try:
+            yield
+        finally:
+            _tell(stages[:-1])
 
 
 def listen(listener: Listener) -> None:

@@ -3,32 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, nullcontext
 
 from mlir_sdy import model
+from mlir_sdy.ambient import Ambient
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 
 _Meshes = dict[str, model.Mesh]
 
-_known: ContextVar[dict[ir.Operation, _Meshes] | None] = ContextVar("meshes", default=None)
+_known = Ambient[dict[ir.Operation, _Meshes] | None]("meshes", None)
 
 
-@contextmanager
-def meshes_unchanged() -> Iterator[None]:
+def meshes_unchanged() -> AbstractContextManager[None]:
     """Read the meshes of each module once inside the block, which must not change them.
 
     To find them among many functions takes as long as to look at all of these, and would be done
     again for each function, or for each operation that a pattern matches.
     """
-    token = None if _known.get() is not None else _known.set({})
-    try:
-        yield
-    finally:
-        if token is not None:
-            _known.reset(token)
+    return nullcontext() if _known.get() is not None else _known.bound({})
 
 
 def enclosing_module(operation: ir.Operation | ir.OpView) -> ir.Operation | None:

@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from pyshardy.frontends import jax as jax
     from pyshardy.frontends import torch as torch
     from pyshardy.frontends.auto import AUTO
-    from pyshardy.guard.crash import HostCrashError
     from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
+    from pyshardy.processes.crash import HostCrashError
     from pyshardy.program import PartitionedProgram, ShardedArray
     from pyshardy.propagation.debugging.explanation import Propagation
     from pyshardy.propagation.observer import observed_by
@@ -178,7 +178,7 @@ _HOMES = {
     "pyshardy.explain.program_explanation": ("ProgramExplanation",),
     "pyshardy.explain.what_if": ("WhatIf", "whatif"),
     "pyshardy.frontends.auto": ("AUTO",),
-    "pyshardy.guard.crash": ("HostCrashError",),
+    "pyshardy.processes.crash": ("HostCrashError",),
     "pyshardy.pipeline": ("PipelineError", "register_pass", "register_pipeline", "run_pipeline"),
     "pyshardy.backends": ("CompileOptions", "Registration", "register_backend"),
     "pyshardy.cost.hardware": ("Hardware", "Link", "load_hardware"),

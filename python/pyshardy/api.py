@@ -55,7 +55,7 @@ def parse(
     """
     context = context or _new_context()
     if guard:
-        from pyshardy.guard.child import raise_if_crashing  # noqa: PLC0415 (few need it)
+        from pyshardy.processes.fork import raise_if_crashing  # noqa: PLC0415 (few need it)
 
         raise_if_crashing(lambda: parse(text_or_path, _context_for_child(context)))
     if isinstance(text_or_path, str) and not _is_path(text_or_path):
@@ -268,7 +268,7 @@ def propagate_with(
         PipelineError: a pass failed; the module is as it was before, unless it is temporary.
     """
     from pyshardy.contracts.annotated import (  # noqa: PLC0415 (loads the host)
-        copy_with_contracts,
+        copy_with_text,
         remember_annotated,
     )
     from pyshardy.propagation.debugging.explanation import Propagation  # noqa: PLC0415
@@ -276,11 +276,11 @@ def propagate_with(
 
     pipeline = pipeline_of(use("sdy-propagation-pipeline", **options))
     check_module(module)
-    annotated = None if options else copy_with_contracts(module)
+    annotated = None if is_temporary else copy_with_text(module)
     record = Propagation()
     with observed_by(record):
         run_pipeline(
             module, pipeline, verify_each=not is_temporary, restore_on_failure=not is_temporary
         )
-    remember_annotated(module, annotated)
+    remember_annotated(module, annotated, options)
     return record

@@ -16,8 +16,7 @@ from programs import random_module_with_calls
 
 import pyshardy as sdy
 from pyshardy.api import propagate
-from pyshardy.backends.arrays.comparison import compare
-from pyshardy.backends.arrays.random_inputs import random_inputs
+from pyshardy.backends.arrays.comparison import compare, random_inputs
 from pyshardy.backends.xla.program import XlaProgram
 from pyshardy.frontends.files import Kind, dump, load
 from pyshardy.local_program.process_groups import Layout

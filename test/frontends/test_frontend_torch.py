@@ -15,9 +15,9 @@ import pyshardy as sdy
 from mlir_sdy.diagnostics import PassError, SourceLocation, UsageError
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings
-from pyshardy.explain.page.scopes import scopes_of
 from pyshardy.frontends.torch import importing, lowerings
 from pyshardy.frontends.torch.decompositions import decomposition_of
+from pyshardy.irtools.scopes import scopes_of
 from pyshardy.program import run_unpartitioned
 
 MESH = sdy.Mesh.of({"data": 2, "model": 4})

@@ -8,8 +8,7 @@ from constant_programs import ELEMENTS, POWERS, ConstantProgram
 
 from mlir_sdy.assembly import parse
 from pyshardy.api import propagate
-from pyshardy.backends.arrays.comparison import compare
-from pyshardy.backends.arrays.random_inputs import random_inputs
+from pyshardy.backends.arrays.comparison import compare, random_inputs
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.program import partition, run_unpartitioned
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pyshardy as sdy
-from pyshardy.backends.arrays.random_inputs import random_inputs
+from pyshardy.backends.arrays.comparison import random_inputs
 from pyshardy.backends.xla.program import local_xla_program
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Layout

@@ -10,8 +10,7 @@ from jax import numpy as jnp
 import pyshardy as sdy
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends import CompileOptions
-from pyshardy.backends.arrays.comparison import compare
-from pyshardy.backends.arrays.random_inputs import random_inputs
+from pyshardy.backends.arrays.comparison import compare, random_inputs
 from pyshardy.backends.xla.program import local_xla_program
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.values import spec_of

@@ -32,8 +32,7 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.model import Mesh, MeshAxis
 from pyshardy.api import propagate
 from pyshardy.backends import local_engine
-from pyshardy.backends.arrays.comparison import compare
-from pyshardy.backends.arrays.random_inputs import random_inputs
+from pyshardy.backends.arrays.comparison import compare, random_inputs
 from pyshardy.backends.arrays.sharded_arrays import gather, scatter
 from pyshardy.backends.lockstep.backend import LockstepProgram
 from pyshardy.irtools.modules import copy_of

@@ -12,8 +12,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, MeshAxis
 from pyshardy.api import propagate
-from pyshardy.backends.arrays.comparison import compare
-from pyshardy.backends.arrays.random_inputs import random_inputs
+from pyshardy.backends.arrays.comparison import compare, random_inputs
 from pyshardy.backends.xla.program import local_xla_program
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned

@@ -17,7 +17,7 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.host import ir
 from pyshardy.api import propagate
 from pyshardy.backends import CompileOptions
-from pyshardy.backends.arrays.random_inputs import random_inputs
+from pyshardy.backends.arrays.comparison import random_inputs
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import pipeline_of, run_pipeline

@@ -14,8 +14,7 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.host import ir
 from pyshardy.api import propagate
 from pyshardy.backends import CompileOptions
-from pyshardy.backends.arrays.comparison import Difference, compare, tolerance_within
-from pyshardy.backends.arrays.random_inputs import random_inputs
+from pyshardy.backends.arrays.comparison import Difference, compare, random_inputs, tolerance_within
 from pyshardy.backends.xla.program import XlaProgram
 from pyshardy.irtools.modules import copy_of
 from pyshardy.local_program.process_groups import Layout

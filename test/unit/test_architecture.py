@@ -32,13 +32,45 @@ LATE_IMPORTS = {
     "pyshardy.explain.against_xla": "XLA, to compare with it",
     "pyshardy.explain.any_program": "front ends, for functions",
     "pyshardy.frontends.files": "JAX, for programs that it has serialized, and artifacts",
-    "pyshardy.guard.child": "the error of a crash",
     "pyshardy.lsp.main": "the server, after --help and --version",
     "pyshardy.passes.importing.apply_sharding_constraints": "debug information, rarely wanted",
     "pyshardy.pipeline.reproducer": "printing modules",
     "pyshardy.program": "JAX, for `as_jax`",
 }
 """The modules that import others inside functions, for a fast start-up, and what they import."""
+
+CATCHING_ALL = {
+    "mlir_sdy.shard.operation_parts": "undone and raised again",
+    "pyshardy.backends.custom_calls": "a function of the user",
+    "pyshardy.cli.supervisor": "a bug, in the process that outlives all",
+    "pyshardy.cli.tool": "a bug, for the message of the tool",
+    "pyshardy.frontends.jax.callbacks": "a function of the user, raised when XLA has returned",
+    "pyshardy.frontends.jax.custom_partitioning": "a function of the user",
+    "pyshardy.frontends.jax.lowered": "jax.export, which has no class for it",
+    "pyshardy.frontends.torch.conversion": "undone and raised again",
+    "pyshardy.frontends.torch.decomposing": "PyTorch, which has dozens of classes for it",
+    "pyshardy.frontends.torch.failures": "the importer, which has no class for it",
+    "pyshardy.frontends.torch.fragments": "PyTorch, whose failure is repeated alone",
+    "pyshardy.frontends.torch.importing": "the importer, which has no class for it",
+    "pyshardy.frontends.torch.tracing": "a module of the user",
+    "pyshardy.lsp.worker": "a script of the user",
+    "pyshardy.pipeline.runner": "a bug in a pass, or a pass of the user",
+    "pyshardy.processes.child_process": "undone and raised again",
+    "pyshardy.processes.worker": "any failure, for the process that asked",
+    "pyshardy.rules.lookup": "a rule of the user",
+    "pyshardy.rules.registry": "undone and raised again",
+}
+"""The modules that catch all exceptions, and whose these are."""
+
+PROCESS_STATE = {
+    "mlir_sdy.ambient": "variables with a value for each `with` block, with their reasons",
+    "mlir_sdy.attribute_base": "the last context, which makes plain values three times as fast",
+    "mlir_sdy.notebook": "one notebook has one renderer",
+    "pyshardy.pipeline.collection": "the garbage collector, paused while a pipeline runs",
+    "pyshardy.processes.fork": "the garbage collector of a fork, which would copy pages",
+    "pyshardy.cli.supervisor": "the garbage collector of a fork, which would copy pages",
+}
+"""The modules that have state of the process, and why."""
 
 CIRCLES = [
     {"mlir_sdy.model.axes", "mlir_sdy.model.mesh"},
@@ -142,6 +174,40 @@ def test_imports_are_found():
 
 def test_late_imports_have_a_reason():
     assert late_imports().keys() == LATE_IMPORTS.keys()
+
+
+def catches_all(node):
+    """Whether a node of the syntax tree catches every exception."""
+    caught = node.type if isinstance(node, ast.ExceptHandler) else None
+    return isinstance(node, ast.ExceptHandler) and (
+        caught is None
+        or (isinstance(caught, ast.Name) and caught.id in ("Exception", "BaseException"))
+    )
+
+
+def has_process_state(node):
+    """Whether a node of the syntax tree makes or changes state of the process."""
+    match node:
+        case ast.Global():
+            return True
+        case ast.Call(func=ast.Name(id="ContextVar")):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="gc"))):
+            return True
+        case _:
+            return False
+
+
+@pytest.mark.parametrize(
+    ("is_meant", "reasons"), [(catches_all, CATCHING_ALL), (has_process_state, PROCESS_STATE)]
+)
+def test_exceptions_to_rules_have_a_reason(is_meant, reasons):
+    having = {
+        module
+        for module, path in SOURCES.items()
+        if any(map(is_meant, ast.walk(ast.parse(path.read_text(encoding="utf-8")))))
+    }
+    assert having == reasons.keys()
 
 
 def test_no_new_import_circles():

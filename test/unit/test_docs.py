@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pyshardy.propagation.debugging.refusals import Reason
+from pyshardy.propagation.debugging.refusals import RefusalReason
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -134,7 +134,7 @@ def test_wrong_commands_are_not(command):
     assert "No such file" not in run(shlex.split(command))[1]
 
 
-@pytest.mark.parametrize("reason", Reason)
+@pytest.mark.parametrize("reason", RefusalReason)
 def test_reasons_of_refusals_are_explained(reason):
     explain = (DOCS / "guide" / "explain.md").read_text(encoding="utf-8")
     assert f"\n| {reason.value} |" in explain

@@ -11,8 +11,8 @@ import pytest
 import pyshardy as sdy
 from mlir_sdy.diagnostics import UsageError
 from mlir_sdy.last_words import last_words
-from pyshardy.guard.child import raise_if_crashing
-from pyshardy.guard.crash import Crash
+from pyshardy.processes.crash import Crash
+from pyshardy.processes.fork import raise_if_crashing
 
 NESTED = f"func.func @f(%a: {'tuple<' * 100_000}i32{'>' * 100_000})"
 FUNCTION = "func.func @f(%a: tensor<4xf32>) {\n  return\n}\n"

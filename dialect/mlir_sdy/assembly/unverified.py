@@ -8,8 +8,8 @@ the first operation of the module, copies the module before any other operation 
 from __future__ import annotations
 
 import contextlib
-from contextvars import ContextVar
 
+from mlir_sdy.ambient import Ambient
 from mlir_sdy.host import ir, irdl, parse_operation
 
 WITNESS = '"sdy_unverified.witness"() : () -> () '
@@ -17,7 +17,7 @@ WITNESS = '"sdy_unverified.witness"() : () -> () '
 
 _DECLARATION = "irdl.dialect @sdy_unverified { irdl.operation @witness {} }"
 
-_seen: ContextVar[list[ir.Operation]] = ContextVar("mlir_sdy_unverified_modules")
+_seen = Ambient[list[ir.Operation]]("mlir_sdy_unverified_modules", [])
 
 
 class _Witness(ir.DynamicOpTrait):
@@ -60,13 +60,9 @@ def parse_unverified(text: str, filename: str, context: ir.Context) -> ir.Operat
         with context, ir.Location.unknown():
             irdl.load_dialects(ir.Module.parse(_DECLARATION))
             _Witness.attach("sdy_unverified.witness")
-    token = _seen.set([])
-    try:
-        with contextlib.suppress(ir.MLIRError):
-            parse_operation(text, filename, context)
-        seen = _seen.get()
-    finally:
-        _seen.reset(token)
+    seen: list[ir.Operation] = []
+    with _seen.bound(seen), contextlib.suppress(ir.MLIRError):
+        parse_operation(text, filename, context)
     if not seen:
         return None
     root = seen[0]

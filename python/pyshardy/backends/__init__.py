@@ -18,7 +18,6 @@
 | `effects`        | errors for side effects that a backend cannot perform            |
 | `donations`      | donated arguments                                                |
 | `unsharded`      | the unpartitioned program, as a reference                        |
-| `known_defects`  | known defects of engines                                         |
 | `jax_internals`  | the private parts of JAX that the project uses                   |
 
 `spmd_program` compiles a program for the backend of a name. Backends are imported and started at

@@ -22,7 +22,7 @@ from mlir_sdy.suggest import did_you_mean
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
     from pyshardy.backends.custom_calls import Function
-    from pyshardy.backends.engines.interface import Arrays, LocalEngine
+    from pyshardy.backends.engines import Arrays, LocalEngine
     from pyshardy.local_program.process_groups import Layout
     from pyshardy.local_program.tensor_spec import Array
 

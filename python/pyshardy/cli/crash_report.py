@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import Diagnostic, error, note
-from pyshardy.guard.child import memory_file
+from pyshardy.processes.fork import memory_file
 
 if TYPE_CHECKING:
-    from pyshardy.guard.crash import Crash
+    from pyshardy.processes.crash import Crash
 
 _STANDARD_INPUT = "-"
 

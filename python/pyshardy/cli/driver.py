@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 import sys
 import traceback
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from importlib import import_module
@@ -29,20 +31,20 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.stages import stage
 from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.traversal import operations_in
 from pyshardy.cli.mesh_flag import give_mesh, read_mesh
 from pyshardy.cli.opt_flags import FLAGS, Arguments
 from pyshardy.cli.split_input import SEPARATOR, Chunk, near_misses, split_input
 from pyshardy.cli.tool import Tool, write_output
-from pyshardy.cli.value_users import with_value_users
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
 from pyshardy.frontends.files import Kind, dump, load
 from pyshardy.irtools.user_files import run_user_file
 from pyshardy.pipeline import PipelineError, parse_pipeline, passes, pipeline_of, pipelines
-from pyshardy.pipeline.deprecations import PASSES as DEPRECATED_PASSES
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.host_passes import knows
-from pyshardy.pipeline.instrumentation import Instrumentation
+from pyshardy.pipeline.instrumentation import Instrumentation, Statistics
 from pyshardy.pipeline.ir_printing import Everything, IRPrinting
+from pyshardy.pipeline.plan import PASSES as DEPRECATED_PASSES
 from pyshardy.pipeline.plan import plan_pipeline
 from pyshardy.pipeline.reproducer import (
     CrashReproducer,
@@ -51,7 +53,6 @@ from pyshardy.pipeline.reproducer import (
     read_reproducer,
 )
 from pyshardy.pipeline.runner import run_pipeline
-from pyshardy.pipeline.statistics import Statistics
 from pyshardy.pipeline.syntax import SOURCE_NAME
 from pyshardy.pipeline.timing import Timing
 
@@ -358,3 +359,51 @@ def _dialects() -> str:
     candidates |= {"builtin", "chlo", "sdy", "stablehlo", "vhlo"}
     known = sorted(name for name in candidates if context.is_dialect_loaded(name))
     return f"Available Dialects: {', '.join(known)}\n"
+
+
+# --- The users of values --------------------------------------------------------------------------
+
+
+_RESULTS = re.compile(r"^\s*(%[\w$.-]+)(?::\d+)?(?:, %[\w$.-]+(?::\d+)?)* = ", re.MULTILINE)
+
+
+def with_value_users(text: str, module: ir.Module | ir.OpView) -> str:
+    """Return the text of an operation with a comment on each line that defines values.
+
+        %0 = stablehlo.abs %arg0 : tensor<4xf32>  // users: %1, func.return
+
+    The text is returned as it is if it has another number of definitions than the operation, as
+    when regions are left out.
+
+    Args:
+        text: the text.
+        module: the operation.
+    """
+    makers = [each.operation for each in operations_in(module.operation) if each.operation.results]
+    lines = list(_RESULTS.finditer(text))
+    if len(lines) != len(makers):
+        return text
+    names = {maker: line[1] for maker, line in zip(makers, lines, strict=True)}
+    comments = {
+        text.count("\n", 0, line.start(1)): ", ".join(_users(maker, names)) or "unused"
+        for maker, line in zip(makers, lines, strict=True)
+    }
+    return "\n".join(
+        line if comments.get(number) is None else f"{line}  // {_phrase(comments[number])}"
+        for number, line in enumerate(text.split("\n"))
+    )
+
+
+def _phrase(users: str) -> str:
+    return users if users == "unused" else f"{'users' if ',' in users else 'user'}: {users}"
+
+
+def _users(maker: ir.Operation, names: dict[ir.Operation, str]) -> Iterator[str]:
+    """Yield each user once: the name of its first result, or its own if it has none."""
+    seen: set[ir.Operation] = set()
+    for result in maker.results:
+        for use in result.uses:
+            user = use.owner.operation
+            if user not in seen:
+                seen.add(user)
+                yield names.get(user, user.name)

@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from mlir_sdy.diagnostics import UsageError, emit, error
 from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, ScheduleFlag, argument, flag
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from mlir_sdy.diagnostics import Diagnostic
     from mlir_sdy.host import ir
     from pyshardy.cli.explain_ahead import ReportAhead
+    from pyshardy.explain.forms import Form
     from pyshardy.explain.program import ExplainedProgram
     from pyshardy.explain.what_if import WhatIf
     from pyshardy.propagation.debugging.explanation import Propagation
@@ -56,6 +57,20 @@ class ExplainFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
         "explain a value: a name in the text ('%%5', '%%name'), 'arg2', 'result 0', the name "
         "of an argument, or a source line ('12', 'model.py:40'); may be repeated",
         "VALUE",
+    )
+    axis: tuple[str, ...] = flag(
+        (), "with --value, explain in full why this axis shards the value, or doesn't", "AXIS"
+    )
+    replicated: bool = flag(
+        False,
+        "list the largest replicated values, with reasons and the bytes that sharding them would "
+        "save",
+    )
+    form: str = flag(
+        "sdy",
+        "form of shardings in explanations: sdy's own, JAX's P('data', None), or PyTorch's "
+        "placements (default: %(default)s)",
+        choices=("sdy", "jax", "dtensor"),
     )
     collectives: bool = flag(False, "explain each collective in detail")
     hardware: str = flag(
@@ -135,7 +150,7 @@ def _explain(arguments: ExplainFlags, tool: Tool) -> int:
 
 def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> int:
     # These load the MLIR host; --help and bad usage do without.
-    from pyshardy.backends.xla.text import text_to_partition  # noqa: PLC0415
+    from pyshardy.backends.xla.preparation import text_to_partition  # noqa: PLC0415
     from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
     from pyshardy.explain.against_xla import against_xla  # noqa: PLC0415
     from pyshardy.explain.cost_difference import compare  # noqa: PLC0415
@@ -153,12 +168,14 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
         starts_report = arguments.html and not arguments.diff
         on_propagated = ahead.on_propagated if starts_report else None
         explained = _explained(module, title, arguments, on_propagated)
+    explained = replace(explained, form=cast("Form", arguments.form))
     with activity("partitioning by XLA") if arguments.against_xla else nullcontext():
         xla = against_xla(annotated, explained.program) if arguments.against_xla else None
     explanations = {
         word: tuple(explained.value(value) for value in explained.values.find(word))
         for word in arguments.value
     }
+    _check_axes(arguments, explained)
     other = None
     if arguments.diff:
         other_module = read_program(arguments.diff, tool, arguments.mesh)
@@ -187,31 +204,59 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
         _print_advice(arguments, tool)
         return 0
     status = _check(explained, arguments, tool) if arguments.check else 0
-    asks = arguments.value or arguments.collectives or arguments.json or other or xla
+    asks = (
+        arguments.value
+        or arguments.replicated
+        or arguments.collectives
+        or arguments.json
+        or other
+        or xla
+    )
     made = arguments.html or arguments.trace or arguments.model_explorer or arguments.check
     if made and not asks:
         return status
     difference = None if other is None else compare(explained.program, other.program, hardware)
     cost = explained.cost
     if arguments.json:
-        answers = {"values": explanations, "cost": cost, "difference": difference}
+        answers: dict[str, object] = {
+            "values": explanations,
+            "cost": cost,
+            "difference": difference,
+        }
+        if arguments.replicated:
+            answers["replicated"] = tuple(explained.replicated(_NUM_VALUES))
         _print_json(explained, answers if xla is None else {**answers, "against_xla": xla.kinds})
         return status
     from pyshardy.cli.explain_report import ExplainReport  # noqa: PLC0415 (loads rich)
 
     report = ExplainReport(explained, title)
     for word, found in explanations.items():
-        report.print_values(word, found)
+        report.print_values(word, found, arguments.axis)
+    if arguments.replicated:
+        report.print_tables(explained.replicated().tables())
     if arguments.collectives:
         report.print_reasons()
     if xla is not None:
         report.print_against_xla(xla)
     if difference is not None:
         report.print_difference(difference, (title, shown_name(arguments.diff)))
-    elif not explanations and not arguments.collectives and xla is None:
+    elif not asks:
         report.print_program()
         report.print_cost(cost)
     return status
+
+
+def _check_axes(arguments: ExplainFlags, explained: ExplainedProgram) -> None:
+    """Check that `--axis` comes with `--value`, and names axes of the mesh."""
+    from mlir_sdy.suggest import did_you_mean  # noqa: PLC0415
+
+    names = [axis.name for axis in explained.program.mesh.axes]
+    for axis in arguments.axis:
+        if not arguments.value:
+            raise UsageError(error("'--axis' explains an axis of a value: add '--value=NAME'"))
+        if axis not in names:
+            hint = did_you_mean(axis, names)
+            raise UsageError(error(f"'--axis': the mesh has no axis '{axis}'{hint}"))
 
 
 def _print_what_if(arguments: ExplainFlags, tool: Tool) -> None:
@@ -298,7 +343,8 @@ def _explained(
             hardware=arguments.hardware,
             report_hardware=arguments.report_hardware,
             title=title,
-            marks_operations=bool(arguments.value),  # which takes time
+            # Marks take time; without them inner values have no name for '--what-if'.
+            marks_operations=bool(arguments.value or arguments.replicated or arguments.json),
             on_propagated=on_propagated,
         )
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyshardy.cli.tables import Printer, place_text, table_of
+from pyshardy.display import Table
 from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost_difference import CostDifference
@@ -31,10 +32,22 @@ class ExplainReport:
         mesh = explained.program.mesh
         self._line(f"{title}: {mesh.total_size} devices, mesh {mesh}")
 
-    def print_values(self, word: str, explanations: Sequence[ValueExplanation]) -> None:
-        """Print explanations of the values that a word identifies."""
+    def print_values(
+        self, word: str, explanations: Sequence[ValueExplanation], axes: Sequence[str]
+    ) -> None:
+        """Print explanations of the values that a word identifies; if axes are given, of these."""
         for explanation in explanations:
-            self._line(f"\n{word} is {explanation}")
+            if not axes:
+                self._line(f"\n{word} is {explanation}")
+            for axis in axes:
+                reason = explanation.axes.get(axis)
+                self._line(f"\n{word} is a scalar" if reason is None else f"\n{reason}")
+
+    def print_tables(self, tables: Sequence[Table]) -> None:
+        """Print tables."""
+        for each in tables:
+            self._line("")
+            self._printer.value(each)
 
     def print_program(self) -> None:
         """Print the shardings of arguments and results, and a line for each collective."""

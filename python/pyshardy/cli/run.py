@@ -124,10 +124,13 @@ def _run(arguments: RunFlags, tool: Tool) -> int:
     _check(arguments)
     tool.start(arguments, arguments.file)
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
-    from pyshardy.backends.arrays.random_inputs import random_inputs  # noqa: PLC0415
+    from pyshardy.backends.arrays.comparison import random_inputs  # noqa: PLC0415
     from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
-    from pyshardy.cli.run_arrays import load_inputs, save_outputs  # noqa: PLC0415
-    from pyshardy.cli.run_custom_calls import load_functions  # noqa: PLC0415
+    from pyshardy.cli.run_arrays import (  # noqa: PLC0415
+        load_functions,
+        load_inputs,
+        save_outputs,
+    )
     from pyshardy.cli.run_profile import Profile  # noqa: PLC0415
     from pyshardy.cli.run_report import RunReport  # noqa: PLC0415
     from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
@@ -270,12 +273,12 @@ def _agree(
         Difference,
         Verdict,
         compare,
+        known_defects,
         overall,
         tolerance_within,
         with_last_places_moved,
     )
     from pyshardy.backends.effects import CALLBACKS  # noqa: PLC0415
-    from pyshardy.backends.known_defects import known_defects  # noqa: PLC0415
     from pyshardy.local_program.custom_calls import calls_to  # noqa: PLC0415
     from pyshardy.program import compile_unpartitioned  # noqa: PLC0415
 

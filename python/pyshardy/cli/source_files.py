@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Rendering of diagnostics with the source line and a caret."""
+"""Rendering of diagnostics with the source line and a caret, in color if the terminal has it."""
 
 from __future__ import annotations
 
 import linecache
+import os
 import shutil
 import sys
 
 from mlir_sdy.diagnostics import Diagnostic, Severity, SourceLocation, printable
-from pyshardy.cli.color import styled
 
 _TAB_STOP = 8
 _WIDTH_OF_FILES = 120
@@ -111,3 +111,29 @@ def _cut(line: str, column: int, width: int) -> tuple[str, int]:
     left, right = (_CUT if start else ""), (_CUT if end < len(line) else "")
     kept = line[start + len(left) : end - len(right)]
     return left + kept + right, column - start
+
+
+# --- Color ----------------------------------------------------------------------------------------
+
+# `NO_COLOR` disables it, and `FORCE_COLOR` enables it where the output isn't a terminal; see
+# https://no-color.org and https://force-color.org. `rich`, which prints tables, does the same.
+
+
+_CODES = {"bold": 1, "red": 31, "green": 32, "magenta": 35, "blue": 34, "cyan": 36}
+
+
+def has_color() -> bool:
+    """Whether diagnostics are in color."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def styled(text: str, style: str) -> str:
+    """Return a text for standard error in a style, such as "bold red", if that has colors."""
+    if not has_color():
+        return text
+    codes = ";".join(str(_CODES[word]) for word in style.split())
+    return f"\x1b[{codes}m{text}\x1b[0m"

@@ -18,10 +18,10 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from pyshardy.guard.child import SharedState
+from pyshardy.processes.fork import SharedState, forked
 
 if TYPE_CHECKING:
-    from pyshardy.guard.crash import Crash
+    from pyshardy.processes.crash import Crash
 
 _NAMES = ("HUP", "INT", "QUIT", "TERM", "USR1", "USR2")
 _PASSED_ON = tuple(
@@ -51,7 +51,7 @@ def continue_in_child(report: Callable[[Crash], None]) -> None:
     disposition = signal.signal(signal.SIGCHLD, _do_nothing)
     _flush()
     gc.freeze()  # a garbage collection in the child would copy the pages that it visits
-    child = os.fork()
+    child = forked()
     if child == 0:
         signal.signal(signal.SIGCHLD, disposition or signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)

@@ -29,7 +29,7 @@ from pyshardy.pipeline.errors import describe
 
 if TYPE_CHECKING:
     from pyshardy.cli.crash_report import CrashReport, PassReproducer
-    from pyshardy.guard.crash import Crash
+    from pyshardy.processes.crash import Crash
 
 _INVALID_CHOICE = re.compile(r"invalid choice: '(?P<given>.*)' \(choose from (?P<choices>.*)\)")
 

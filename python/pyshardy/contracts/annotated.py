@@ -1,36 +1,67 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The annotated programs of propagated modules with contracts.
+"""The annotated programs of propagated modules.
 
-Advice on a violated contract changes annotations, which a propagated module doesn't have any more.
-So propagation keeps a copy of each module with a contract.
+An explanation, and advice on a violated contract, are about the annotations that the user wrote,
+which a propagated module doesn't tell from the shardings that follow from them. So propagation
+keeps a copy of each module.
 """
 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from mlir_sdy.host import ir
 from pyshardy.contracts.attributes import has_contracts
 from pyshardy.irtools.modules import copy_of, remember_text, text_of
 
-_annotated: weakref.WeakKeyDictionary[ir.Module, ir.Module] = weakref.WeakKeyDictionary()
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The program that a module was propagated from.
+
+    Attributes:
+        module: the annotated module.
+        options: the options of its propagation.
+    """
+
+    module: ir.Module
+    options: Mapping[str, Any]
 
 
-def copy_with_contracts(module: ir.Module) -> ir.Module | None:
-    """Return a copy of a module, with its text; None if it has no contract."""
-    if not has_contracts(module):
-        return None
+_originals: weakref.WeakKeyDictionary[ir.Module, Original] = weakref.WeakKeyDictionary()
+
+
+def copy_with_text(module: ir.Module) -> ir.Module:
+    """Return a copy of a module, with the text that it was parsed from."""
     copy = copy_of(module)
     remember_text(copy, text_of(module))
     return copy
 
 
-def remember_annotated(module: ir.Module, annotated: ir.Module | None) -> None:
+def copy_with_contracts(module: ir.Module) -> ir.Module | None:
+    """Return a copy of a module, with its text; None if it has no contract."""
+    return copy_with_text(module) if has_contracts(module) else None
+
+
+def remember_annotated(
+    module: ir.Module, annotated: ir.Module | None, options: Mapping[str, Any] | None = None
+) -> None:
     """Associate a propagated module with the annotated one, for as long as it exists."""
     if annotated is not None:
-        _annotated[module] = annotated
+        _originals[module] = Original(annotated, dict(options or {}))
+
+
+def original_of(module: ir.Module) -> Original | None:
+    """Return what a module was propagated from; None if it is unknown."""
+    return _originals.get(module)
 
 
 def annotated_of(module: ir.Module) -> ir.Module | None:
-    """Return what a module was propagated from; None if it has no contract, or it is unknown."""
-    return _annotated.get(module)
+    """Return what a module with contracts was propagated from, without options; None if unknown."""
+    original = _originals.get(module)
+    if original is None or original.options or not has_contracts(original.module):
+        return None
+    return original.module

@@ -20,7 +20,7 @@ from mlir_sdy.diagnostics import PassError, UsageError, error
 from mlir_sdy.discardable import CONTRACT, get_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from pyshardy.contracts.contract import Contract
-from pyshardy.contracts.entries import contract_of
+from pyshardy.contracts.files import contract_of
 
 FUNCTION_CONTRACT = "sdy.func_contract"
 """The contract of a function, on the named computation that stands for a call of it."""

@@ -9,7 +9,6 @@
 | `tensors`  | the figures of a sharded tensor and of a mesh                        |
 | `svg`      | a figure as a self-contained SVG image                               |
 | `terminal` | a figure as a colored table                                          |
-| `colors`   | the colors of shards                                                 |
 """
 
 from pyshardy.drawing.drawing import Drawing, draw, draw_mesh, html_of

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
-from pyshardy.drawing.colors import EMPTY, GRAY, HATCH, INK
 from pyshardy.drawing.figure import LEFT_OUT, Figure, Panel, Tile, device_lines
+from pyshardy.drawing.tensors import EMPTY, GRAY, HATCH, INK
 
 _FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 _CHARACTER = 0.61  # the width of a character relative to the font size

@@ -10,8 +10,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pyshardy.drawing.colors import GRAY, INK
 from pyshardy.drawing.figure import LEFT_OUT, Figure, Panel, Tile, device_lines
+from pyshardy.drawing.tensors import GRAY, INK
 
 
 def to_table(figure: Figure) -> RenderableType:

@@ -22,7 +22,7 @@ from pyshardy.backends.xla.hlo import HloCollective, collectives_of
 from pyshardy.backends.xla.program import XlaProgram
 from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective, lines_of
 from pyshardy.display import Displayed, Table
-from pyshardy.explain.page.scopes import scope_names
+from pyshardy.irtools.scopes import scope_names
 from pyshardy.local_program.communication import axes_of_groups, axes_of_moves
 from pyshardy.local_program.process_groups import Layout
 

@@ -10,8 +10,9 @@ from typing import Any, Protocol, cast
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
-from pyshardy.api import parse
-from pyshardy.irtools.modules import copy_of, remember_text, text_of
+from pyshardy.api import parse, propagate_with
+from pyshardy.contracts.annotated import Original, copy_with_text, original_of
+from pyshardy.irtools.modules import copy_of
 
 
 class LoweredByJax(Protocol):
@@ -67,9 +68,9 @@ def module_of(program: Any, *args: Any, **keywords: Any) -> tuple[ir.Module, str
         return module, getattr(program, "__name__", "program")
     arguments.check_none()
     if isinstance(program, ir.Module):
-        copy = copy_of(program)
-        remember_text(copy, text_of(program))
-        return copy, "program"
+        original = written_by_user(program)
+        is_known = original is not None and not original.options
+        return copy_with_text(original.module if is_known and original else program), "program"
     if isinstance(program, str | os.PathLike):
         path = cast("str | os.PathLike[str]", program)
         return parse(path), Path(path).name if "\n" not in str(path) else "program"
@@ -83,6 +84,32 @@ def module_of(program: Any, *args: Any, **keywords: Any) -> tuple[ir.Module, str
     got = type(program).__name__
     message = "expected a module, its text or file, a function, or a traced or partitioned program"
     raise UsageError(error(f"{message}, got: {got}"))
+
+
+def is_of_jax(program: Any) -> bool:
+    """Whether a program is a function that JAX traces, or what JAX traced or lowered it to."""
+    torch, stages = _loaded("torch"), _loaded("jax.stages")
+    if torch is not None and isinstance(program, torch.nn.Module):
+        return False
+    is_staged = stages is not None and isinstance(program, stages.Traced | stages.Lowered)
+    return is_staged or callable(program)
+
+
+def written_by_user(module: ir.Module) -> Original | None:
+    """Return what a module was propagated from; None if it is unknown, or the module has changed.
+
+    The original is propagated again, to see whether the module is still what follows from it.
+    """
+    original = original_of(module)
+    if original is None:
+        return None
+    again = copy_of(original.module)
+    propagate_with(again, original.options, is_temporary=True)
+    return original if _text(again) == _text(module) else None
+
+
+def _text(module: ir.Module) -> str:
+    return module.operation.get_asm(enable_debug_info=False)
 
 
 def _loaded(name: str) -> Any:

@@ -31,7 +31,7 @@ from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.propagation.debugging.axis_chains import dim_of
 from pyshardy.propagation.debugging.explanation import with_axis_on
 from pyshardy.propagation.debugging.record import Record
-from pyshardy.propagation.debugging.refusals import Reason
+from pyshardy.propagation.debugging.refusals import RefusalReason
 
 
 class Effect(Protocol):
@@ -184,7 +184,7 @@ def _conflicts(record: Record) -> Iterator[tuple[int, AxisRef, int]]:
     """Yield the tensors that refuse an axis which shards another dimension of theirs."""
     for slot in sorted(set(record.engine.program.slots)):
         for _, refusal, relation in record.still_refused(slot):
-            if refusal.reason is Reason.IN_USE:
+            if refusal.reason is RefusalReason.IN_USE:
                 rule = relation.family.rule
                 yield slot, refusal.axis, dim_of(rule, refusal.target, refusal.factor)
 

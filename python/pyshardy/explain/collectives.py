@@ -9,15 +9,16 @@ dimension. Both shardings are traced back to annotations.
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from mlir_sdy.diagnostics import SourceLocation
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, TensorSharding
 from mlir_sdy.values import get_sharding, rank_of
 from pyshardy.display import Displayed
 from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, ReshardingUse
+from pyshardy.irtools.scopes import user_place
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, symbol_name
 from pyshardy.local_program.communication import Collective
 from pyshardy.propagation.debugging.axis_chains import Root, roots_of
@@ -42,6 +43,7 @@ class Decision:
         refused: the axes that only the other end has, with the reasons.
         operation: the number of the operation in the record of propagation; None if unknown.
         value: the number of the value there; None for an operation, or if unknown.
+        sources: the operands that share the axis over which a reduction sums.
     """
 
     what: str
@@ -51,6 +53,7 @@ class Decision:
     refused: tuple[RefusedAxis, ...] = ()
     operation: int | None = None
     value: int | None = None
+    sources: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         where = "" if self.location is None else f" ({self.location})"
@@ -67,12 +70,14 @@ class CollectiveExplanation(Displayed):
             communicates; None if unknown.
         made: the sharding of the value at its definition; None if unknown.
         wanted: the shardings that the uses require.
+        in_form: writes the shardings in a text in the form of the program.
     """
 
     collective: Collective
     kind: MoveKind | None
     made: Decision | None
     wanted: tuple[Decision, ...]
+    in_form: Callable[[str], str] = field(default=str, compare=False)
 
     @property
     def nbytes_total(self) -> int:
@@ -92,7 +97,10 @@ class CollectiveExplanation(Displayed):
             return f"shards of {self.made.what} depend on elements of other shards"
         axes = ", ".join(self.collective.axes or ("several axes",))
         if self.kind is MoveKind.REDUCTION:
-            return f"{self.made.what} is a reduction over a dimension sharded along {axes}"
+            operands = f" of {' and '.join(self.made.sources)}" if self.made.sources else ""
+            return (
+                f"{self.made.what} is a reduction over a dimension sharded along {axes}{operands}"
+            )
         users = " and ".join(dict.fromkeys(each.what for each in self.wanted)) or "later operations"
         also = "is partial and " if self.collective.reduction is not None else ""
         return f"{self.made.what} {also}must be resharded for {users}"
@@ -121,11 +129,14 @@ class CollectiveExplanation(Displayed):
                 lines.append(f"  {title}: {decision}")
                 lines.extend(f"    {root}" for root in decision.roots)
                 lines.extend(f"    refused: {refused}" for refused in decision.refused)
-        return "\n".join(lines)
+        return self.in_form("\n".join(lines))
 
 
 def explain_collectives(
-    collectives: Iterable[Collective], recorder: MoveRecorder, record: Propagation | None
+    collectives: Iterable[Collective],
+    recorder: MoveRecorder,
+    record: Propagation | None,
+    in_form: Callable[[str], str] = str,
 ) -> tuple[CollectiveExplanation, ...]:
     """Explain the collectives of a program, in their order.
 
@@ -133,10 +144,11 @@ def explain_collectives(
         collectives: the collectives of the partitioned program.
         recorder: the recorder of its partitioning.
         record: the record of its propagation; without it there are no roots.
+        in_form: writes the shardings in a text in the form of the program.
     """
     explainer = _Explainer(record)
     return tuple(
-        explainer.explain(collective, move)
+        replace(explainer.explain(collective, move), in_form=in_form)
         for collective, move in zip(collectives, recorder.of_collectives, strict=True)
     )
 
@@ -177,7 +189,7 @@ class _Explainer:
         values = [*operation.operands, *operation.results]
         roots = [root for value in values for root in self._roots(value, None)]
         sharding = get_sharding(values[-1]) if values else None
-        place = location_of(operation.location)
+        place = user_place(operation.location)
         number = self._number(operation)
         return Decision(operation.name, place, sharding, _distinct(roots), operation=number)
 
@@ -190,13 +202,23 @@ class _Explainer:
         names = _names(collective)
         roots = [root for each in operation.operands for root in self._roots(each, names)]
         return Decision(
-            f"{_result(value)} of {operation.name}",
-            location_of(operation.location),
+            self._description(value),
+            user_place(operation.location),
             move.before,
             _distinct(roots),
             operation=self._number(operation),
             value=self._number_of_value(value),
+            sources=self._summed(value, names),
         )
+
+    def _summed(self, value: ir.Value, names: Collection[str]) -> tuple[str, ...]:
+        """Return the operands that have axes of some names along a dimension that is summed."""
+        slot = self._slot(value)
+        if self._record is None or slot is None:
+            return ()
+        reasons = (self._record.reasons.sum_of(slot, name) for name in sorted(names))
+        slots = dict.fromkeys(slot for each in reasons if each for slot in each.sources)
+        return tuple(self._record.tensor(each).description for each in slots)
 
     def _of_value(self, move: Move) -> Decision:
         value = move.value
@@ -207,7 +229,7 @@ class _Explainer:
         gained = _axis_names(move.after) - _axis_names(move.before)
         is_argument = isinstance(value, ir.BlockArgument)
         return Decision(
-            _description(value),
+            self._description(value),
             _place(value),
             move.before,
             _distinct(self._roots_of_places(value, lost, move.before)),
@@ -220,25 +242,32 @@ class _Explainer:
         operation = use.operation
         lost = _axis_names(move.before) - _axis_names(move.after)
         moved = _places(move.after) - _places(move.before)
-        gained = {name for _, name in moved} or _axis_names(move.after)
+        gained = {name for _, name in moved} or lost or _axis_names(move.after)
         others = [value for index, value in enumerate(operation.operands) if index != use.operand]
         if operation.name == "func.return":
             returned = operation.operands[use.operand]
             roots = self._roots_of_places(returned, _places(move.after), move.after)
         else:
-            values = (*operation.results, *others)
+            values = (*others, *operation.results)
             roots = [root for value in values for root in self._roots(value, gained)]
+            own = self._roots_of(operation.operands[use.operand])
+            opposed = [root for root in roots if all(root != each for _, _, each in own)]
+            roots = opposed or roots
         refused = [r for value in operation.results for r in self._refused(value, lost)]
-        what = f"operand {use.operand} of {operation.name}"
+        number = self._number(operation)
+        scoped = (
+            None if self._record is None or number is None else (self._record.scoped_name(number))
+        )
+        what = f"operand {use.operand} of {scoped or operation.name}"
         if operation.name == "func.return":
             what = f"result {use.operand} of @{_function_name(operation)}"
         return Decision(
             what,
-            location_of(operation.location),
+            user_place(operation.location),
             move.after,
             _distinct(roots),
             tuple(dict.fromkeys(refused)),
-            self._number(operation),
+            number,
         )
 
     def _roots_of_places(
@@ -318,6 +347,13 @@ class _Explainer:
         except ValueError:
             return None
 
+    def _description(self, value: ir.Value) -> str:
+        """Return the name of a value; for values that propagation has not seen a description."""
+        slot = self._slot(value)
+        if self._record is None or slot is None:
+            return _description(value)
+        return self._record.tensor(slot).description
+
     def _number(self, operation: ir.Operation) -> int | None:
         return None if self._record is None else self._record.later_values.operation(operation)
 
@@ -359,8 +395,8 @@ def _result(value: ir.Value) -> str:
 
 def _place(value: ir.Value) -> SourceLocation | None:
     if isinstance(value, ir.BlockArgument):
-        return location_of(value.location)
-    return location_of(value.owner.operation.location)
+        return user_place(value.location)
+    return user_place(value.owner.operation.location)
 
 
 def _function_name(operation: ir.Operation) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -12,8 +13,15 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
-from pyshardy.explain.any_program import LoweredByJax, TracingArguments, module_of
+from pyshardy.explain.any_program import (
+    LoweredByJax,
+    TracingArguments,
+    is_of_jax,
+    module_of,
+    written_by_user,
+)
 from pyshardy.explain.contract_advice import explain_with_contracts
+from pyshardy.explain.forms import Form
 from pyshardy.explain.program import explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.program import PartitionedProgram
@@ -54,7 +62,8 @@ def explain(
         explained.to_html("report.html")
 
     Args:
-        program: a module, which isn't changed, its text or its file; a function of JAX, also one
+        program: a module, which isn't changed (one that `propagate` has changed is explained as it
+            was before, with the same options), its text or its file; a function of JAX, also one
             made by `jax.jit`, or what it was traced or lowered to; a module of PyTorch, or what
             `sdy.torch.trace` returned; or a partitioned program, for which the module that it was
             made from is explained.
@@ -92,11 +101,17 @@ def explain(
             reason = "the program is partitioned for its hardware already"
             raise UsageError(error(f"{reason}: pass report_hardware for the cost estimate"))
         return _explain_partitioned(program, report_hardware, options)
+    if isinstance(program, ir.Module) and not options:
+        original = written_by_user(program)
+        if original is not None and original.options:
+            program = original.module
+            options = cast("PropagationOptions", original.options)
     module, title = module_of(program, *args, **keywords)
     explained = explain_with_contracts(
         module, hardware=hardware, report_hardware=report_hardware, title=title, options=options
     )
-    return ProgramExplanation.of(explained)
+    form: Form = "jax" if is_of_jax(program) else "sdy"
+    return ProgramExplanation.of(replace(explained, form=form))
 
 
 def _explain_partitioned(

@@ -6,10 +6,20 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding
+
+
+@runtime_checkable
+class HasPlain(Protocol):
+    """A value that says itself which data it is."""
+
+    def plain(self) -> dict[str, object]:
+        """Return the data."""
+        ...
+
 
 _WRITTEN = (AxisRef, Mesh, SourceLocation, TensorSharding)
 """Types that are converted to strings."""
@@ -23,6 +33,8 @@ def plain(value: object) -> Any:
         return str(value)
     if isinstance(value, enum.Enum):
         return value.name.lower()
+    if isinstance(value, HasPlain):
+        return plain(value.plain())
     if is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast, overload
@@ -14,14 +15,19 @@ from mlir_sdy.host import ir
 from pyshardy.api import propagate_with
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
-from pyshardy.display import Displayed, DisplayedText, Table, counted
+from pyshardy.display import Displayed, Table, counted
+from pyshardy.explain.annotated import Annotated
 from pyshardy.explain.collectives import CollectiveExplanation, explain_collectives
 from pyshardy.explain.estimate import Estimate, ResourceUse, estimate, resource_use_of
+from pyshardy.explain.forms import Form
 from pyshardy.explain.moves import MoveRecorder
+from pyshardy.explain.reasons import ProgramReasons, Reason, ValueExplanation
+from pyshardy.explain.replicated import ReplicatedValues, replicated_values
+from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import NamedValues
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.program import PartitionedProgram, partition
-from pyshardy.propagation.debugging.explanation import Advice, Explanation, Propagation, advise
+from pyshardy.propagation.debugging.explanation import Propagation
 
 if TYPE_CHECKING:
     from pyshardy.pipeline.options import OptionValue
@@ -31,6 +37,8 @@ if TYPE_CHECKING:
 
 _REPORT_HARDWARE = "h100"
 """The hardware of reports on programs that are partitioned for the default."""
+
+_NUMBER = re.compile(r"\d+")
 
 _OTHER_GROUPS = "other groups"
 """The name for the axes of collectives whose groups don't correspond to axes."""
@@ -48,8 +56,10 @@ class ExplainedProgram(Displayed):
         program: the partitioned program.
         recorder: the record of its partitioning.
         values: the values of the propagated module by their names.
+        annotated: the program as it was before propagation.
         report_hardware: the hardware of the cost estimate.
         title: the name of the program.
+        form: the form of shardings in texts: that of the front end that the program comes from.
     """
 
     module: ir.Module
@@ -57,8 +67,10 @@ class ExplainedProgram(Displayed):
     program: PartitionedProgram
     recorder: MoveRecorder
     values: NamedValues
+    annotated: Annotated
     report_hardware: Hardware
     title: str
+    form: Form = "sdy"
 
     @cached_property
     def collectives(self) -> CollectiveList:
@@ -68,7 +80,12 @@ class ExplainedProgram(Displayed):
         """
         with collection_paused():
             return CollectiveList(
-                explain_collectives(self.program.collectives, self.recorder, self.record)
+                explain_collectives(
+                    self.program.collectives,
+                    self.recorder,
+                    self.record,
+                    self.program_reasons.in_form,
+                )
             )
 
     @cached_property
@@ -98,11 +115,37 @@ class ExplainedProgram(Displayed):
         """
         found = self.values[value] if isinstance(value, str) else value
         try:
-            explanation = self.record.explain(found)
+            explanation = self.record.explain(found, self.program_reasons.finder)
+            slot = self.record.slot(found)
         except ValueError as reason:
             raise UsageError(error(str(reason))) from None
-        advice = tuple(advise(explanation, refused) for refused in explanation.refused)
-        return ValueExplanation(explanation, advice)
+        return ValueExplanation(explanation, self.program_reasons.of_tensor(slot))
+
+    def replicated(self, count: int = 8) -> ReplicatedValues:
+        """Return the values that waste most memory by being replicated, equal layers together.
+
+            print(explained.replicated())
+
+        Args:
+            count: the number of groups of values.
+        """
+        with collection_paused():
+            return replicated_values(self.program_reasons, count)
+
+    def reasons(self) -> Iterator[Reason]:
+        """Yield the reason of each pair of a value of rank 1 or more and an axis of its mesh.
+
+            Counter(reason.kind for reason in explained.reasons())
+
+        Values that share a sharding, as those of a loop, are one. Axes of one device are left out.
+        """
+        with collection_paused():
+            yield from self.program_reasons
+
+    @cached_property
+    def program_reasons(self) -> ProgramReasons:
+        """The reasons by tensor, as `reasons` and `value` have them."""
+        return ProgramReasons.of(self.record, self.annotated, self.module, self.form)
 
     def summary(self) -> str:
         """Return the mesh, the collectives and the cost in one line."""
@@ -113,27 +156,6 @@ class ExplainedProgram(Displayed):
         """Return tables of the arguments, the results, the collectives and the cost."""
         arguments, results, _ = self.program.tables()
         return [arguments, results, *self.collectives.tables(), *self.cost.tables()]
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ValueExplanation(DisplayedText):
-    """The reasons of the sharding of a value.
-
-    Attributes:
-        explanation: the source of each axis, and the refused axes.
-        advice: for each refused axis, the change with which the value would take it.
-    """
-
-    explanation: Explanation
-    advice: tuple[Advice, ...]
-
-    def __str__(self) -> str:
-        lines = [str(self.explanation)]
-        told = dict.fromkeys(map(str, self.advice))
-        if told:
-            lines.append("  to take a refused axis ('sdy-explain --advise' tries it):")
-            lines.extend(f"    {each}" for each in told)
-        return "\n".join(lines)
 
 
 def explain_program(
@@ -170,6 +192,7 @@ def explain_program(
             hardware.
     """
     values = NamedValues.marked(module) if marks_operations else NamedValues(module)
+    annotated = Annotated(copy_of(module), values, options)
     keywords = cast("Mapping[str, OptionValue]", options or {})
     record = propagate_with(module, keywords, is_temporary=on_propagated is not None)
     if on_propagated is not None:
@@ -178,6 +201,7 @@ def explain_program(
         module,
         record,
         values,
+        annotated,
         hardware=hardware,
         report_hardware=report_hardware,
         title=title,
@@ -189,6 +213,7 @@ def explain_propagated(
     module: ir.Module,
     record: Propagation,
     values: NamedValues,
+    annotated: Annotated,
     *,
     hardware: Hardware | str = DEFAULT_HARDWARE,
     report_hardware: Hardware | str | None = None,
@@ -201,6 +226,7 @@ def explain_propagated(
         module: the propagated module.
         record: the record of its propagation.
         values: its values by name.
+        annotated: the program as it was before.
         hardware: as in `explain_program`, like the other arguments.
         report_hardware: the hardware of the cost estimate; see `report_hardware_of`.
         title: the name of the program.
@@ -215,7 +241,7 @@ def explain_propagated(
     program = partition(
         module, hardware=hardware, instrumentation=[recorder], **(partition_options or {})
     )
-    return ExplainedProgram(module, record, program, recorder, values, model, title)
+    return ExplainedProgram(module, record, program, recorder, values, annotated, model, title)
 
 
 def report_hardware_of(
@@ -283,8 +309,9 @@ class CollectiveList(Sequence[CollectiveExplanation], Displayed):
         return self._grouped(_axes_text)
 
     def by_reason(self) -> dict[str, CollectiveList]:
-        """Return the collectives of each reason."""
-        return self._grouped(lambda each: each.reason)
+        """Return the collectives of each reason, equal layers together: `layers.*.w`."""
+        labels = _folded_reasons(self)
+        return self._grouped(lambda each: labels[each.reason])
 
     def summary(self) -> str:
         """Return the number of collectives, the bytes sent, and the numbers of each kind."""
@@ -294,7 +321,10 @@ class CollectiveList(Sequence[CollectiveExplanation], Displayed):
 
     def tables(self) -> list[Table]:
         """Return a table of the groups of equal kind, axes and reason."""
-        groups = self._grouped(lambda each: (each.collective.kind, _axes_text(each), each.reason))
+        labels = _folded_reasons(self)
+        groups = self._grouped(
+            lambda each: (each.collective.kind, _axes_text(each), labels[each.reason])
+        )
         total = self.nbytes_sent
         rows = [
             (*key, len(group), f"{group.nbytes_sent:,}", _share(group.nbytes_sent, total))
@@ -310,6 +340,18 @@ class CollectiveList(Sequence[CollectiveExplanation], Displayed):
             groups[key(each)].append(each)
         lists = {name: CollectiveList(group) for name, group in groups.items()}
         return dict(sorted(lists.items(), key=lambda item: -item[1].nbytes_sent))
+
+
+def _folded_reasons(explanations: Iterable[CollectiveExplanation]) -> dict[str, str]:
+    """Return for each reason its text with `*` for numbers, if reasons differ in these only."""
+    groups: defaultdict[str, set[str]] = defaultdict(set)
+    for each in explanations:
+        groups[_NUMBER.sub("*", each.reason)].add(each.reason)
+    return {
+        reason: folded if len(reasons) > 1 else reason
+        for folded, reasons in groups.items()
+        for reason in reasons
+    }
 
 
 def _axes_text(explanation: CollectiveExplanation) -> str:

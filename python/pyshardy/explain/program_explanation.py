@@ -17,8 +17,8 @@ from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective, axis_
 from pyshardy.display import beginning_of
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.page.render import render_page
-from pyshardy.explain.page.scopes import path_of, scope_names
 from pyshardy.explain.program import ExplainedProgram
+from pyshardy.irtools.scopes import path_of, scope_names
 
 
 @dataclass(frozen=True, repr=False)

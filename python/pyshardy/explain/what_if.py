@@ -38,6 +38,7 @@ from pyshardy.explain.checked_advice import (
 )
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost_difference import CostDifference, compare_explained
+from pyshardy.explain.forms import dims_of_spec
 from pyshardy.explain.program import explain_program, report_hardware_of
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.irtools.functions import main_function
@@ -50,6 +51,7 @@ from pyshardy.irtools.named_values import (
 )
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.partition.types.device_meshes import device_mesh_of
+from pyshardy.propagation.debugging.explanation import with_axis_on
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -89,7 +91,8 @@ class WhatIf:
         Args:
             name: an argument, a result or another value, as `sdy.values` takes it.
             sharding: its sharding; as for `sdy.sharding`, a text or the axes of each dimension,
-                such as `("model", None)`; a text may leave out the mesh: `[{"model"}, {}]`. None
+                such as `("model", None)`; a text may leave out the mesh: `[{"model"}, {}]` or
+                `P("model", None)`. None
                 removes its annotation.
 
         Raises:
@@ -171,19 +174,20 @@ class WhatIf:
         """
         explanation = self.explained.value(name)
         own = explanation.explanation.tensor
+        sharding = explanation.explanation.sharding
         proposed = {
-            each.sharding: None
-            for each in explanation.advice
-            if each.tensor is own and each.sharding is not None
+            with_axis_on(sharding, refused.axis, refused.target_dim): None
+            for refused in explanation.explanation.refused
+            if sharding is not None
         }
         found: list[CheckedAdvice] = []
-        for sharding in proposed:
+        for other in proposed:
             try:
-                change = self.shard(name, sharding)
+                change = self.shard(name, other)
             except SdyError:  # the sharding contradicts another annotation
                 continue
             if change.difference.second.nbytes_sent < change.difference.first.nbytes_sent:
-                candidate = Candidate((), own.description, own.location, sharding, 0)
+                candidate = Candidate((), own.description, own.location, other, 0)
                 found.append(CheckedAdvice((candidate,), change))
         return tuple(sorted(found, key=lambda each: -each.nbytes_saved))
 
@@ -322,7 +326,8 @@ def _sharding(
     if isinstance(given, TensorSharding):
         found = given
     elif isinstance(given, str):
-        text = f"<@{name_of_mesh}, {given}>" if given.startswith("[") else given
+        dims = dims_of_spec(given) or given
+        text = f"<@{name_of_mesh}, {dims}>" if dims.startswith("[") else given
         found = sharding_of(text)
     else:
         found = sharding_of(list(given), name_of_mesh)

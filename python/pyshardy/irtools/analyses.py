@@ -20,14 +20,14 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
+from mlir_sdy.ambient import Ambient
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import names_among
 
@@ -114,7 +114,7 @@ class _Cache:
     replaced: set[str] = field(default_factory=set[str])
 
 
-_cache: ContextVar[_Cache | None] = ContextVar("analyses", default=None)
+_cache = Ambient[_Cache | None]("analyses", None)
 _analyses: dict[str, tuple[Callable[[ir.Operation], Any], Callable[[Any, Any], bool]]] = {}
 _preserved: dict[Callable[..., None], frozenset[AnalysisName]] = {}
 _inserted: dict[Callable[..., None], tuple[Insertions, ...]] = {}
@@ -234,18 +234,15 @@ def mark_preserved(*names: AnalysisName) -> None:
         cache.marked.update(names)
 
 
-@contextmanager
-def analyses_cached(observers: Sequence[AnalysisObserver] = ()) -> Iterator[None]:
+def analyses_cached(
+    observers: Sequence[AnalysisObserver] = (),
+) -> AbstractContextManager[None]:
     """Cache analyses inside the block.
 
     Args:
         observers: those that are told when an analysis is computed; in reverse order afterwards.
     """
-    token = _cache.set(_Cache(observers))
-    try:
-        yield
-    finally:
-        _cache.reset(token)
+    return _cache.bound(_Cache(observers))
 
 
 def prepare_analyses(insertions: Collection[Insertions] | None) -> None:
@@ -318,12 +315,9 @@ def invalidate_analyses(
     cache.marked.clear()
     if not verify:
         return []
-    token = _cache.set(None)  # so that analyses of analyses are recomputed as well
-    try:
+    with _cache.bound(None):  # so that analyses of analyses are recomputed as well
         return [
             name
             for name, each in cache.computed.items()
             if not each.holds(each.result, each.analyze(each.module))
         ]
-    finally:
-        _cache.reset(token)

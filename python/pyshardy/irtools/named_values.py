@@ -355,7 +355,12 @@ def operations_with_results(module: ir.Module) -> list[ir.Operation]:
 
 def name_of(argument: ir.Value) -> str | None:
     """Return the name of an argument in the source, or None."""
-    name, _ = inner_locations(untagged(argument.location))
+    return name_at(argument.location)
+
+
+def name_at(location: ir.Location) -> str | None:
+    """Return the name in the location of an argument, or None."""
+    name, _ = inner_locations(untagged(location))
     return name
 
 

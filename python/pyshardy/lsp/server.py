@@ -16,10 +16,10 @@ from pygls.lsp.server import LanguageServer
 
 import pyshardy
 from mlir_sdy.diagnostics import Severity
-from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
 from pyshardy.lsp import features
 from pyshardy.lsp.documents import Document
 from pyshardy.lsp.facts import DiagnosticData, Facts, ValueFact
+from pyshardy.processes.child_process import ChildDiedError, ChildProcess
 
 _WORKER = ("-m", "pyshardy.lsp.worker")
 _DELAY = 0.3

@@ -18,17 +18,18 @@ import runpy
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any
+from urllib.parse import unquote, urlparse
 
 import pyshardy
 from mlir_sdy import assembly
 from mlir_sdy.diagnostics import SdyError, Severity
 from mlir_sdy.dialect import Context
-from pyshardy.backends.engines.worker import serve
 from pyshardy.lsp.analysis import Analysis, analyses_of_text, problem_of
 from pyshardy.lsp.facts import DiagnosticData, Facts
+from pyshardy.processes.worker import serve
 
 
 class Worker:
@@ -41,7 +42,8 @@ class Worker:
         """Return the answer to a request."""
         match request:
             case "analyze", str(uri), str(text):
-                self._analyses[uri] = analyses_of_text(text)
+                name = PurePosixPath(unquote(urlparse(uri).path)).name
+                self._analyses[uri] = analyses_of_text(text, name)
                 return self._facts(uri)
             case "run", str(uri), str(path):
                 self._analyses[uri], problems = _analyses_of_script(path)

@@ -4,6 +4,8 @@
 The host's pass only has the patterns of dialects written in C++. The options `enable-patterns` and
 `disable-patterns` select the dialect's patterns by label, such as `sdy-reshard`, or by name, such
 as `merge-reshards`; `top-down` applies to both. The other options apply to the host's pass.
+
+`symbol-dce`, which most programs have nothing to do for, is skipped where that is seen at once.
 """
 
 from __future__ import annotations
@@ -13,8 +15,29 @@ from collections.abc import Callable
 from mlir_sdy.fold import PATTERNS, Pattern, apply_patterns
 from mlir_sdy.host import ir
 from pyshardy.irtools.analyses import Insertions, mark_preserved
-from pyshardy.irtools.walks import may_occur_at_start
+from pyshardy.irtools.functions import functions_of, is_public
+from pyshardy.irtools.walks import may_occur_at_start, names_that_may_occur
 from pyshardy.pipeline.plan import Step, operations_at
+
+_SYMBOL_DCE = "symbol-dce"
+
+_WITHOUT_SYMBOL_TABLES = ("chlo.", "func.", "sdy.", "stablehlo.")
+"""The dialects that may occur: their only symbols are functions, and none has a table of them."""
+
+
+def is_needless_symbol_dce(step: Step, module: ir.Module) -> bool:
+    """Whether a pass is `symbol-dce`, and each symbol in the module is public.
+
+    Only public symbols are kept without a use. Other symbols than functions, and symbol tables
+    inside of the module, are left to the host.
+    """
+    if step.argument != _SYMBOL_DCE or step.nesting:
+        return False
+    names = names_that_may_occur(module)
+    if names is None or not all(name.startswith(_WITHOUT_SYMBOL_TABLES) for name in names):
+        return False
+    return all(map(is_public, functions_of(module)))
+
 
 NAME = "canonicalize"
 

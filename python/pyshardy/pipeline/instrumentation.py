@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from mlir_sdy.host import ir
 from pyshardy.pipeline.plan import Step
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
     from pyshardy.irtools.analyses import AnalysisName
     from pyshardy.pipeline.errors import PipelineError
+
+if TYPE_CHECKING:
+    from pyshardy.pipeline.plan import Step
 
 
 class Instrumentation:
@@ -39,3 +45,55 @@ class Instrumentation:
 
     def after_failed_pipeline(self, failure: PipelineError) -> None:
         """Called once, after a step that failed, before the failure is raised."""
+
+
+# --- Statistics -----------------------------------------------------------------------------------
+
+
+_RULE = "===" + "-" * 73 + "==="
+_TITLE = "... Pass statistics report ..."
+
+
+@dataclass
+class Statistics(Instrumentation):
+    """Counts the operations of the module by name before and after each pass."""
+
+    _before: Counter[str] = field(default_factory=Counter[str], init=False)
+    _rows: list[tuple[str, Counter[str], Counter[str]]] = field(
+        default_factory=list[tuple[str, Counter[str], Counter[str]]], init=False
+    )
+
+    def before_pass(self, step: Step, module: ir.Module) -> None:
+        """Count the operations."""
+        del step
+        self._before = operation_counts(module)
+
+    def after_pass(self, step: Step, module: ir.Module) -> None:
+        """Count them again, and keep the differences."""
+        after = operation_counts(module)
+        self._rows.append((step.display_name, after - self._before, self._before - after))
+
+    def report(self) -> str:
+        """Return the report, ending in a line break."""
+        lines = [_RULE, _TITLE.center(len(_RULE)).rstrip(), _RULE]
+        for name, added, removed in self._rows:
+            lines.append(name)
+            for what, counts in (("added", added), ("removed", removed)):
+                total = sum(counts.values())
+                kinds = ", ".join(f"{count} {kind}" for kind, count in counts.most_common(3))
+                more = ", ..." if len(counts) > 3 else ""
+                about = f": {kinds}{more}" if kinds else ""
+                lines.append(f"  (S) {total:6d} ops-{what} - Operations {what}{about}")
+        return "\n".join(lines) + "\n"
+
+
+def operation_counts(module: ir.Module) -> Counter[str]:
+    """Return the number of operations of each name in a module."""
+    counts: Counter[str] = Counter()
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        counts[operation.name] += 1
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return counts

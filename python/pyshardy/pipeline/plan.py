@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import UsageError, emit, error, warning
 from mlir_sdy.host import ir
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.pipeline import host_passes
-from pyshardy.pipeline.deprecations import with_current_names
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.options import OptionValue, read_options
 from pyshardy.pipeline.registry import PassInfo, display_name, passes, pipelines
 from pyshardy.pipeline.syntax import (
     MODULE_ANCHOR,
+    OptionText,
     PassPipeline,
     PassUse,
     parse_pipeline,
@@ -143,3 +143,49 @@ def _place(use: PassUse, nesting: tuple[str, ...], required: str) -> tuple[str, 
         return nesting
     message = f"pass '{use.name}' runs on '{required}', not within '{nesting[-1]}(...)'"
     raise UsageError(error(message, use.location))
+
+
+# --- Names of former releases ---------------------------------------------------------------------
+
+
+PASSES: Mapping[str, str] = {"sdy-unshard-short-dimensions": "sdy-unshard-size-one-dims"}
+"""The new name of each renamed pass."""
+
+OPTIONS: Mapping[tuple[str, str], Mapping[str, str]] = {
+    ("sdy-insert-explicit-reshards", "replicate-without-local-form"): {
+        "true": "compatibility=cheapest",
+        "false": "compatibility=shardy",
+    },
+}
+"""For each replaced option of a pass, the new option by the old value."""
+
+
+def with_current_names(use: PassUse) -> PassUse:
+    """Return a use of a pass with the current names of the pass and its options.
+
+    Each old name is warned about, at its place in the pipeline.
+
+    Example: `sdy-unshard-short-dimensions` becomes `sdy-unshard-size-one-dims`.
+    """
+    name = PASSES.get(use.name, use.name)
+    if name != use.name:
+        _warn(f"pass '{use.name}'", name, use)
+    options = tuple(_current_option(name, option, use) for option in use.options)
+    return replace(use, name=name, options=options)
+
+
+def _current_option(name: str, option: OptionText, use: PassUse) -> OptionText:
+    replacements = OPTIONS.get((name, option.name))
+    if replacements is None:
+        return option
+    new = replacements.get(option.value or "true")
+    if new is None:
+        return option
+    _warn(f"option '{option.name}' of '{name}'", new, use)
+    new_name, _, value = new.partition("=")
+    return replace(option, name=new_name, value=value)
+
+
+def _warn(old: str, new: str, use: PassUse) -> None:
+    message = f"{old} is deprecated and will be removed in the next release: use '{new}'"
+    emit(warning(message, use.location))

@@ -29,12 +29,11 @@ from pyshardy.irtools.analyses import (
     preserved_by,
 )
 from pyshardy.irtools.modules import move_contents
-from pyshardy.pipeline import canonicalize, symbol_dce
+from pyshardy.pipeline import canonicalize
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.pipeline.errors import PipelineError, describe
-from pyshardy.pipeline.instrumentation import Instrumentation
+from pyshardy.pipeline.instrumentation import Instrumentation, operation_counts
 from pyshardy.pipeline.plan import Step, operations_at, plan_pipeline
-from pyshardy.pipeline.statistics import operation_counts
 from pyshardy.pipeline.syntax import MODULE_ANCHOR, PassPipeline
 
 VERIFY_ANALYSES = "PYSHARDY_VERIFY_ANALYSES"
@@ -184,7 +183,7 @@ def _run_and_verify(step: Step, module: ir.Module, verify_each: bool) -> int:
             run_host_pass = functools.partial(_run_host_pass, step, module, verify_each)
             if step.argument == canonicalize.NAME:
                 canonicalize.run_canonicalize(step, module, run_host_pass)
-            elif verify_each or not symbol_dce.is_needless(step, module):
+            elif verify_each or not canonicalize.is_needless_symbol_dce(step, module):
                 run_host_pass()
             if verify_each:
                 verify_shardings(module)  # the host has verified the rest

@@ -4,7 +4,6 @@
 from pyshardy.pipelines import (  # noqa: F401 (register pipelines)
     exporting,
     importing,
-    mpi,
     partition,
     propagation,
 )

@@ -143,3 +143,23 @@ def partition_pipeline(
         "sdy-check-contracts",
         "sdy-drop-sharding-and-mesh",
     )
+
+
+# --- MPI ------------------------------------------------------------------------------------------
+
+
+@register_pipeline("stablehlo-to-mpi-pipeline")
+def stablehlo_to_mpi_pipeline(*, devices: int = 0) -> PassPipeline:
+    """Lower a local program to linalg and MPI.
+
+    Options:
+        devices: number of processes; 0 to count the devices in the replica groups
+    """
+    return pipeline_of(
+        use("stablehlo-to-shard", devices=devices),
+        "shard-prepare-for-mpi",
+        "stablehlo-legalize-to-linalg",
+        "convert-shard-to-mpi",
+        "canonicalize",
+        "cse",
+    )

@@ -6,15 +6,14 @@ From the values at the bottom to the passes at the top:
 | module                          | contents                                                 |
 |---------------------------------|----------------------------------------------------------|
 | `projection`                    | shardings of dimensions as shardings of factors          |
-| `strategy`, `basic`, `aggressive` | the strategies: one step on a projection               |
+| `basic`, `aggressive`           | the strategies: one step on a projection                 |
 | `op_priority`, `elementwise`    | order and directions of propagation by kind of operation |
 | `relation`, `relations`         | tensors related by a rule; cached steps                  |
-| `program`, `data_flow`, `users` | tables of the operations and values of a module          |
+| `program`                       | tables of the operations and values of a module          |
 | `groups`                        | sharding groups                                          |
 | `engine`                        | the fixed-point iteration over all operations            |
-| `user_priority`                 | rounds of propagation by the priorities of dimensions    |
 | `options`                       | options of the passes                                    |
-| `driver`                        | the entry point of the passes; writes results to the IR  |
+| `driver`                        | the entry point of the passes: priorities, results in IR |
 | `rule_attributes`               | sharding rules as attributes                             |
 | `observer`                      | callbacks for each step                                  |
 | `unpropagated`                  | detection of programs that were never propagated         |

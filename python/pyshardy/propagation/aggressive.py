@@ -43,13 +43,13 @@ from mlir_sdy.model import (
     prefix_status,
 )
 from pyshardy.propagation.basic import (
+    StepInputs,
     compatible_major_axes,
     truncate,
     within_factor,
     without_other_factors,
 )
 from pyshardy.propagation.projection import ShardingProjection, TensorProjection
-from pyshardy.propagation.strategy import StepInputs
 
 
 def propagate_aggressive(projection: ShardingProjection, step: StepInputs) -> set[int]:

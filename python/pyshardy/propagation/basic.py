@@ -30,7 +30,8 @@ For each factor f, in order, on the projection as the factors before it left it:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from mlir_sdy.model import (
     AxisRef,
@@ -40,7 +41,6 @@ from mlir_sdy.model import (
     prefix_without_overlap,
 )
 from pyshardy.propagation.projection import ShardingProjection, TensorProjection
-from pyshardy.propagation.strategy import StepInputs
 
 Check = Callable[[AxisRef, int], AxisRef | None]
 """Return the longest prefix of an axis that fits after axes of the given total size, or None."""
@@ -199,3 +199,29 @@ def within_factor(
     if sharding.axes and sharding.axes[-1].is_prefix_of(fitting):
         return sharding.axes[-1]
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class StepInputs:
+    """The inputs of a step besides the shardings.
+
+    Attributes:
+        directions: the direction in which axes may flow, for each factor.
+        factor_sizes: the size of each factor.
+        mesh: the mesh of all shardings.
+        conservative: whether only full axes are propagated.
+        is_elementwise: whether the operation computes element by element.
+    """
+
+    directions: Sequence[PropagationDirection]
+    factor_sizes: Sequence[int]
+    mesh: Mesh
+    conservative: bool = False
+    is_elementwise: bool = False
+
+
+Strategy = Callable[[ShardingProjection, StepInputs], set[int]]
+"""Expands the factors of a projection (an operation's shardings by factors) in place.
+
+Returns the positions of the tensors that it expanded.
+"""

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-from contextvars import ContextVar
+from contextlib import AbstractContextManager
 from typing import Protocol
 
+from mlir_sdy.ambient import Ambient
 from pyshardy.propagation.engine import Engine, StepChange
 
 
@@ -27,17 +26,12 @@ class Observer(Protocol):
         ...
 
 
-_observers: ContextVar[tuple[Observer, ...]] = ContextVar("pyshardy_observers", default=())
+_observers = Ambient[tuple[Observer, ...]]("pyshardy_observers", ())
 
 
-@contextlib.contextmanager
-def observed_by(*observers: Observer) -> Iterator[None]:
+def observed_by(*observers: Observer) -> AbstractContextManager[None]:
     """Notify observers of every propagation inside the `with` block, in pipelines as well."""
-    token = _observers.set((*_observers.get(), *observers))
-    try:
-        yield
-    finally:
-        _observers.reset(token)
+    return _observers.bound((*_observers.get(), *observers))
 
 
 def current_observers() -> tuple[Observer, ...]:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import itertools
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from mlir_sdy import values as value_shardings
 from mlir_sdy.diagnostics import PassError, error
@@ -30,7 +31,6 @@ from mlir_sdy.values import (
     SHARDING,
 )
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
-from pyshardy.propagation.data_flow import DataFlowEdge, Use, data_flow_edges
 from pyshardy.rules import ShardingRuleLookup, TensorType
 from pyshardy.rules.own_rules import has_own_rule
 
@@ -198,6 +198,11 @@ class Program:
         """Return the number of dimensions of a value, 0 if it isn't a tensor."""
         tensor = self.tensor_type(value)
         return 0 if tensor is None else tensor.rank
+
+    @property
+    def num_slots(self) -> int:
+        """The number of slots: those of values, then those of results of functions."""
+        return len(self.shardings)
 
     def is_result_of_function(self, slot: int) -> bool:
         """Whether the slot is that of a function result, which is not a value."""
@@ -387,3 +392,78 @@ class Program:
                 error("a module with several functions must have one called 'main'", where)
             )
         return functions["main"]
+
+
+# --- Data-flow edges ------------------------------------------------------------------------------
+
+# Each edge goes from its sources to its targets, all of which have the same value at some time. The
+# first target is the *owner* of the edge: an `sdy.data_flow_edge` on it stands for the edge, and
+# holds the sharding of all targets. Edge k of
+#
+# - `stablehlo.while` goes from operand k, and what the body returns as k, to result k, and
+#   argument k of the condition and of the body;
+# - `stablehlo.case` and `stablehlo.if` go from what each branch returns as k to result k;
+# - `stablehlo.optimization_barrier` goes from operand k to result k;
+# - `sdy.manual_computation` and `sdy.named_computation` goes from operand k to argument k; and
+#   another one from what the body returns as k to result k.
+
+
+Use = tuple[int, int]
+"""An operation and the position of one of its operands."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataFlowEdge:
+    """An edge of a data-flow operation, with or without an operation that stands for it.
+
+    Attributes:
+        sources: the uses of the values that flow in.
+        owner: the value that an operation for the edge would have as its operand.
+        other_targets: the other values that have the edge's sharding.
+        wakes: whether the edge's operation is visited again when a source gets a new sharding. As
+            in Shardy, it is not for operands of a computation.
+    """
+
+    sources: tuple[Use, ...]
+    owner: int
+    other_targets: tuple[int, ...] = ()
+    wakes: bool = True
+
+
+def data_flow_edges(
+    operation: int,
+    name: str,
+    results: Sequence[int],
+    arguments: Sequence[int],
+    terminators: Sequence[int],
+    num_operands: Mapping[int, int],
+) -> Iterator[DataFlowEdge]:
+    """Return the edges of a data-flow operation, in the order of their owners.
+
+    Args:
+        operation: its number.
+        name: its name.
+        results: its results.
+        arguments: the arguments of its regions, one region after the other.
+        terminators: the operations that end its regions, in order.
+        num_operands: the number of operands of each terminator.
+    """
+
+    def returned(index: int, from_terminators: Sequence[int]) -> tuple[Use, ...]:
+        return tuple((at, index) for at in from_terminators if index < num_operands[at])
+
+    if name in COMPUTATIONS:
+        for index, argument in enumerate(arguments):
+            yield DataFlowEdge(((operation, index),), argument, wakes=False)
+        for index, result in enumerate(results):
+            yield DataFlowEdge(returned(index, terminators), result)
+        return
+    count = len(results)
+    for index, result in enumerate(results):
+        if name == "stablehlo.while":
+            sources = ((operation, index), *returned(index, terminators[1:]))
+            yield DataFlowEdge(sources, result, tuple(arguments[index::count]))
+        elif name in ("stablehlo.case", "stablehlo.if"):
+            yield DataFlowEdge(returned(index, terminators), result)
+        else:
+            yield DataFlowEdge(((operation, index),), result)

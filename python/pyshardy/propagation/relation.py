@@ -22,9 +22,9 @@ from mlir_sdy.model import (
     common_mesh,
     erase_manual_axes,
 )
+from pyshardy.propagation.basic import StepInputs, Strategy
 from pyshardy.propagation.op_priority import NUM_PRIORITIES, PriorityClass, directions_at
 from pyshardy.propagation.projection import ShardingProjection
-from pyshardy.propagation.strategy import StepInputs, Strategy
 
 Updates = tuple[tuple[int, int], ...]
 """Changes of a step: positions of tensors in the relation, and the numbers of new shardings."""

@@ -16,8 +16,6 @@ Each family of operations has a module that registers its rules; users register 
 | `builder`   | rules built factor by factor                                        |
 | `registry`  | registration of rules, also of those in files of users              |
 | `lookup`    | the rule of each operation of a program                             |
-| `modes`     | context managers for operations without rules                       |
-| `reports`   | diagnostics                                                         |
 | `families`  | the rules of the project, by family of operations                   |
 """
 
@@ -31,8 +29,7 @@ from pyshardy.rules.builder import (
     identity_rule,
     pointwise,
 )
-from pyshardy.rules.lookup import ShardingRuleLookup
-from pyshardy.rules.modes import compatible_rules, strict_rules
+from pyshardy.rules.lookup import ShardingRuleLookup, compatible_rules, strict_rules
 from pyshardy.rules.notation import RuleNotation, rule
 from pyshardy.rules.own_rules import SHARDING_RULE
 from pyshardy.rules.registry import (

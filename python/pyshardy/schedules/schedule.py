@@ -13,6 +13,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
+from pyshardy.explain.annotated import Annotated
 from pyshardy.explain.program import explain_propagated, report_hardware_of
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.pipelines.propagation import PropagationOptions
@@ -98,6 +99,7 @@ class Schedule:
                 propagated.module,
                 record,
                 propagated.values,
+                Annotated(propagated.annotated, propagated.values, options),
                 hardware=hardware,
                 report_hardware=model,
                 title="annotations" if each is None else each.name,

@@ -78,11 +78,13 @@ class Propagated:
         module: the program.
         values: its values by name.
         record: the record of the propagation since the tactic before.
+        annotated: the program before that propagation.
     """
 
     module: ir.Module
     values: NamedValues
     record: Propagation
+    annotated: ir.Module
 
 
 class ProgramState:
@@ -183,6 +185,7 @@ class ProgramState:
     def propagate(self) -> Propagated:
         """Propagate the shardings, and return an exported copy for which the record is valid."""
         record = Propagation(follows_tactics=self._has_tactics)
+        annotated = copy_of(self._module)
         with observed_by(record):
             _run(self._module, propagation_itself(self._options))
         exported, values, self._inner = self._module, self._values, {}
@@ -193,7 +196,7 @@ class ProgramState:
             for value in values.find(name):
                 _separate_reshards(value)
         verify(exported)
-        return Propagated(exported, values, record)
+        return Propagated(exported, values, record, annotated)
 
     def _assign(self, assignment: Assignment) -> str:
         """Add an axis to the shardings of a name; return the reason if it can't be added."""

@@ -12,8 +12,12 @@ The pytest plugin has the fixture `sdy_contract`, which also compares with golde
 
 from pyshardy.contracts.contract import Contract, ContractViolation
 from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective
-from pyshardy.testing.communication import assert_communication, measure_communication
-from pyshardy.testing.golden import assert_equals_golden, golden_text
+from pyshardy.testing.communication import (
+    assert_communication,
+    assert_equals_golden,
+    golden_text,
+    measure_communication,
+)
 
 __all__ = [
     "Contract",

@@ -7,7 +7,7 @@ import pytest
 from auto_programs import HARDWARE
 
 import pyshardy as sdy
-from pyshardy.auto.graph.fused_values import FusedValues, InlinedCalls
+from pyshardy.auto.graph.operation_forms import FusedValues, InlinedCalls
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import symbol_name
 

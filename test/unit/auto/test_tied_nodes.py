@@ -8,8 +8,8 @@ from random_sharding_problems import random_problem
 
 from pyshardy.auto.problem.arrays import Buffer, Node, Problem, User, Value, evaluate
 from pyshardy.auto.problem.reduce import reduce
+from pyshardy.auto.problem.reduction_tables import tie
 from pyshardy.auto.problem.solution import brute_force
-from pyshardy.auto.problem.tied_nodes import tie
 
 
 def with_ties(seed, number):

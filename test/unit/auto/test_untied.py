@@ -12,7 +12,7 @@ from pyshardy.auto.problem.arrays import Node, Problem, evaluate
 from pyshardy.auto.problem.reduce import reduce
 from pyshardy.auto.problem.solution import brute_force
 from pyshardy.auto.search.build import build, fold
-from pyshardy.auto.search.untied import lower_bound, untied_bound
+from pyshardy.auto.search.ties import lower_bound, untied_bound
 
 pytest.importorskip("highspy")
 

@@ -13,11 +13,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
+from pyshardy.processes.child_process import ChildDiedError, ChildProcess
 
 WORKER = """
 import time  # A request for the name of a file makes it, and takes very long.
-from pyshardy.backends.engines.worker import Parent
+from pyshardy.processes.worker import Parent
 
 def answer(request):
     if request == "fail":
@@ -35,7 +35,7 @@ parent.serve(answer)
 
 PARENT = f"""
 import sys
-from pyshardy.backends.engines.child_process import ChildProcess
+from pyshardy.processes.child_process import ChildProcess
 child = ChildProcess(["-c", {WORKER!r}])
 assert child.ask(0) == (True, 0)
 print(child.process.pid, flush=True)
@@ -130,7 +130,7 @@ def test_a_forked_process_starts_children_too():
     """It has none of the threads of its parent."""
     code = f"""
 import os
-from pyshardy.backends.engines.child_process import ChildProcess
+from pyshardy.processes.child_process import ChildProcess
 first = ChildProcess(["-c", {WORKER!r}])
 assert first.ask(0) == (True, 0)
 if os.fork() == 0:

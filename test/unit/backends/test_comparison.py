@@ -10,9 +10,9 @@ from pyshardy.backends.arrays.comparison import (
     Verdict,
     compare,
     overall,
+    random_inputs,
     with_last_places_moved,
 )
-from pyshardy.backends.arrays.random_inputs import random_inputs
 from pyshardy.local_program.tensor_spec import TensorSpec
 
 F32 = TensorSpec((4,), "f32")

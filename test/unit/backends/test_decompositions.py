@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mlir_sdy.host import ir
-from pyshardy.backends.decompositions.fourier import split_of
+from pyshardy.backends.decompositions.linear_algebra import split_of
 from pyshardy.backends.decompositions.reductions import exchange_partners
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.irtools.walks import operations_named

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from mlir_sdy.assembly import parse
-from pyshardy.backends.arrays.random_inputs import random_inputs
+from pyshardy.backends.arrays.comparison import random_inputs
 from pyshardy.backends.interpreter.engine import InterpreterEngine
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.tensor_spec import TensorSpec

@@ -26,7 +26,10 @@ def test_sums_that_are_completed_together():
           %2 = stablehlo.add %0, %1 : tensor<8x8xf32>
           return %2 : tensor<8x8xf32>
         }"""
-    reason = "result 0 of stablehlo.dot_general is a reduction over a dimension sharded along x"
+    reason = (
+        "result 0 of stablehlo.dot_general is a reduction over a dimension sharded along x of "
+        "argument 0 of @main and argument 1 of @main"
+    )
     assert reasons(text) == [("all_reduce", reason)]
 
 
@@ -53,9 +56,7 @@ def test_arguments_of_loops():
           return %0#1 : tensor<8xf32>
         }"""
     (gather,) = [reason for kind, reason in reasons(text) if kind == "all_gather"]
-    assert (
-        gather == "argument 1 of stablehlo.while must be resharded for operand 0 of stablehlo.sort"
-    )
+    assert gather == "result 1 of stablehlo.while must be resharded for operand 0 of stablehlo.sort"
 
 
 def test_collectives_of_the_program():

@@ -12,7 +12,7 @@ from pyshardy.cli import explain_ahead
 from pyshardy.cli.explain_ahead import ReportAhead
 from pyshardy.explain.page.render import render_page
 from pyshardy.explain.program import explain_program
-from pyshardy.guard.child import ForkedText
+from pyshardy.processes.fork import ForkedText
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "mlir"
 
@@ -35,7 +35,7 @@ def test_the_report_is_the_same(monkeypatch, fails):
         explained = explain_program(module, on_propagated=ahead.on_propagated)
         page = ahead.page(explained, "train")
     assert page == render_page(explained, "train")
-    assert packed_here == [True] * (3 if fails else 1)
+    assert packed_here == [True] * (4 if fails else 1)
 
 
 def test_an_unused_process_ends():

@@ -18,8 +18,8 @@ from pyshardy.irtools.analyses import (
 from pyshardy.irtools.shardings import result_kinds, sharding_lists
 from pyshardy.irtools.walks import may_occur_at_start, names_that_may_occur, operations_named
 from pyshardy.pipeline import PipelineError, run_pipeline
+from pyshardy.pipeline.canonicalize import is_needless_symbol_dce
 from pyshardy.pipeline.plan import plan_pipeline
-from pyshardy.pipeline.symbol_dce import is_needless
 
 TEXT = """
 sdy.mesh @mesh = <["x"=2]>
@@ -222,10 +222,10 @@ def test_symbol_dce_is_left_out_where_all_symbols_are_public(context, added, nee
     text = f"{TEXT}\n{added}".replace("DIMS", "{}, {}").replace("MESH", "@mesh")
     module = parse(text, context)
     (step,) = plan_pipeline("symbol-dce")
-    assert not is_needless(step, module), "outside of pipelines, nothing is known"
+    assert not is_needless_symbol_dce(step, module), "outside of pipelines, nothing is known"
     with analyses_cached():
         prepare_analyses(())
-        assert is_needless(step, module) is needless
+        assert is_needless_symbol_dce(step, module) is needless
     before = asm(module)
     run_pipeline(module, "symbol-dce", verify_each=False)
     assert (asm(module) == before) is needless

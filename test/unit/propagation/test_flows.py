@@ -5,11 +5,10 @@ import pytest
 
 from mlir_sdy.model import AxisRef, DimMapping, Mesh, MeshAxis, OpShardingRule, TensorMapping
 from pyshardy.api import sharding
-from pyshardy.propagation.basic import propagate_basic
+from pyshardy.propagation.basic import StepInputs, propagate_basic
 from pyshardy.propagation.debugging.flows import AxisFlow, flows
 from pyshardy.propagation.op_priority import PriorityClass, directions_at
 from pyshardy.propagation.projection import ShardingProjection
-from pyshardy.propagation.strategy import StepInputs
 
 MESH = Mesh((MeshAxis("a", 2), MeshAxis("b", 2), MeshAxis("p", 8)))
 A, B, P = AxisRef("a"), AxisRef("b"), AxisRef("p")

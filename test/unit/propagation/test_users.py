@@ -5,8 +5,8 @@ import pytest
 
 from mlir_sdy.assembly import parse
 from pyshardy.pipeline import run_pipeline
+from pyshardy.propagation.engine import Users
 from pyshardy.propagation.program import Program
-from pyshardy.propagation.users import Users
 from pyshardy.rules import ShardingRuleLookup
 
 

@@ -5,7 +5,6 @@
 |-------------------|--------------------------------------------------------------|
 | `program_graph`   | a program as choices, and the tensors that flow between them |
 | `sites`           | the sites where a strategy is chosen                         |
-| `fused_values`    | calls that are inlined, and values fused into their users    |
 | `operation_forms` | properties of operations, and chains of elementwise ones     |
 | `partial_results` | strategies with partial operands and results                 |
 """

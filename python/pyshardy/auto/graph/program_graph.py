@@ -33,8 +33,14 @@ from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
-from pyshardy.auto.graph.fused_values import FusedValues, InlinedCalls
-from pyshardy.auto.graph.operation_forms import Chains, OperationForm, OperationForms, TensorForm
+from pyshardy.auto.graph.operation_forms import (
+    Chains,
+    FusedValues,
+    InlinedCalls,
+    OperationForm,
+    OperationForms,
+    TensorForm,
+)
 from pyshardy.auto.graph.partial_results import PartialValues, partials_left, with_partial_results
 from pyshardy.auto.graph.sites import Flow, Graph, Site
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf

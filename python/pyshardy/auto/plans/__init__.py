@@ -7,8 +7,6 @@
 | `page`         | the report of a plan                                      |
 | `jax_code`     | a plan as Python code for JAX                             |
 | `certificate`  | the predicted costs of a plan, and its proven bounds      |
-| `restrictions` | shardings that values must or must not have               |
-| `differences`  | differences between plans, and to the partitioned program |
-| `saved_plan`   | plans in JSON files                                       |
+| `restrictions` | shardings of values, required, forbidden, or in JSON files |
 | `plan`         | plans with their certificate, and answers about them      |
 """

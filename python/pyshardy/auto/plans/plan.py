@@ -16,20 +16,25 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.api import propagate
-from pyshardy.auto.plans.certificate import Certificate, Prediction, predict
-from pyshardy.auto.plans.differences import Alternative, PlanCheck, PlanDifference
+from pyshardy.auto.plans.certificate import (
+    Alternative,
+    Certificate,
+    PlanCheck,
+    PlanDifference,
+    Prediction,
+    predict,
+)
 from pyshardy.auto.plans.jax_code import jax_code
 from pyshardy.auto.plans.page import PlanPage, argument_rows
 from pyshardy.auto.plans.pareto import Pareto, ParetoPoint
-from pyshardy.auto.plans.restrictions import Restrictions, Spec
-from pyshardy.auto.plans.saved_plan import SavedPlan, cannot_write
+from pyshardy.auto.plans.restrictions import Restrictions, SavedPlan, Spec, cannot_write
 from pyshardy.auto.problem.arrays import Ints
 from pyshardy.auto.problem.solution import Solution
 from pyshardy.auto.search.build import Permitted
 from pyshardy.auto.search.forced import DEFAULT_SECONDS, ForcedSharding, forced_shardings
 from pyshardy.auto.search.program_search import Search
 from pyshardy.auto.search.texts import bytes_text, spec_text
-from pyshardy.auto.search.untied import is_quick, untied_bound
+from pyshardy.auto.search.ties import is_quick, untied_bound
 from pyshardy.auto.solvers.solver import ProgressCallback
 from pyshardy.cost.hardware import Hardware
 from pyshardy.display import Printed, Table, counted, seconds_text

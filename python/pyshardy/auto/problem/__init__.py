@@ -6,8 +6,6 @@
 | `arrays`           | the optimization problem as arrays, its cost and its memory |
 | `solution`         | choices with their bounds, and missing memory               |
 | `reduce`           | exact reductions of a problem                               |
-| `tied_nodes`       | nodes that become part of a neighbor                        |
 | `reduction_tables` | tables of reshards while a problem is reduced               |
-| `memory_points`    | the points of time at which the memory limit can bind       |
 | `prices`           | the memory as a cost, by a price of each byte               |
 """

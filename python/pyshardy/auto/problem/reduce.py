@@ -42,17 +42,18 @@ from pyshardy.auto.problem.arrays import (
     User,
     Value,
 )
-from pyshardy.auto.problem.memory_points import without_redundant_points
 from pyshardy.auto.problem.reduction_tables import (
     ReshardTable,
+    Tied,
     merge_columns,
     merge_rows,
     no_worse_reshards,
     pairs,
     reachable,
     seen_from,
+    tie,
+    without_redundant_points,
 )
-from pyshardy.auto.problem.tied_nodes import Tied, tie
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,12 +4,11 @@
 | module           | contents                                       |
 |------------------|------------------------------------------------|
 | `build`          | the optimization problem of a folded program   |
-| `untied`         | lower bounds of plans without folding          |
 | `memory`         | its memory                                     |
 | `apply`          | writing shardings into a program               |
 | `options`        | the options, and checks of the program         |
 | `program_search` | from a program to an annotated one             |
-| `ties`           | the order of plans with equal costs            |
+| `ties`           | the order of equal plans, and untied bounds    |
 | `forced`         | the cost of each other sharding of an argument |
 | `texts`          | texts of shardings and costs                   |
 """

@@ -27,11 +27,13 @@ from pyshardy.auto.problem.arrays import Ints
 from pyshardy.auto.search.build import Built
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.irtools.functions import entry_block, functions_of, main_function
+from pyshardy.irtools.modules import copy_of
 from pyshardy.partition.partial.planned_partial import set_planned_partial
 from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.planned_axes import set_planned_axes
 from pyshardy.partition.types.single_device import single_device_sharding
 from pyshardy.partition.types.steps import AxesPerDim
+from pyshardy.pipeline import run_pipeline
 
 _WITHOUT_FACTORS = frozenset(
     {
@@ -210,3 +212,48 @@ class OperationAxes:
 def _operations_in(module: ir.Module) -> Iterator[ir.Operation]:
     """Yield the operations of a program in its order, without those of scalar bodies."""
     return (each for each, _ in named_operations_in(module, leaving_out=SCALAR_BODIES))
+
+
+# --- Manual computations --------------------------------------------------------------------------
+
+# Manual computations are kept as they are. A dimension that is open may be sharded along axes that
+# the computation leaves free: it is, as propagation decides from the shardings of the program.
+
+
+_SHARDINGS = ("in_shardings", "out_shardings")
+
+
+def propagate_to_manual_computations(module: ir.Module) -> None:
+    """Close the shardings of the manual computations of a program by propagation.
+
+    Args:
+        module: the program, of which nothing else is changed.
+    """
+    own = _manual_computations(module)
+    if not any(map(_is_open, own)):
+        return
+    propagated = copy_of(module)
+    run_pipeline(propagated, "sdy-propagation-pipeline")
+    found = _manual_computations(propagated)
+    if len(found) != len(own):  # some have no effect, and are gone
+        return
+    for operation, closed in zip(own, found, strict=True):
+        for name in _SHARDINGS:
+            set_discardable(operation, name, get_discardable(closed, name))
+
+
+def _manual_computations(module: ir.Module) -> list[ir.Operation]:
+    return [
+        operation
+        for operation, name in named_operations_in(module)
+        if name == "sdy.manual_computation"
+    ]
+
+
+def _is_open(operation: ir.Operation) -> bool:
+    return any(
+        not dim.is_closed
+        for name in _SHARDINGS
+        for sharding in value_of(get_discardable(operation, name)).shardings
+        for dim in sharding.dim_shardings
+    )

@@ -28,9 +28,14 @@ from mlir_sdy.values import get_sharding
 from pyshardy.auto.graph.program_graph import graph_of
 from pyshardy.auto.problem.arrays import Ints, Problem, evaluate
 from pyshardy.auto.problem.solution import Solution, solution_of
-from pyshardy.auto.search.apply import OperationAxes, annotate, closed, values_of
+from pyshardy.auto.search.apply import (
+    OperationAxes,
+    annotate,
+    closed,
+    propagate_to_manual_computations,
+    values_of,
+)
 from pyshardy.auto.search.build import Built, Permitted, build
-from pyshardy.auto.search.manual_shardings import propagate_to_manual_computations
 from pyshardy.auto.search.memory import with_memory
 from pyshardy.auto.search.options import SearchOptions, check_axes, check_static_shapes
 from pyshardy.auto.search.ties import break_ties, precedence

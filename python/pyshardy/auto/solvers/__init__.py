@@ -16,6 +16,5 @@
 | `linear_program`  | linear programs whose columns keep their numbers               |
 | `highs_model`     | a program in HiGHS                                             |
 | `highs_process`   | the same in a process of its own, which may crash or hang      |
-| `highs_worker`    | that process                                                   |
 | `least_memory`    | the choice of the lowest peak of memory                        |
 """

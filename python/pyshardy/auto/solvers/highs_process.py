@@ -15,10 +15,11 @@ import numpy as np
 
 from pyshardy.auto.problem.arrays import Floats, Ints
 from pyshardy.auto.solvers.flow_model import SparseRows
-from pyshardy.auto.solvers.highs_model import Listener, Outcome
-from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
+from pyshardy.auto.solvers.highs_model import HighsModel, Listener, Outcome
+from pyshardy.processes.child_process import ChildDiedError, ChildProcess
+from pyshardy.processes.worker import Parent
 
-COMMAND = ("-m", "pyshardy.auto.solvers.highs_worker")
+COMMAND = ("-m", "pyshardy.auto.solvers.highs_process")
 """The arguments of the Python interpreter; see `highs_worker`."""
 
 GRACE = 2.0
@@ -116,3 +117,44 @@ class HighsProcess:
 
 def _parts(rows: SparseRows) -> tuple[Floats | Ints, ...]:
     return rows.lower, rows.upper, rows.starts, rows.columns, rows.entries
+
+
+# --- The process ----------------------------------------------------------------------------------
+
+# A request is `(name, arguments)`: `create` makes the program, other names are those of its
+# methods. Bounds and solutions that branch and bound finds are questions, which need no answer.
+
+
+class HighsWorker:
+    """Answers requests about one program.
+
+    Args:
+        parent: the process that asks.
+    """
+
+    def __init__(self, parent: Parent) -> None:
+        self._parent = parent
+        self._model: HighsModel
+
+    def answer(self, request: tuple[str, tuple[Any, ...]]) -> Any:
+        """Return the answer to a request."""
+        name, arguments = request
+        if name == "create":
+            costs, *rows = arguments
+            self._model = HighsModel(costs, SparseRows(*rows))
+            return None
+        if name == "run":
+            seconds, is_heard = arguments
+            found = self._model.run(seconds, self._tell if is_heard else None)
+            return found.status, found.objective, found.bound, found.solution
+        if name == "add_rows":
+            return self._model.add_rows(SparseRows(*arguments))
+        return getattr(self._model, name)(*arguments)
+
+    def _tell(self, bound: float, solution: Floats | None) -> None:
+        self._parent.ask((bound, solution))
+
+
+if __name__ == "__main__":
+    process = Parent()
+    process.serve(HighsWorker(process).answer)

@@ -22,13 +22,18 @@ d = 0.8 and n = 1e-6 has failed by 5.
 from __future__ import annotations
 
 import enum
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mlir_sdy.host import ir
+from pyshardy.backends.registry import CompileOptions, registered
+from pyshardy.backends.xla.preparation import drops_nans
+from pyshardy.irtools.stablehlo_views import CompareView
+from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
 _TOLERANCES: dict[str, float] = {
@@ -210,3 +215,77 @@ def compare(
     scale = float(np.abs(right[finite]).max(initial=0.0))
     relative = absolute if absolute == 0.0 or scale == 0.0 else absolute / scale
     return Difference(absolute, relative, allowed, found.size, num_nan, num_infinite)
+
+
+# --- Known defects of backends --------------------------------------------------------------------
+
+
+_SORT, _COMPARE = "stablehlo.sort", "stablehlo.compare"
+_COLLECTIVES = ("stablehlo.all_reduce", "stablehlo.reduce_scatter")
+
+
+def known_defects(module: ir.Module, backend: str, options: CompileOptions) -> list[str]:
+    """Return a sentence for each known defect of a backend that affects a program.
+
+    Args:
+        module: the program.
+        backend: the name of the backend.
+        options: the compile options.
+    """
+    name = registered(backend).name
+    found: list[str] = []
+    if name == "interpreter":
+        if any(map(_is_of_floats, operations_named({_SORT}, module))):
+            found.append("the reference interpreter sorts NaN incorrectly")
+        if any(map(_is_total, operations_named({_COMPARE}, module))):
+            found.append("the reference interpreter treats -0.0 and 0.0 as equal under TOTALORDER")
+    if name == "xla" and not options.nan_safe:
+        collectives = operations_named(_COLLECTIVES, module)
+        if any(map(drops_nans, collectives)):
+            found.append(
+                "all-reduces by maximum and minimum drop NaN in XLA on CPUs; '--nan-safe' keeps it "
+                "(CompileOptions(nan_safe=True))"
+            )
+    return found
+
+
+def _is_of_floats(operation: ir.Operation) -> bool:
+    return any(
+        isinstance(ir.ShapedType(operand.type).element_type, ir.FloatType)
+        for operand in operation.operands
+    )
+
+
+def _is_total(comparison: ir.Operation) -> bool:
+    return CompareView(comparison).compare_type == "TOTALORDER"
+
+
+# --- Random inputs --------------------------------------------------------------------------------
+
+
+def random_inputs(specs: Iterable[TensorSpec], seed: int) -> list[Array]:
+    """Return a random array for each spec; equal seeds give equal arrays.
+
+    Floating-point numbers are uniformly distributed from -1 to 1, those of matrices with a smaller
+    width: as for initial weights, the variance is one over the fan-in, the size of the last
+    dimension but one, so that the values of a deep program neither grow nor shrink much. Integers
+    are 0 to 7 (0 or 1 for types of two bits), so that they are valid indices, tokens and labels.
+    """
+    generator = np.random.default_rng(seed)
+    return [_random_array(spec, generator) for spec in specs]
+
+
+def _random_array(spec: TensorSpec, generator: np.random.Generator) -> Array:
+    kind = spec.dtype.kind
+    if kind == "b":
+        return generator.integers(0, 2, spec.shape).astype(spec.dtype)
+    if kind in "iu":
+        limit = 2 if spec.element.endswith("i2") else 8
+        return generator.integers(0, limit, spec.shape).astype(spec.dtype)
+    fan_in = spec.shape[-2] if len(spec.shape) > 1 else 1
+    # The variance of a uniform distribution from -a to a is a * a / 3.
+    width = min(1.0, math.sqrt(3 / max(fan_in, 1)))
+    numbers = generator.uniform(-width, width, spec.shape)
+    if kind == "c":
+        numbers = numbers + 1j * generator.uniform(-width, width, spec.shape)
+    return np.asarray(numbers, dtype=spec.dtype)

@@ -15,9 +15,7 @@ Decomposition = Callable[[ir.Operation], "Sequence[Tensor] | None"]
 """Builds the replacement of an operation and returns its results, None to keep the operation."""
 
 _MODULES = (
-    "batch_norm",
     "element_types",
-    "fourier",
     "indexing",
     "linear_algebra",
     "reductions",

@@ -12,8 +12,7 @@ from typing import Any
 
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation, error, note
 from mlir_sdy.host import ir, location_of
-from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
-from pyshardy.backends.engines.interface import Arrays
+from pyshardy.backends.engines import Arrays
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.stablehlo_views import function_type_of, target_of
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, advice_on
@@ -21,6 +20,7 @@ from pyshardy.local_program.entry import from_plain, to_plain, with_plain_edges
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.local_program.values import spec_of
+from pyshardy.processes.child_process import ChildDiedError, ChildProcess
 
 _OPERATION = re.compile(r"\b(?:stablehlo|chlo)\.\w+")
 _TARGET = re.compile(r'call_target_name = "([^"]+)"')

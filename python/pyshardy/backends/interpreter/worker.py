@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.host import ir, load_stablehlo, stablehlo
-from pyshardy.backends.engines.worker import Runner, serve_programs
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.local_program.values import array_of, attribute_of
+from pyshardy.processes.worker import Runner, serve_programs
 
 
 def main() -> None:

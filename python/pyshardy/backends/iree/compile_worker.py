@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyshardy.backends.engines.worker import serve
 from pyshardy.backends.iree.compiler import compile_program
+from pyshardy.processes.worker import serve
 
 
 def _answer(request: dict[str, Any]) -> bytes:

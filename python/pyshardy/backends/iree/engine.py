@@ -10,11 +10,11 @@ from mlir_sdy.host import ir, stablehlo
 from pyshardy.backends import registry
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.engines.child_engine import ChildEngine
-from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
 from pyshardy.backends.registry import CompileOptions
 from pyshardy.irtools.modules import copy_of
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.values import use_dense_constants
+from pyshardy.processes.child_process import ChildDiedError, ChildProcess
 
 _WORKER = ("-m", "pyshardy.backends.iree.worker")
 VERSION = "1.13.0"

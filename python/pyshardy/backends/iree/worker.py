@@ -15,8 +15,8 @@ from typing import Any
 import iree.runtime as iree_runtime
 import numpy as np
 
-from pyshardy.backends.engines.worker import Runner, serve_programs
 from pyshardy.backends.iree.compiler import compile_program
+from pyshardy.processes.worker import Runner, serve_programs
 
 _DRIVER = "local-sync"
 

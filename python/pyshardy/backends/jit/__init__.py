@@ -6,7 +6,6 @@
 | `engine`        | the engine, and the one that replaces it where it can't compile  |
 | `worker`        | its child process                                                |
 | `compiler`      | the passes from StableHLO to machine code, and the compiled code |
-| `control_flow`  | the conversion of loops and branches to `scf`                    |
 | `retype`        | changes of the element types of all values                       |
 | `small_floats`  | arithmetic on floating-point numbers of fewer than 32 bits       |
 | `conversions`   | conversions of small floats as functions on their bits           |

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decomposed
+from pyshardy.backends.engines import Arrays, Executable, LocalEngine
 from pyshardy.backends.engines.child_engine import ChildEngine
-from pyshardy.backends.engines.interface import Arrays, Executable, LocalEngine
 from pyshardy.backends.registry import CompileOptions, local_engine
 from pyshardy.irtools.modules import copy_of
 from pyshardy.local_program.errors import ExecutionError

@@ -6,8 +6,8 @@ from __future__ import annotations
 import sys
 
 from mlir_sdy.host import hand_out_all_constants, ir, load_loop_passes, load_stablehlo
-from pyshardy.backends.engines.worker import Runner, serve_programs
 from pyshardy.backends.jit.compiler import compile_text
+from pyshardy.processes.worker import Runner, serve_programs
 
 
 def main(optimization: int) -> None:

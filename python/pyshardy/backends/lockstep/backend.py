@@ -21,7 +21,7 @@ from mlir_sdy.host import diagnostics_of, ir, location_of, passmanager
 from pyshardy.backends import lapack
 from pyshardy.backends.custom_calls import Function, results_of
 from pyshardy.backends.effects import check_effects
-from pyshardy.backends.engines.interface import Arrays, Executable, LocalEngine
+from pyshardy.backends.engines import Arrays, Executable, LocalEngine
 from pyshardy.backends.lockstep.collectives import Exchange, exchanged, ragged_all_to_all
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.modules import copy_of

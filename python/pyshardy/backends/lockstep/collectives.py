@@ -15,7 +15,7 @@ import numpy as np
 
 from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of
-from pyshardy.backends.engines.interface import LocalEngine
+from pyshardy.backends.engines import LocalEngine
 from pyshardy.irtools.stablehlo_views import (
     AllGatherView,
     AllToAllView,

@@ -3,7 +3,6 @@
 
 | module      | contents                                               |
 |-------------|--------------------------------------------------------|
-| `text`      | partitioned programs as text for XLA                   |
 | `preparation` | rewrites that XLA requires                             |
 | `callbacks` | custom calls that functions of this process implement  |
 | `program`   | the backend: compiled programs, processes, and arrays  |

@@ -18,12 +18,10 @@ from pyshardy.backends.arrays.sharded_arrays import Column
 from pyshardy.backends.custom_calls import Function
 from pyshardy.backends.donations import donated_arguments
 from pyshardy.backends.effects import check_callbacks, check_no_transfers
-from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
-from pyshardy.backends.engines.interface import Arrays
+from pyshardy.backends.engines import Arrays
 from pyshardy.backends.registry import CompileOptions, registered
 from pyshardy.backends.xla.callbacks import Callbacks, call_back
-from pyshardy.backends.xla.preparation import prepare_for_xla
-from pyshardy.backends.xla.text import text_for_xla
+from pyshardy.backends.xla.preparation import prepare_for_xla, text_for_xla
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.ragged_dots import RAGGED_DOT, expand_ragged_dots
@@ -34,6 +32,7 @@ from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.local_program.values import spec_of
+from pyshardy.processes.child_process import ChildDiedError, ChildProcess
 
 _FEWEST_DEVICES = 8
 _WORKER = ("-m", "pyshardy.backends.xla.worker")

@@ -20,7 +20,7 @@ import numpy as np
 
 from pyshardy.backends import jax_internals
 from pyshardy.backends.engines.file_cache import FileCache, this_cpu
-from pyshardy.backends.engines.worker import Parent
+from pyshardy.processes.worker import Parent
 
 
 class _Compiled(NamedTuple):

@@ -34,7 +34,19 @@ from pyshardy.frontends.jax.meshes import (
     named_sharding,
 )
 from pyshardy.frontends.meshes import declare_meshes, on_mesh
-from pyshardy.irtools.stablehlo_views import function_type_of
+from pyshardy.irtools.functions import (
+    can_be_inlined,
+    entry_block,
+    functions_of,
+    main_function,
+    must_stay,
+)
+from pyshardy.irtools.stablehlo_views import (
+    FunctionView,
+    callee_of,
+    function_type_of,
+    symbol_name,
+)
 from pyshardy.irtools.tokens import is_token
 from pyshardy.packages import require
 
@@ -162,6 +174,7 @@ def trace(
             raise  # of the function, or JAX tells better than we could
         raise UsageError(error(f"the shardings do not match the function: {message}")) from None
     module = from_lowered(lowered, context)
+    _look_through_call(module)
     warn_of_large_constants(original_function, module)
     (tree_of_arguments, _) = jax.tree.unflatten(lowered.in_tree, [0] * lowered.in_tree.num_leaves)
     tree_of_results = jax.tree.unflatten(lowered.out_tree, [0] * lowered.out_tree.num_leaves)
@@ -175,6 +188,36 @@ def trace(
         set_result_shardings(entry, _behind_tokens(ours_out, signature.results))
         verify(module)
     return module
+
+
+def _look_through_call(module: ir.Module) -> None:
+    """Replace an entry that only calls a function, as for `jax.jit`, by the body of the function.
+
+    It stays where the function has shardings or other attributes of its own on arguments or
+    results, or must not be inlined.
+    """
+    main = main_function(module)
+    block = None if main is None else entry_block(main)
+    if block is None or len(block.operations) != 2:
+        return
+    call, end = (view.operation for view in block.operations)
+    if call.name != "func.call" or must_stay(call):
+        return
+    function = next(each for each in functions_of(module) if symbol_name(each) == callee_of(call))
+    view, body = FunctionView(function), entry_block(function)
+    attributes = (view.arg_attrs, view.res_attrs)
+    if body is None or not can_be_inlined(function) or any(map(any, filter(None, attributes))):
+        return
+    for argument, operand in zip(body.arguments, call.operands, strict=True):
+        argument.replace_all_uses_with(operand)
+    *operations, returned = (each.operation for each in body.operations)
+    for operation in operations:
+        operation.move_before(call)
+    for result, value in zip(call.results, list(returned.operands), strict=True):
+        result.replace_all_uses_with(value)
+    assert end.name == "func.return", "the entry returns"
+    call.erase()
+    function.erase()
 
 
 def _with_mesh_if_needed(trace_function: Callable[..., Any], mesh: Any) -> Any:

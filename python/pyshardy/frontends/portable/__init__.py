@@ -17,7 +17,6 @@ strings, in the form that XLA uses internally, so that XLA and JAX can read it:
 | module         | contents                                       |
 |----------------|------------------------------------------------|
 | `artifact`     | conversion of modules to artifacts and back    |
-| `names`        | the names in the table above                   |
 | `to_strings`   | conversion from its left column to the right   |
 | `from_strings` | conversion from its right column to the left   |
 """

@@ -27,7 +27,7 @@ from mlir_sdy.values import (
     set_result_attributes,
     set_result_shardings,
 )
-from pyshardy.frontends.portable import names
+from pyshardy.frontends.portable import to_strings as names
 from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_name, target_of
 from pyshardy.irtools.walks import operations_named
 

@@ -12,7 +12,12 @@ from mlir_sdy.assembly.attribute_text import full_text
 from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import PassError, error
-from mlir_sdy.discardable import get_discardable, remove_discardable
+from mlir_sdy.discardable import (
+    as_text,
+    get_discardable,
+    remove_discardable,
+    set_discardable,
+)
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorShardingPerValue
 from mlir_sdy.model.text import quoted
@@ -26,16 +31,77 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
-from pyshardy.frontends.portable import names
 from pyshardy.irtools.functions import FreshNames
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import FunctionView
 from pyshardy.irtools.walks import operations_named
 
+FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
+
+MESHES = "xla.sdy.meshes"
+SHARDING = "xla.sdy.sharding"
+SHARDING_RULE = "xla.sdy.sharding_rule"
+IN_SHARDINGS = "xla.sdy.in_shardings"
+OUT_SHARDINGS = "xla.sdy.out_shardings"
+MANUAL_AXES = "xla.sdy.manual_axes"
+GROUP_ID = "xla.sdy.sharding_group_id"
+DIRECTION = "xla.sdy.allowed_direction"
+
+CONSTRAINT = "Sharding"
+RESULT_SHARDING = "xla.sdy.FuncResultSharding"
+GROUP = "xla.sdy.ShardingGroup"
+BARRIER = "xla.sdy.PropagationBarrier"
+TO_LOCAL = "xla.sdy.GlobalToLocalShape"
+TO_GLOBAL = "xla.sdy.LocalToGlobalShape"
+MANUAL_BODY = "xla.sdy.manual_computation_body"
+
+Attributes = Mapping[str, ir.Attribute]
+
+
+def spelled(operation: ir.Operation) -> dict[str, str]:
+    """Return the strings of an operation or of a module."""
+    return _texts(get_discardable(operation, FRONTEND_ATTRIBUTES))
+
+
+def spelled_in(attributes: ir.DictAttr) -> dict[str, str]:
+    """Return the strings of a function argument."""
+    is_there = FRONTEND_ATTRIBUTES in attributes
+    return _texts(attributes[FRONTEND_ATTRIBUTES] if is_there else None)
+
+
+def _texts(dictionary: ir.Attribute | None) -> dict[str, str]:
+    if not isinstance(dictionary, ir.DictAttr):
+        return {}
+    texts = {named.name: as_text(named.attr) for named in dictionary}
+    return {name: text for name, text in texts.items() if text is not None}
+
+
+def spelling(strings: Mapping[str, str], context: ir.Context) -> ir.DictAttr:
+    """Return the attribute that contains strings."""
+    return ir.DictAttr.get(
+        {name: ir.StringAttr.get(text, context) for name, text in strings.items()}, context
+    )
+
+
+def spell(operation: ir.Operation, strings: Mapping[str, str]) -> None:
+    """Add strings to an operation."""
+    both = {**spelled(operation), **strings}
+    set_discardable(operation, FRONTEND_ATTRIBUTES, spelling(both, operation.context))
+
+
+def unspell(operation: ir.Operation, *names: str) -> None:
+    """Remove strings from an operation."""
+    kept = {name: text for name, text in spelled(operation).items() if name not in names}
+    if kept:
+        set_discardable(operation, FRONTEND_ATTRIBUTES, spelling(kept, operation.context))
+    else:
+        remove_discardable(operation, FRONTEND_ATTRIBUTES)
+
+
 _MESH, _RETURN = "sdy.mesh", "sdy.return"
 _MANUAL = "sdy.manual_computation"
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*")
-_ATTRIBUTES = {"sdy.sharding": names.SHARDING, "sdy.sharding_rule": names.SHARDING_RULE}
+_ATTRIBUTES = {"sdy.sharding": SHARDING, "sdy.sharding_rule": SHARDING_RULE}
 
 
 def to_strings(module: ir.Module) -> None:
@@ -59,7 +125,7 @@ def to_strings(module: ir.Module) -> None:
             _spell_signature(function)
         for attribute, name in _ATTRIBUTES.items():
             for operation in operations_with(attribute, module):
-                names.spell(operation, {name: _text(get_discardable(operation, attribute))})
+                spell(operation, {name: _text(get_discardable(operation, attribute))})
                 remove_discardable(operation, attribute)
         for operation in operations_named(_CALLS, module):
             with operation.location, ir.InsertionPoint(operation):
@@ -68,7 +134,7 @@ def to_strings(module: ir.Module) -> None:
         fresh = FreshNames(module)
         for computation in operations_named([_MANUAL], module, ir.WalkOrder.POST_ORDER):
             with computation.location:
-                _call_instead(computation, fresh.name(names.MANUAL_BODY), module)
+                _call_instead(computation, fresh.name(MANUAL_BODY), module)
 
 
 def _text(attribute: Any) -> str:
@@ -83,7 +149,7 @@ def _spell_meshes(module: ir.Module) -> None:
         listed = ", ".join(
             f"{_key(name)} = {full_text('mesh', mesh)}" for name, mesh in meshes.items()
         )
-        names.spell(module.operation, {names.MESHES: f"{{{listed}}}"})
+        spell(module.operation, {MESHES: f"{{{listed}}}"})
 
 
 def _key(name: str) -> str:
@@ -96,14 +162,14 @@ def _spell_signature(function: ir.Operation) -> None:
         dictionaries = FunctionView(function).arg_attrs
         strings = {
             index: {
-                **names.spelled_in(dictionaries[index]),
-                names.SHARDING: full_text("sharding", sharding),
+                **spelled_in(dictionaries[index]),
+                SHARDING: full_text("sharding", sharding),
             }
             for index, sharding in arguments.items()
         }
-        spelled = {index: names.spelling(own, function.context) for index, own in strings.items()}
+        spelled = {index: spelling(own, function.context) for index, own in strings.items()}
         set_argument_shardings(function, dict.fromkeys(arguments))
-        set_argument_attributes(function, names.FRONTEND_ATTRIBUTES, spelled)
+        set_argument_attributes(function, FRONTEND_ATTRIBUTES, spelled)
     results = {i: s for i, s in enumerate(result_shardings(function)) if s is not None}
     if not results:
         return
@@ -116,9 +182,7 @@ def _spell_signature(function: ir.Operation) -> None:
             text = full_text("sharding_per_value", TensorShardingPerValue((sharding,)))
             with last.location, ir.InsertionPoint(last):
                 value = last.operands[index]
-                spelled_result = _call(
-                    names.RESULT_SHARDING, [value], [value.type], {names.SHARDING: text}
-                )
+                spelled_result = _call(RESULT_SHARDING, [value], [value.type], {SHARDING: text})
             last.operands[index] = spelled_result.results[0]
 
 
@@ -132,7 +196,7 @@ def _call(
 ) -> ir.Operation:
     attributes = {"has_side_effect": ir.BoolAttr.get(True)} if has_side_effect else {}
     call = StablehloBuilder().custom_call(target, operands, results, attributes)
-    names.spell(call, strings)
+    spell(call, strings)
     return call
 
 
@@ -141,17 +205,17 @@ def _constraint(operation: ir.Operation) -> ir.Operation:
         (value_of(view_as(sdy.ShardingConstraintOp, operation).sharding),)
     )
     text = full_text("sharding_per_value", sharding)
-    return _like(operation, names.CONSTRAINT, {names.SHARDING: text}, has_side_effect=False)
+    return _like(operation, CONSTRAINT, {SHARDING: text}, has_side_effect=False)
 
 
 def _group(operation: ir.Operation) -> ir.Operation:
     group = view_as(sdy.ShardingGroupOp, operation).group_id
-    return _like(operation, names.GROUP, {names.GROUP_ID: str(group)})
+    return _like(operation, GROUP, {GROUP_ID: str(group)})
 
 
 def _barrier(operation: ir.Operation) -> ir.Operation:
     direction = str(view_as(sdy.PropagationBarrierOp, operation).allowed_direction)
-    return _like(operation, names.BARRIER, {names.DIRECTION: direction})
+    return _like(operation, BARRIER, {DIRECTION: direction})
 
 
 _CALLS = {
@@ -166,7 +230,7 @@ def _like(
 ) -> ir.Operation:
     """Return a call with the operands and results of an operation, and some strings."""
     types = [result.type for result in operation.results]
-    both = {**names.spelled(operation), **strings}
+    both = {**spelled(operation), **strings}
     return _call(target, list(operation.operands), types, both, **options)
 
 
@@ -179,7 +243,7 @@ def _replace(operation: ir.Operation, call: ir.Operation) -> None:
 def _call_instead(computation: ir.Operation, name: str, module: ir.Module) -> None:
     """Outline the body of a manual computation to a function, and call it."""
     manual = view_as(sdy.ManualComputationOp, computation)
-    axes = {names.MANUAL_AXES: _text(manual.manual_axes)}
+    axes = {MANUAL_AXES: _text(manual.manual_axes)}
     body = computation.regions[0].blocks[0]
     last = body.operations[len(body.operations) - 1].operation
     inside = [argument.type for argument in body.arguments]
@@ -190,19 +254,19 @@ def _call_instead(computation: ir.Operation, name: str, module: ir.Module) -> No
     with ir.InsertionPoint(computation):
         values: Sequence[ir.Value] = list(computation.operands)
         if values:
-            strings = {names.IN_SHARDINGS: _text(manual.in_shardings), **axes}
-            values = list(_call(names.TO_LOCAL, values, inside, strings).results)
+            strings = {IN_SHARDINGS: _text(manual.in_shardings), **axes}
+            values = list(_call(TO_LOCAL, values, inside, strings).results)
         call = ir.Operation.create(
             "func.call",
             results=returned,
             operands=values,
             attributes={"callee": ir.FlatSymbolRefAttr.get(name)},
         )
-        names.spell(call, {"inlineable": "false"})
+        spell(call, {"inlineable": "false"})
         if returned:
-            strings = {names.OUT_SHARDINGS: _text(manual.out_shardings), **axes}
+            strings = {OUT_SHARDINGS: _text(manual.out_shardings), **axes}
             outside = [result.type for result in computation.results]
-            call = _call(names.TO_GLOBAL, list(call.results), outside, strings)
+            call = _call(TO_GLOBAL, list(call.results), outside, strings)
     with ir.InsertionPoint(module.body):
         function = ir.Operation.create(
             "func.func",

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from functools import cache
 
 from mlir_sdy.host import TorchConversion, diagnostics_of, ir
-from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
-from pyshardy.backends.engines.worker import serve
+from pyshardy.processes.child_process import ChildDiedError, ChildProcess
+from pyshardy.processes.worker import serve
 
 _ONE_AT_A_TIME = threading.Lock()
 

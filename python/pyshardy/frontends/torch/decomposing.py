@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -201,11 +202,8 @@ class Decomposer:
         return result
 
     def _body_of_map(self, node: Node, number: int, tensors: Sequence[Node]) -> GraphModule:
-        with self._fake_mode:
-            try:
-                return local_maps.map_of(number).graph([each.meta["val"] for each in tensors])
-            except Exception as failure:
-                raise DecompositionError(node, failure) from failure
+        with self._tracing(node):
+            return local_maps.map_of(number).graph([each.meta["val"] for each in tensors])
 
     def _name(self, argument: Any) -> Any:
         """Return the name of a subgraph, which is decomposed; other arguments stay."""
@@ -260,9 +258,15 @@ class Decomposer:
 
     def _fragment(self, node: Node, call: Call) -> Fragment:
         """Trace a decomposition alone."""
+        with self._tracing(node):
+            return Fragment.of(trace_fragment(call))
+
+    @contextmanager
+    def _tracing(self, node: Node) -> Iterator[None]:
+        """Trace without computing; a failure becomes one of the node."""
         with self._fake_mode:
             try:
-                return Fragment.of(trace_fragment(call))
+                yield
             except Exception as failure:
                 raise DecompositionError(node, failure) from failure
 

@@ -11,8 +11,13 @@ from pyshardy.irtools.stablehlo_views.collectives import (
     COLLECTIVES,
     AllGatherView,
     AllToAllView,
+    BatchNormView,
     CollectiveView,
     ReduceScatterView,
+    ReduceView,
+    SortView,
+    TopKView,
+    WindowsView,
 )
 from pyshardy.irtools.stablehlo_views.elementwise import CmpiView, CompareView, ConstantView
 from pyshardy.irtools.stablehlo_views.fields import (
@@ -56,13 +61,6 @@ from pyshardy.irtools.stablehlo_views.linear_algebra import (
     ProductView,
     RaggedDotView,
     TriangularSolveView,
-)
-from pyshardy.irtools.stablehlo_views.reductions import (
-    BatchNormView,
-    ReduceView,
-    SortView,
-    TopKView,
-    WindowsView,
 )
 
 __all__ = [

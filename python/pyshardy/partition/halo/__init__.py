@@ -11,8 +11,6 @@
 | `communication` | the collectives of an exchange, for costs                       |
 | `computation`   | a manual computation in place of an operation                   |
 | `emit_exchange` | the collectives of an exchange plan                             |
-| `local_copy`    | copies of an operation in the computation of one device         |
-| `attributes`    | attributes with a number for each dimension                     |
 | `crossing`      | ways from the shards before a reshape to those after it         |
 | `reshard`       | reshards between uneven shardings                               |
 | `reshape`       | reshapes whose shards don't hold the same data before and after |

@@ -7,6 +7,7 @@ larger ones.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyshardy.irtools.tensor_types import size_of_shard
@@ -78,3 +79,20 @@ class Window:
         )
         length = max(-(-(extent - phase) // self.dilation) for phase in phases)
         return WindowFootprint(starts, lengths, phases, extent, max(length, 1))
+
+
+# --- Attributes of windows ------------------------------------------------------------------------
+
+
+Padding = tuple[int, int]
+"""The padding before and after a dimension."""
+
+
+def per_dim(numbers: Sequence[int], count: int, default: int = 1) -> list[int]:
+    """Return the numbers for each dimension, or the default if there are none."""
+    return list(numbers) or [default] * count
+
+
+def paddings(padding: Sequence[Padding], count: int) -> list[Padding]:
+    """Return the padding of windows for each dimension, or zeros if there is none."""
+    return list(padding) or [(0, 0)] * count

@@ -7,14 +7,16 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, Shape, TensorSharding
+from mlir_sdy.values import SHARDING
 from pyshardy.cost.collectives import PlannedCollective
-from pyshardy.irtools.stablehlo_views import FieldValues
+from pyshardy.irtools.stablehlo_views import FieldValues, set_fields
 from pyshardy.irtools.tensor_types import size_of_shard
 from pyshardy.partition.halo.emit_exchange import emit_exchange
-from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.window import Window, WindowFootprint
+from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.trailing_resize import does_nothing
 from pyshardy.partition.types.device_axis import FillValue, PaddingContents
 from pyshardy.partition.types.exchange_form import Body, ExchangeForm
@@ -219,3 +221,34 @@ def zero_fill(body: Body, index: int) -> FillValue:
 def any_fill(body: Body, index: int) -> FillValue:
     """Return a fill value for positions that are not used."""
     return FillValue(lambda: body.zero(body.values[index]), PaddingContents.UNDEFINED)
+
+
+def local_copy(
+    operation: ir.Operation,
+    body: Body,
+    operands: Sequence[ir.Value],
+    attributes: FieldValues,
+    result_types: Sequence[ir.Type] | None = None,
+) -> ir.Operation:
+    """Build an operation on other operands, with attributes replaced.
+
+    Sizes in other attributes are set by the local types.
+
+    Args:
+        operation: the operation, which has a local form that is not built of other operations.
+        body: the computation of the device.
+        operands: the operands.
+        attributes: the attributes to replace.
+        result_types: the types of the results; those of the computation by default.
+    """
+    copy = operation.clone(ip=ir.InsertionPoint.current).operation
+    for index, operand in enumerate(operands):
+        copy.operands[index] = operand
+    set_fields(copy, attributes)
+    remove_discardable(copy, SHARDING)
+    for result, result_type in zip(copy.results, result_types or body.result_types, strict=True):
+        result.set_type(result_type)
+    fit_sizes = record_of(copy.name).fit_sizes
+    if fit_sizes is not None:
+        fit_sizes(copy)
+    return copy

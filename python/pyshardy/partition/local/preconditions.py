@@ -35,9 +35,9 @@ from pyshardy.partition.op_facts.data_flow import (
     sources_of_call,
     sources_of_function,
 )
-from pyshardy.partition.op_facts.left_over import REMOVED_BY, is_left
 from pyshardy.partition.op_facts.record import record_of, rule_on_shards
 from pyshardy.partition.op_facts.signature_memo import SignatureMemo
+from pyshardy.partition.op_facts.trailing_resize import REMOVED_BY, is_left
 from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.partial.completion import PartialResults, partial_axes
 from pyshardy.partition.types.compatible_shardings import Shardings

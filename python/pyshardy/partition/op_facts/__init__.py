@@ -13,5 +13,4 @@
 | `invariant_computations` | what a loop computes from values that it doesn't change         |
 | `fusion`                 | results that XLA keeps out of memory                            |
 | `work`                   | the work of a device for an operation                           |
-| `left_over`              | operations that an earlier pass should have replaced            |
 """

@@ -57,3 +57,17 @@ def does_nothing(operation: ir.Operation) -> bool:
     if resized_at_end is None or operation.operands[0].type != operation.results[0].type:
         return False
     return all(resized_at_end(operation))
+
+
+REMOVED_BY = {
+    "sdy.data_flow_edge": "sdy-sink-data-flow-edges",
+    "sdy.func_data_flow_edge": "sdy-sink-func-data-flow-edges",
+    "sdy.reshard": "sdy-reshard-to-collectives",
+    "sdy.sharding_constraint": "sdy-sharding-constraint-to-reshard",
+}
+"""The pass that replaces an operation."""
+
+
+def is_left(name: str) -> str:
+    """Return the rest of an error message that begins with the name of a remaining operation."""
+    return f"is left: run '{REMOVED_BY[name]}' first"

@@ -3,8 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mlir_sdy.host import ir
+from mlir_sdy.symbols import enclosing_module
 from pyshardy.cost.op_work import no_work
+from pyshardy.irtools.constants import filled
+from pyshardy.irtools.stablehlo_views import CompositeView, ConstantView
+from pyshardy.irtools.tensor_types import element_type_of, shape_of
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.record import PartitionRecord
 from pyshardy.partition.types.local_builder import LocalBuilder
@@ -37,6 +43,57 @@ def convert_computation(operation: ir.Operation, _: LocalBuilder) -> None:
 _RETYPED = PartitionRecord(local_form=retype_only, work=no_work)
 _IDENTITY = PartitionRecord(local_form=convert_identity, work=no_work)
 
+
+# --- Composites -----------------------------------------------------------------------------------
+
+
+def convert_composite(operation: ir.Operation, builder: LocalBuilder) -> None:
+    """Replace a composite by the operations of its decomposition.
+
+    The decomposition is a function of global tensors. Composites with a rule are point-wise, so its
+    operations, whose tensors all have one shape, are valid on shards.
+    """
+    module = enclosing_module(operation)
+    assert module is not None, "a rule has looked into the function"
+    name = CompositeView(operation).decomposition
+    body = ir.SymbolTable(module)[name].operation.regions[0].blocks[0]
+    shape = next(shape for result in operation.results if (shape := shape_of(result.type)))
+    values: dict[ir.Value, ir.Value] = {
+        argument: operation.operands[index] for index, argument in enumerate(body.arguments)
+    }
+    *inner, terminator = (view.operation for view in body.operations)
+    for original in inner:
+        copy = _local_copy(original, values, shape, builder)
+        values |= {result: copy.results[index] for index, result in enumerate(original.results)}
+    for result, returned in zip(operation.results, terminator.operands, strict=True):
+        result.replace_all_uses_with(values[returned])
+    operation.erase()
+
+
+def _local_copy(
+    original: ir.Operation,
+    values: Mapping[ir.Value, ir.Value],
+    shape: tuple[int, ...],
+    builder: LocalBuilder,
+) -> ir.Operation:
+    """Build a copy of an operation whose results have a given shape unless they are scalars."""
+    types = [
+        ir.RankedTensorType.get(
+            list(shape) if shape_of(result.type) else [], element_type_of(result.type)
+        )
+        for result in original.results
+    ]
+    if ConstantView.value.is_in(original):
+        number = ConstantView(original).value.get_splat_value()
+        return builder.literal(filled(types[0], number)).owner.operation
+    copy = original.clone().operation
+    for index, operand in enumerate(original.operands):
+        copy.operands[index] = values[operand]
+    for result, local in zip(copy.results, types, strict=True):
+        result.set_type(local)
+    return copy
+
+
 RECORDS = {
     "func.call": _RETYPED,
     "func.return": _RETYPED,
@@ -50,4 +107,5 @@ RECORDS = {
     "stablehlo.optimization_barrier": _RETYPED,
     "stablehlo.return": _RETYPED,
     "stablehlo.while": _RETYPED,
+    "stablehlo.composite": PartitionRecord(local_form=convert_composite, work=no_work),
 }

@@ -24,9 +24,8 @@ from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.cost.op_work import ProductWork, SizedOperation
 from pyshardy.irtools.stablehlo_views import ConvolutionView, FieldValues
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.halo.attributes import paddings, per_dim
 from pyshardy.partition.halo.rules import with_factor
-from pyshardy.partition.halo.window import Window
+from pyshardy.partition.halo.window import Window, paddings, per_dim
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, zero_fill
 from pyshardy.partition.local.conversions import fit_only
 from pyshardy.partition.op_facts.record import PartitionRecord

@@ -10,13 +10,13 @@ from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import moving_work
 from pyshardy.irtools.stablehlo_views import FieldValues, PadView
 from pyshardy.irtools.tensor_types import shape_of, with_shape
-from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.merging import merged_padding
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import (
     LocalDim,
     WindowedDim,
     WindowedForm,
+    local_copy,
     operand_fill,
     zero_fill,
 )

@@ -11,11 +11,15 @@ from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_views import FieldValues, WindowsView
 from pyshardy.irtools.tensor_types import shape_of, with_shape
-from pyshardy.partition.halo.attributes import paddings, per_dim
-from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.merging import merged_padding
-from pyshardy.partition.halo.window import Window
-from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, operand_fill
+from pyshardy.partition.halo.window import Window, paddings, per_dim
+from pyshardy.partition.halo.windowed import (
+    LocalDim,
+    WindowedDim,
+    WindowedForm,
+    local_copy,
+    operand_fill,
+)
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.record import PartitionRecord, SlicedOff
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations

@@ -16,11 +16,10 @@ from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_views import CompareView, FieldValues, WindowsView
 from pyshardy.irtools.tensor_types import shape_of, size_of_shard, with_shape
-from pyshardy.partition.halo.attributes import paddings
 from pyshardy.partition.halo.emit_exchange import emit_exchange
-from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.rules import with_factor
-from pyshardy.partition.halo.window import Window
+from pyshardy.partition.halo.window import Window, paddings
+from pyshardy.partition.halo.windowed import local_copy
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.record import PartitionRecord
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations

@@ -37,8 +37,7 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.choice.elementwise_check import is_compatible_already
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.local.conversions import retype_only
-from pyshardy.partition.local.device_kind import are_replicas
-from pyshardy.partition.local.device_limit import check_number_of_devices
+from pyshardy.partition.local.device_kind import are_replicas, check_number_of_devices
 from pyshardy.partition.local.preconditions import FLOWS, STAY, LocalChecks, check_no_inner_modules
 from pyshardy.partition.op_facts.record import (
     Conversion,

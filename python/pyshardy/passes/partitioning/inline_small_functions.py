@@ -31,8 +31,13 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.irtools.analyses import inserts, preserves
 from pyshardy.irtools.call_graph import CallGraph
-from pyshardy.irtools.functions import has_static_shape
-from pyshardy.irtools.inlining import MOST_OPERATIONS, can_be_inlined, has_at_most, must_stay
+from pyshardy.irtools.functions import (
+    MOST_OPERATIONS,
+    can_be_inlined,
+    has_at_most,
+    has_static_shape,
+    must_stay,
+)
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of
 from pyshardy.partition.partial.unreduced import origin_of
 from pyshardy.pipeline import register_pass

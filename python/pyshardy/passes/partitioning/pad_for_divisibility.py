@@ -41,8 +41,8 @@ from pyshardy.partition.op_facts.data_flow import (
     sources_of_call,
     sources_of_function,
 )
-from pyshardy.partition.op_facts.left_over import REMOVED_BY, is_left
 from pyshardy.partition.op_facts.record import record_of, rule_on_shards
+from pyshardy.partition.op_facts.trailing_resize import REMOVED_BY, is_left
 from pyshardy.partition.padding.collectives import COLLECTIVES, pad_collective
 from pyshardy.partition.padding.indices import clamp_indices
 from pyshardy.partition.padding.neutral import mask_operands

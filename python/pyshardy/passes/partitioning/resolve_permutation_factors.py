@@ -28,8 +28,7 @@ from pyshardy.partition.halo.form_lookup import exchanging_operations, form_of
 from pyshardy.partition.halo.profitability import axes_of_factors, factors_to_replicate
 from pyshardy.partition.halo.reshape import resolve_reshape
 from pyshardy.partition.halo.reshard import widen_reshard
-from pyshardy.partition.local.device_kind import are_replicas
-from pyshardy.partition.local.device_limit import check_number_of_devices
+from pyshardy.partition.local.device_kind import are_replicas, check_number_of_devices
 from pyshardy.partition.op_facts.trailing_resize import factors_in_place
 from pyshardy.partition.padding.replicated import replicate_dims_around
 from pyshardy.partition.partial.blocked_factors import blocked_factors

@@ -28,11 +28,11 @@ from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering import collectives as _collectives  # noqa: F401 (registers)
 from pyshardy.shard.lowering.builder import LOWERINGS, GridBuilder, check_static
 from pyshardy.shard.lowering.device_values import DeviceValues, Table
-from pyshardy.shard.lowering.integers import lower_integers
 from pyshardy.shard.lowering.messages import (
     MESSAGES,
     Message,
     flattened,
+    lower_integers,
     lower_messages,
     read_message,
 )

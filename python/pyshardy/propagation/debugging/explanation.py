@@ -17,13 +17,13 @@ the explanation with the basic strategy is
             factor i=8 [basic]
         step 0: result 0 of stablehlo.tanh (t.mlir:4:8) got "a", "b" from operand 0, ...
         argument 0 of @main (t.mlir:2:17), given in the program: <@m, [{"a"}, {"b"}]>
-      not sharded further:
-        "b" of operand 0 of stablehlo.add (t.mlir:5:8), along factor j=8: operand 1 is
-                closed in this dimension
+      not by "b": result 0 of stablehlo.tanh has it along factor j=8 of stablehlo.add (t.mlir:5:8),
+          but operand 1 is closed in this dimension
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,24 +33,24 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import (
     AxisRef,
     AxisTuple,
-    FactorType,
-    OpShardingRule,
     TensorSharding,
-    factor_name,
 )
+from mlir_sdy.model.text import quoted
 from mlir_sdy.values import OWN_SHARDING
 from pyshardy.display import MOST_ROWS, Displayed, DisplayedText, Table, counted
 from pyshardy.irtools.constants import defining_operation
 from pyshardy.irtools.named_values import NamedValues
 from pyshardy.propagation.debugging.axis_chains import Root, chain_of, dim_of, root_at, root_of
 from pyshardy.propagation.debugging.flows import AxisFlow
+from pyshardy.propagation.debugging.reason_texts import factor_text, sentence
+from pyshardy.propagation.debugging.reasons import ReasonFinder, ReasonKind
 from pyshardy.propagation.debugging.record import (
     PropagationStep,
     Record,
     RecordedTensor,
     position_text,
 )
-from pyshardy.propagation.debugging.refusals import Reason
+from pyshardy.propagation.debugging.refusals import RefusalReason
 from pyshardy.propagation.op_priority import NUM_PRIORITIES
 
 _MAX_STEPS = 50
@@ -157,7 +157,7 @@ class RefusedAxis:
     source_position: str
     target_dim: int
     factor: str
-    reason: Reason
+    reason: RefusalReason
     blocker: RecordedTensor | None
     blocker_position: str | None
 
@@ -170,15 +170,34 @@ class RefusedAxis:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class AbsentAxes:
+    """Axes that don't shard a tensor, for one reason.
+
+    Attributes:
+        axes: the names of the axes.
+        kind: the kind of the reason.
+        text: the reason, in which "it" is the axis.
+    """
+
+    axes: tuple[str, ...]
+    kind: ReasonKind
+    text: str
+
+    def __str__(self) -> str:
+        return f"not by {', '.join(map(quoted, self.axes))}: {self.text}"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation(DisplayedText):
-    """Origins of a tensor's axes, and the axes that it did not get; `str` and `repr` are a text.
+    """Origins of a tensor's axes, and why it has no others; `str` and `repr` are a text.
 
     Attributes:
         tensor: the tensor.
         sharding: its sharding after propagation.
         axes: the chain of steps of each axis.
-        refused: the axes that the tensor did not get, with reasons.
+        refused: the axes that other tensors of its operations have, and that it did not take.
+        absent: the axes of the mesh that don't shard it, with reasons.
         inserted: the operations inserted after propagation between the tensor and the value in
             question, the last one first.
     """
@@ -187,6 +206,7 @@ class Explanation(DisplayedText):
     sharding: TensorSharding | None
     axes: tuple[AxisExplanation, ...]
     refused: tuple[RefusedAxis, ...]
+    absent: tuple[AbsentAxes, ...] = ()
     inserted: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -198,28 +218,54 @@ class Explanation(DisplayedText):
             if each.is_cut:
                 chain.insert(_MAX_STEPS, "... (more steps)")
             lines.extend(f"    {link}" for link in chain)
-        if self.refused:
-            lines.append("  not sharded further:")
-            lines.extend(f"    {refused}" for refused in self.refused)
+        lines.extend(f"  {each}" for each in self.absent)
         return "\n".join(lines)
 
 
-def explain(record: Record, slot: int, inserted: tuple[str, ...] = ()) -> Explanation:
+def explain(finder: ReasonFinder, slot: int, inserted: tuple[str, ...] = ()) -> Explanation:
     """Explain how each axis came to a tensor, and why the remaining axes did not.
 
     Args:
-        record: the record of the propagation.
+        finder: finds the reasons.
         slot: the number of the tensor.
         inserted: see `Explanation`.
     """
+    record = finder.record
+    return Explanation(
+        record.tensor(slot),
+        record.engine.sharding(slot),
+        axes_of(record, slot),
+        refused_axes(record, slot),
+        absent_axes(finder, slot),
+        inserted,
+    )
+
+
+def axes_of(record: Record, slot: int) -> tuple[AxisExplanation, ...]:
+    """Return the chains of the axes that shard a tensor after propagation."""
     sharding = record.engine.sharding(slot)
-    axes = [
+    return tuple(
         _explain_axis(record, slot, dim, axis)
-        for dim, dim_sharding in enumerate(() if sharding is None else sharding.dim_shardings)
-        for axis in dim_sharding.axes
-    ]
-    refused = refused_axes(record, slot)
-    return Explanation(record.tensor(slot), sharding, tuple(axes), refused, inserted)
+        for dim, axes in enumerate(() if sharding is None else sharding.dim_axes)
+        for axis in axes
+    )
+
+
+def absent_axes(finder: ReasonFinder, slot: int) -> tuple[AbsentAxes, ...]:
+    """Return the axes of the mesh that don't shard a tensor, grouped by reason.
+
+    Args:
+        finder: finds the reasons.
+        slot: the number of the tensor.
+    """
+    if not finder.shape(slot):
+        return ()
+    groups: dict[tuple[ReasonKind, str], list[str]] = {}
+    for axis in finder.axes(slot):
+        reason = finder.reason(slot, axis)
+        if reason.kind is not ReasonKind.SHARDED:
+            groups.setdefault((reason.kind, sentence(finder, reason)), []).append(axis)
+    return tuple(AbsentAxes(tuple(axes), *key) for key, axes in groups.items())
 
 
 class Propagation(Record, Displayed):
@@ -243,7 +289,7 @@ class Propagation(Record, Displayed):
         ]
         return [Table("Steps", ("step", "operation", "location", "change"), rows, len(self))]
 
-    def explain(self, value: ir.Value | str) -> Explanation:
+    def explain(self, value: ir.Value | str, finder: ReasonFinder | None = None) -> Explanation:
         """Explain why a value is sharded as it is, and why not further.
 
             print(record.explain("params['w']"))
@@ -252,6 +298,7 @@ class Propagation(Record, Displayed):
             value: a value of the module, as it was when propagation started, or as later passes
                 created it; or a name of `pyshardy.values`. For the result of a reshard or a
                 collective, the explanation is that of the value before these operations.
+            finder: finds the reasons; by default those that propagation alone knows.
 
         Raises:
             UsageError: no value, or several ones, have the name.
@@ -260,7 +307,12 @@ class Propagation(Record, Displayed):
         named = isinstance(value, str)
         known = NamedValues(self.engine.program.module)[value] if named else value
         slot, inserted = self._found(known)
-        return explain(self, slot, inserted)
+        return explain(finder or self.reasons, slot, inserted)
+
+    @functools.cached_property
+    def reasons(self) -> ReasonFinder:
+        """The reasons of the shardings, as propagation left them."""
+        return ReasonFinder(self)
 
     def slot(self, value: ir.Value) -> int:
         """Return the number of the tensor that `explain` explains.
@@ -320,7 +372,7 @@ def gain_of(step: PropagationStep, flow: AxisFlow) -> Gain:
         position_text(flow.target, step.rule),
         None if flow.source is None else position_text(flow.source, step.rule),
         None if flow.source is None else _direction(flow.source, flow.target, num_operands),
-        _factor(step.rule, flow.factor),
+        factor_text(step.rule, flow.factor),
         step.run.strategy.__name__.removeprefix("propagate_"),
         priority if priority < NUM_PRIORITIES - 1 else None,
         step.run.user_priority,
@@ -359,83 +411,11 @@ def _refused(record: Record, slot: int) -> Iterator[RefusedAxis]:
             record.tensor(relation.tensors[refusal.source]),
             position_text(refusal.source, rule),
             dim_of(rule, refusal.target, refusal.factor),
-            _factor(rule, refusal.factor),
+            factor_text(rule, refusal.factor),
             refusal.reason,
             None if blocker is None else record.tensor(relation.tensors[blocker]),
             None if blocker is None else position_text(blocker, rule),
         )
-
-
-# --- Text -----------------------------------------------------------------------------------------
-
-
-def _factor(rule: OpShardingRule, factor: int) -> str:
-    """Return the text for a factor: its name and size, and its kind unless it is pass-through."""
-    kind = rule.factor_type(factor)
-    word = "" if kind is FactorType.PASS_THROUGH else f"{kind.name.lower().replace('_', '-')} "
-    return f"{word}factor {factor_name(factor)}={rule.factor_sizes[factor]}"
-
-
-# --- Advice --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """A change with which a tensor would take a refused axis.
-
-    Attributes:
-        tensor: the tensor to annotate; None if no annotation helps.
-        sharding: the sharding for the annotation; None if the existing one has to be edited.
-        what: the change, as an imperative clause.
-    """
-
-    tensor: RecordedTensor | None
-    sharding: TensorSharding | None
-    what: str
-
-    def __str__(self) -> str:
-        return self.what
-
-
-def advise(explanation: Explanation, refused: RefusedAxis) -> Advice:
-    """Return the change with which a tensor would take a refused axis.
-
-    | reason                                  | advice                                            |
-    |-----------------------------------------|---------------------------------------------------|
-    | the dimension is closed                 | open the dimension with `?`                       |
-    | the axis shards another dimension       | constrain the tensor to have the axis in this one |
-    | tensors disagree along the factor       | constrain the tensor to one of the shardings      |
-    | the axis is replicated, or unreduced    | remove it from that list                          |
-    | the axis does not divide the dimension  | use another size, or another axis                 |
-    | different meshes                        | use one mesh                                      |
-    | full axes only, or one direction only   | change the option, or the barrier                 |
-
-    Args:
-        explanation: the explanation of the tensor.
-        refused: one of its refused axes.
-    """
-    target, axis, dim = explanation.tensor, refused.axis, refused.target_dim
-    blocker = refused.blocker or target
-    wanted = None
-    if explanation.sharding is not None:
-        wanted = with_axis_on(explanation.sharding, axis, dim)
-    constrain = "" if wanted is None else f"constrain {target.description} to {wanted}"
-    match refused.reason:
-        case Reason.CLOSED:
-            return Advice(blocker, None, f"open the dimension of {blocker.description} with '?'")
-        case Reason.REPLICATED | Reason.UNREDUCED:
-            word = "replicated" if refused.reason is Reason.REPLICATED else "unreduced"
-            what = f"remove {axis} from {word}={{...}} of {blocker.description}"
-            return Advice(blocker, None, what)
-        case Reason.SIZE | Reason.OVERFLOW:
-            what = f"give {blocker.description} a size that {axis} divides, or use another axis"
-            return Advice(None, None, what)
-        case Reason.MESH:
-            return Advice(None, None, "shard all tensors of the operation on one mesh")
-        case Reason.PART_OF_AXIS:
-            return Advice(None, None, "propagate without 'conservative-propagation'")
-        case _:
-            return Advice(target, wanted, constrain or f"constrain {target.description}")
 
 
 def with_axis_on(sharding: TensorSharding, axis: AxisRef, dim: int) -> TensorSharding:

@@ -8,16 +8,22 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mlir_sdy import sdy
 from mlir_sdy.diagnostics import SourceLocation
-from mlir_sdy.host import identity, ir, location_of
+from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule, TensorSharding
-from mlir_sdy.values import get_sharding
+from mlir_sdy.op_classes import view_as
+from mlir_sdy.values import get_sharding, manual_axes
 from pyshardy.display import Displayed
+from pyshardy.irtools.named_values import name_at, result_names
+from pyshardy.irtools.scopes import named_in_scope, user_place
 from pyshardy.propagation.debugging.flows import AxisFlow, flows
 from pyshardy.propagation.debugging.refusals import Refusal, refusals, refusals_of_meshes
 from pyshardy.propagation.engine import Engine, Run, StepChange
 from pyshardy.propagation.groups import slots_in_groups
-from pyshardy.propagation.relation import Relation, RelationKind
+from pyshardy.propagation.program import NOWHERE
+from pyshardy.propagation.relation import Relation, RelationFamily, RelationKind
+from pyshardy.rules import TensorType
 
 _REPLACED = {
     "func.call": "sdy.named_computation",
@@ -33,13 +39,17 @@ class RecordedTensor:
 
     Attributes:
         slot: its number.
-        description: a description, such as `result 0 of stablehlo.add` or `argument 1 of @main`.
+        description: the name that the user gave it, such as `params['w']`; for other values the
+            operation and its scope, such as `dot_general in layers.3/mlp`. Without names and scopes
+            `argument 1 of @main` and `result 0 of stablehlo.add`.
         location: the source location of its definition, if the program has locations.
+        is_named: whether the description is a name that the user gave.
     """
 
     slot: int
     description: str
     location: SourceLocation | None
+    is_named: bool = False
 
     def __str__(self) -> str:
         where = "" if self.location is None else f" ({self.location})"
@@ -126,7 +136,10 @@ class Record:
         self._initial: list[int] = []
         self._locations: list[ir.Location] = []
         self._without_results: dict[int, int] = {}
+        self._manual_axes: dict[int, tuple[str, ...]] = {}
+        self._called: dict[int, str] = {}  # the functions that named computations were
         self._argument_locations: dict[int, list[ir.Location]] = {}
+        self._result_names: dict[int, list[str | None]] = {}
         self._groups: Mapping[int, Sequence[int]] = {}
         self._traces: dict[tuple[RelationKind, tuple[int, ...]], _Traced] = {}
         self._tensors: dict[int, RecordedTensor] = {}
@@ -150,14 +163,14 @@ class Record:
         return PropagationStep(
             number,
             self.engine.program.names[change.operation],
-            location_of(self._locations[change.operation]),
+            user_place(self._locations[change.operation]),
             change.run,
             change.kind.rule,
             tuple(map(self.tensor, change.relation.tensors)),
             before,
             after,
             moved,
-            refused,
+            tuple(each for each in refused if each.is_next),
         )
 
     # --- Observer -----------------------------------------------------------------------------
@@ -182,8 +195,17 @@ class Record:
             if not program.results[number]
         }
         for number in program.functions.values():
+            self._result_names[number] = result_names(program.operations[number])
             for block in list(program.operations[number].regions[0].blocks)[:1]:
                 self._argument_locations[number] = [each.location for each in block.arguments]
+        for number, name in enumerate(program.names):
+            if engine.is_erased[number]:
+                continue
+            if name == "sdy.manual_computation":
+                self._manual_axes[number] = manual_axes(program.operations[number])
+            elif name == "sdy.named_computation":
+                view = view_as(sdy.NamedComputationOp, program.operations[number])
+                self._called[number] = view.name.value
 
     # --- Data of explanations -----------------------------------------------------------------
 
@@ -226,22 +248,36 @@ class Record:
         name = program.names[maker]
         if name == "func.func":
             name = f"@{next(key for key, at in program.functions.items() if at == maker)}"
+        elif maker in self._called:
+            name = f"@{self._called[maker]}"
         if program.is_result_of_function(slot):
-            what = f"result {program.function_results[maker].index(slot)}"
+            index = program.function_results[maker].index(slot)
+            names = self._result_names.get(maker, [])
+            what = (names[index] if index < len(names) else None) or f"result {index} of {name}"
         elif slot in program.results[maker]:
-            what = f"result {program.results[maker].index(slot)}"
+            index = program.results[maker].index(slot)
+            scoped = named_in_scope(name, self._locations[maker])
+            what = f"result {index} of {scoped or name}"
+            if scoped and len(program.results[maker]) == 1:
+                what = scoped
         else:
             index = program.arguments[maker].index(slot)
-            what = f"argument {index}"
+            what = f"argument {index} of {name}"
+            if maker in self._called:
+                operand = self.tensor(program.slots[program.operands[maker][index]])
+                if operand.is_named:
+                    return replace(operand, slot=slot)
             if maker in self._argument_locations:
-                own = location_of(self._argument_locations[maker][index])
-                return RecordedTensor(slot, f"{what} of {name}", own or self._place(maker))
-        return RecordedTensor(slot, f"{what} of {name}", self._place(maker))
+                location = self._argument_locations[maker][index]
+                user_name = name_at(location)
+                place = user_place(location) or self._place(maker)
+                return RecordedTensor(slot, user_name or what, place, user_name is not None)
+        return RecordedTensor(slot, what, self._place(maker))
 
     def _place(self, number: int) -> SourceLocation | None:
         """Return the source location of an operation, found once."""
         if number not in self._places:
-            self._places[number] = location_of(self._locations[number])
+            self._places[number] = user_place(self._locations[number])
         return self._places[number]
 
     def result_place(self, slot: int) -> tuple[ir.Location, int] | None:
@@ -258,6 +294,21 @@ class Record:
             return None
         return self._locations[maker], program.results[maker].index(slot)
 
+    def inner_argument_place(self, slot: int) -> tuple[ir.Location, int] | None:
+        """Return the location of the operation whose body has a tensor as argument, and the index.
+
+        None for other tensors, and for an argument of a function.
+        """
+        program = self.engine.program
+        maker = program.makers[slot]
+        edge = program.edges.get(maker)
+        if edge is not None:
+            return self.inner_argument_place(edge.owner)
+        if maker < 0 or program.names[maker] == "func.func":
+            return None
+        arguments = program.arguments.get(maker, ())
+        return (self._locations[maker], arguments.index(slot)) if slot in arguments else None
+
     @property
     def changes(self) -> Sequence[StepChange]:
         """Return the changes of all steps, in order."""
@@ -270,6 +321,38 @@ class Record:
     def operation(self, number: int) -> tuple[str, SourceLocation | None]:
         """Return the name of the operation of a number, and its source location if there is one."""
         return self.engine.program.names[number], self._place(number)
+
+    @property
+    def groups(self) -> Mapping[int, Sequence[int]]:
+        """The other members of the sharding group by member."""
+        return self._groups
+
+    def final_kind(self, family: RelationFamily) -> RelationKind | None:
+        """Return the kind of a family's relations in the last run; None if nothing flows."""
+        run = self.engine.last_run
+        return None if run is None else self.engine.kind_of(family, run.strategy)
+
+    def manual_axes(self, number: int) -> tuple[str, ...]:
+        """Return the manual axes of an operation; none if it isn't a manual computation."""
+        return self._manual_axes.get(number, ())
+
+    def tensor_type(self, slot: int) -> TensorType | None:
+        """Return the type of a tensor; None if it isn't a ranked one."""
+        program = self.engine.program
+        if slot == NOWHERE:
+            return None
+        if program.is_result_of_function(slot):
+            function = program.makers[slot]
+            returned = program.returned(function)
+            index = program.function_results[function].index(slot)
+            return program.tensor_type(returned[index]) if index < len(returned) else None
+        return program.tensor_type(slot)
+
+    def scoped_name(self, number: int) -> str | None:
+        """Return the name of an operation with its scope; None if it has none."""
+        if number in self._called:
+            return f"the call of @{self._called[number]}"
+        return named_in_scope(self.engine.program.names[number], self._locations[number])
 
     def members(self, slot: int) -> Sequence[int]:
         """Return the other members of the sharding group of a tensor."""
@@ -284,22 +367,29 @@ class Record:
         change = self._changes[number]
         return self._trace(change.kind, change.state)[2]
 
-    def still_refused(self, slot: int) -> list[tuple[int, Refusal, Relation]]:
-        """Yield the refused axes of a tensor in the final state, with operations and relations."""
+    def still_refused(
+        self, slot: int, *, every: bool = False
+    ) -> list[tuple[int, Refusal, Relation]]:
+        """Return the refused axes of a tensor in the final state, with operations and relations.
+
+        Args:
+            slot: the tensor.
+            every: whether axes that wouldn't come next are among them; see `Refusal.is_next`.
+        """
         engine = self.engine
         found: list[tuple[int, Refusal, Relation]] = []
         for operation in self._operations_by_slot.get(slot, []):
             relation = engine.relations[operation]
-            if relation is None or engine.last_run is None:
+            if relation is None or engine.is_erased[operation]:
                 continue
-            kind = engine.kind(relation, engine.last_run.strategy)
+            kind = self.final_kind(relation.family)
             if kind is None:
                 continue
             state = tuple(engine.state[tensor] for tensor in relation.tensors)
             found.extend(
                 (operation, refusal, relation)
                 for refusal in self._trace(kind, state)[3]
-                if relation.tensors[refusal.target] == slot
+                if relation.tensors[refusal.target] == slot and (every or refusal.is_next)
             )
         return found
 

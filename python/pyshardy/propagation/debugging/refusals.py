@@ -23,7 +23,7 @@ from pyshardy.propagation.projection import ShardingProjection, TensorProjection
 from pyshardy.propagation.relation import RelationKind
 
 
-class Reason(enum.Enum):
+class RefusalReason(enum.Enum):
     """Reason of a refusal. The value is a predicate about the blocker, or a sentence."""
 
     DIRECTION = "axes may not propagate in this direction along the factor"
@@ -53,14 +53,17 @@ class Refusal:
         target: the tensor that does not get it.
         reason: the reason.
         blocker: the tensor that causes the refusal; None if no single tensor does.
+        is_next: whether it is the axis that would come next, if the blocker didn't refuse it; not
+            one behind it, or one of a tensor with fewer axes along the factor.
     """
 
     factor: int
     axis: AxisRef
     source: int
     target: int
-    reason: Reason
+    reason: RefusalReason
     blocker: int | None = None
+    is_next: bool = True
 
 
 def refusals(
@@ -70,7 +73,10 @@ def refusals(
     updated: set[int],
     mesh: Mesh,
 ) -> Iterator[Refusal]:
-    """Yield the refusals of a step: for each tensor and factor one axis that another tensor has.
+    """Yield the refusals of a step: for each tensor and factor the axes that other tensors have.
+
+    The first one of each tensor and factor is the next axis of the tensor with most axes along the
+    factor. The others follow it.
 
     Args:
         kind: the kind of the operation's relation in this run.
@@ -89,8 +95,11 @@ def refusals(
             wanted, has = before.tensors[source].axes(factor), tensor.axes(factor)
             if target not in updated and has != before.tensors[target].axes(factor):
                 axis = has[len(before.tensors[target].axes(factor)) :][:1] or has[-1:]
-                yield Refusal(factor, axis[0], source, target, Reason.NOT_EXPRESSIBLE, target)
+                yield Refusal(
+                    factor, axis[0], source, target, RefusalReason.NOT_EXPRESSIBLE, target
+                )
                 continue
+            first: Refusal | None = None
             shared = common_prefix(has, wanted)
             if shared != wanted:
                 # It may end with a sub-axis of the axis in question.
@@ -98,7 +107,18 @@ def refusals(
                 shared = shared if ends_with_full_axis else shared[:-1]
                 axis = wanted[len(shared)]
                 reason, blocker = judge.verdict(factor, axis, shared, source, target)
-                yield Refusal(factor, axis, source, target, reason, blocker)
+                first = Refusal(factor, axis, source, target, reason, blocker)
+                yield first
+            known = [*has] if first is None else [*has, first.axis]
+            for other in (source, *range(len(before.tensors))):
+                for axis in () if other == target else before.tensors[other].axes(factor):
+                    if any(each.overlaps(axis) for each in known):
+                        continue
+                    known.append(axis)
+                    reason, blocker = RefusalReason.CONFLICT, target if has else source
+                    if first is not None and other == source:  # it comes after the first one
+                        reason, blocker = first.reason, first.blocker
+                    yield Refusal(factor, axis, other, target, reason, blocker, is_next=False)
 
 
 def refusals_of_meshes(
@@ -113,7 +133,7 @@ def refusals_of_meshes(
     for target, mapping in enumerate(rule.mappings):
         for source, factor, axis in _leading_axes(rule, shardings):
             if source != target and mapping.contains_factor(factor):
-                yield Refusal(factor, axis, source, target, Reason.MESH)
+                yield Refusal(factor, axis, source, target, RefusalReason.MESH)
                 break
 
 
@@ -164,26 +184,26 @@ class _Judge:
 
     def verdict(
         self, factor: int, axis: AxisRef, shared: AxisTuple, source: int, target: int
-    ) -> tuple[Reason, int | None]:
+    ) -> tuple[RefusalReason, int | None]:
         if not self._may_flow(factor, source):
-            return Reason.DIRECTION, None
+            return RefusalReason.DIRECTION, None
         wanted = (*shared, axis)
         for position in (target, *range(len(self.before.tensors))):
             axes = self.before.tensors[position].axes(factor)
             is_compatible = axes[: len(wanted)] == wanted or wanted[: len(axes)] == axes
             if not is_compatible and not is_strict_prefix(axes, wanted):
-                return Reason.CONFLICT, position
+                return RefusalReason.CONFLICT, position
         reason = self._objection(factor, axis, shared, target)
         if reason is not None:
             return reason, target
         if self.kind.conservative and axis.sub_axis_info is not None:
-            return Reason.PART_OF_AXIS, None
+            return RefusalReason.PART_OF_AXIS, None
         is_basic = self.kind.strategy is propagate_basic
         for position in self._others_with_a_say(target, is_basic):
             reason = self._objection(factor, axis, shared, position)
             if reason is not None:
-                return (reason if is_basic else Reason.ELSEWHERE), position
-        return Reason.CONFLICT, None
+                return (reason if is_basic else RefusalReason.ELSEWHERE), position
+        return RefusalReason.CONFLICT, None
 
     def _others_with_a_say(self, target: int, is_basic: bool) -> range:
         count, num_operands = len(self.before.tensors), self.before.num_operands
@@ -200,11 +220,11 @@ class _Judge:
 
     def _objection(
         self, factor: int, axis: AxisRef, shared: AxisTuple, position: int
-    ) -> Reason | None:
+    ) -> RefusalReason | None:
         """Return the reason why a tensor can't take the axis; None if it can."""
         tensor = self.after.tensors[position]
         if without_other_factors(tensor, factor, axis) != axis:
-            return Reason.IN_USE
+            return RefusalReason.IN_USE
         if factor not in tensor.factors or axis in tensor.axes(factor):
             return None
         size = self.kind.rule.factor_sizes[factor]
@@ -212,11 +232,11 @@ class _Judge:
         return None if fitting == axis else _own_reason(tensor, factor, axis)
 
 
-def _own_reason(tensor: TensorProjection, factor: int, axis: AxisRef) -> Reason:
+def _own_reason(tensor: TensorProjection, factor: int, axis: AxisRef) -> RefusalReason:
     if prefix_without_overlap(axis, tensor.replicated_axes) != axis:
-        return Reason.REPLICATED
+        return RefusalReason.REPLICATED
     if prefix_without_overlap(axis, tensor.unreduced_axes) != axis:
-        return Reason.UNREDUCED
+        return RefusalReason.UNREDUCED
     if tensor.factors[factor].overflow_axes:
-        return Reason.OVERFLOW
-    return Reason.CLOSED if tensor.factors[factor].is_closed else Reason.SIZE
+        return RefusalReason.OVERFLOW
+    return RefusalReason.CLOSED if tensor.factors[factor].is_closed else RefusalReason.SIZE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Matrix decompositions and solvers, for any number of batch dimensions."""
+"""Matrix decompositions and solvers, and Fourier transforms, in any number of batches."""
 
 from __future__ import annotations
 
@@ -92,3 +92,26 @@ def householder_product_rule(_: OperationSignature) -> RuleNotation:
         // ([i, j, k], [i, l])->([i, j, k]) {i=4, j=5, k=3, l=3} need_replication={j, k, l}
     """
     return rule("... m n, ... k -> ... m n", need_replication="m n k")
+
+
+# --- Fourier transforms ---------------------------------------------------------------------------
+
+
+@sharding_rule("stablehlo.fft", reads=("fft_length",))
+def fft_rule(op: OperationSignature) -> OpShardingRule:
+    """The transformed dimensions, the last ones, need replication.
+
+    The last one is blocked if its size changes, as in transforms of real numbers.
+
+    Example:
+        stablehlo.fft %a, type = RFFT, length = [6] : (tensor<4x6xf32>) -> tensor<4x4xcomplex<f32>>
+        // ([i, j])->([i, j]) {i=4, j=6} need_replication={j} blocked_propagation={j}
+    """
+    shape = op.operand_shape()
+    first = len(shape) - len(op.integers("fft_length"))
+    last = len(shape) - 1
+    builder = RuleBuilder(op).pointwise(shape[:first])
+    for dim in range(first, len(shape)):
+        changes = dim == last and shape[dim] != op.result_shape()[dim]
+        builder.point_factor(dim, shape[dim], NEED_REPLICATION, blocked=changes)
+    return builder.build()

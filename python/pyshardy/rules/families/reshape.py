@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reshapes: the common factors of the dimensions before and after."""
+"""Operations that rearrange elements: reshapes, permutations, concatenation; and their sizes."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
+from pyshardy.irtools.constants import behind_slice
 from pyshardy.rules.builder import NEED_REPLICATION, PASS_THROUGH, PERMUTATION, RuleBuilder
 from pyshardy.rules.registry import sharding_rule
 from pyshardy.rules.signature import OperationSignature
@@ -160,3 +162,112 @@ class _Side:
             return distance
         common = math.gcd(self.left, other.left)
         return self.left // common if self.left > common else self.left
+
+
+# --- Permutations ---------------------------------------------------------------------------------
+
+
+@sharding_rule("stablehlo.transpose", reads=("permutation",))
+def transpose_rule(op: OperationSignature) -> OpShardingRule:
+    """Dimensions are permuted.
+
+    Example:
+        stablehlo.transpose %a, dims = [2, 0, 1] : (tensor<2x3x5xf32>) -> tensor<5x2x3xf32>
+        // ([j, k, i])->([i, j, k]) {i=5, j=2, k=3}
+    """
+    builder = RuleBuilder(op)
+    for result_dim, operand_dim in enumerate(op.integers("permutation")):
+        builder.factor(op.operand_shape()[operand_dim], (operand_dim,), (result_dim,))
+    return builder.build()
+
+
+@sharding_rule("stablehlo.reverse", reads=("dimensions",))
+def reverse_rule(op: OperationSignature) -> OpShardingRule:
+    """Shards are permuted along reversed dimensions.
+
+    Example:
+        stablehlo.reverse %a, dims = [1] : tensor<4x6xf32>
+        // ([i, j])->([i, j]) {i=4, j=6} permutation={j}
+    """
+    reversed_dims = op.integers("dimensions")
+    builder = RuleBuilder(op)
+    for dim, size in enumerate(op.result_shape()):
+        builder.point_factor(dim, size, PERMUTATION if dim in reversed_dims else PASS_THROUGH)
+    return builder.build()
+
+
+# --- Concatenation --------------------------------------------------------------------------------
+
+
+def _rearranges_slices(operation: ir.Operation) -> bool:
+    """Whether a concatenation rearranges parts of tensors.
+
+    1. All operands are slices, or
+    2. all are slices of one tensor or, except for at least one slice, the tensor itself.
+    """
+    found = [behind_slice(operand) for operand in operation.operands]
+    if all(is_slice for _, is_slice in found):
+        return True
+    source = found[0][0]
+    return any(is_slice for _, is_slice in found) and all(value == source for value, _ in found)
+
+
+@sharding_rule("stablehlo.concatenate", reads=("dimension",), observes=_rearranges_slices)
+def concatenate_rule(op: OperationSignature) -> OpShardingRule:
+    """The concatenated dimension has one factor in all operands and in the result.
+
+    It is a permutation factor if slices are rearranged, since shards exchange elements; otherwise
+    it needs replication.
+
+    Example:
+        stablehlo.concatenate %a, %b, dim = 1
+            : (tensor<4x6xf32>, tensor<4x2xf32>) -> tensor<4x8xf32>
+        // ([i, j], [i, j])->([i, j]) {i=4, j=8} need_replication={j}
+        // conservative: ([i, j], [i, k])->([i, l]) {i=4, j=1, k=1, l=1}
+    """
+    concatenated = op.integer("dimension")
+    builder = RuleBuilder(op)
+    for dim, size in enumerate(op.result_shape()):
+        if dim != concatenated:
+            builder.point_factor(dim, size, PASS_THROUGH)
+        elif not op.conservative:
+            builder.point_factor(dim, size, PERMUTATION if op.observed else NEED_REPLICATION)
+    return builder.build()
+
+
+# --- Sizes and positions along one dimension ------------------------------------------------------
+
+
+@sharding_rule(
+    "stablehlo.get_dimension_size",
+    "stablehlo.set_dimension_size",
+    reads=("dimension",),
+    beyond_shardy=True,
+)
+def dimension_size_rule(op: OperationSignature) -> OpShardingRule:
+    """The dimension whose size is read or set needs replication.
+
+    Example:
+        stablehlo.get_dimension_size %a, dim = 1 : (tensor<4x6xf32>) -> tensor<i32>
+        // ([i, j])->([]) {i=4, j=6} need_replication={j}
+    """
+    builder = RuleBuilder(op)
+    for dim, size in enumerate(op.operand_shape()):
+        kind = NEED_REPLICATION if dim == op.integer("dimension") else PASS_THROUGH
+        builder.point_factor(dim, size, kind)
+    return builder.build()
+
+
+@sharding_rule("stablehlo.dynamic_iota", reads=("iota_dimension",), beyond_shardy=True)
+def dynamic_iota_rule(op: OperationSignature) -> OpShardingRule:
+    """The counted dimension needs replication; all devices need the shape.
+
+    Example:
+        stablehlo.dynamic_iota %a, dim = 1 : (tensor<2xi32>) -> tensor<4x6xi32>
+        // ([k])->([i, j]) {i=4, j=6, k=2} need_replication={j, k}
+    """
+    builder = RuleBuilder(op)
+    for dim, size in enumerate(op.result_shape()):
+        kind = NEED_REPLICATION if dim == op.integer("iota_dimension") else PASS_THROUGH
+        builder.factor(size, (), (dim,), kind)
+    return builder.replicated_operands(0).build()

@@ -8,5 +8,4 @@
 | `device_values` | integers that depend on the device only                                  |
 | `collectives`   | collectives of groups, also those with a root, and halo exchange         |
 | `messages`      | pairs of sends and receives, also in branches on device indices          |
-| `integers`      | the lowering of integers that depend on the device                       |
 """

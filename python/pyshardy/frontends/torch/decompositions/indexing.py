@@ -19,16 +19,6 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     return torch.index_select(self, dim, index.reshape(-1))
 
 
-@decomposition("aten.masked_scatter")
-def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """Replace the elements where a mask is true by those of a tensor, in order."""
-    shape = torch.broadcast_shapes(self.shape, mask.shape)
-    flags = mask.expand(shape).reshape(-1)
-    position = torch.clamp(torch.cumsum(flags.long(), 0) - 1, 0, source.numel() - 1)
-    values = torch.index_select(source.reshape(-1), 0, position)
-    return torch.where(flags, values, self.expand(shape).reshape(-1)).reshape(shape)
-
-
 @decomposition("aten.as_strided", "aten.as_strided_copy")
 def as_strided(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None

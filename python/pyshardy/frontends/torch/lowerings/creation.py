@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tensors that are filled with a number, ranges, and operations that change shapes."""
+"""Tensors that are filled with a number, and ranges; padding."""
 
 from __future__ import annotations
 
@@ -23,46 +23,21 @@ def full_like(build: LoweringBuilder, value: ir.Value, *numbers: Any, **options:
     return build.filled(build.result_types[0], options.get("fill_value", numbers[-1]))
 
 
-@lowering("aten.ones", "aten.new_ones", "aten.ones_like")
-def ones(build: LoweringBuilder, *_: Any, **options: Any) -> ir.Value:
-    """Fill a tensor with ones."""
-    return build.filled(build.result_types[0], 1)
-
-
 @lowering("aten.zeros", "aten.new_zeros", "aten.zeros_like")
 def zeros(build: LoweringBuilder, *_: Any, **options: Any) -> ir.Value:
     """Fill a tensor with zeros."""
     return build.filled(build.result_types[0], 0)
 
 
-@lowering("aten.arange.default")
-def arange(build: LoweringBuilder, end: float, **options: Any) -> ir.Value:
-    """Return the numbers from 0 to a bound."""
-    return _range(build, 0, 1)
-
-
-@lowering("aten.arange.start")
-def arange_from(build: LoweringBuilder, start: float, end: float, **options: Any) -> ir.Value:
-    """Return the numbers between bounds."""
-    return _range(build, start, 1)
-
-
 @lowering("aten.arange.start_step")
-def arange_by(
+def arange(
     build: LoweringBuilder, start: float, end: float, step: float = 1, **options: Any
 ) -> ir.Value:
     """Return the numbers between bounds at a distance."""
-    return _range(build, start, step)
-
-
-def _range(build: LoweringBuilder, start: float, step: float) -> ir.Value:
-    """Return `start + step * i` for each position `i`."""
     result = build.result_types[0]
     if isinstance(element_type_of(result), ir.IntegerType):
         start, step = int(start), int(step)
-    value = (
-        build.scaled(build.iota(result, 0), step) if shape_of(result) else build.filled(result, 0)
-    )
+    value = build.scaled(build.iota(result, 0), step)
     return value if start == 0 else build.binary("add", value, build.filled(result, start))
 
 
@@ -77,43 +52,6 @@ def _range(build: LoweringBuilder, start: float, step: float) -> ir.Value:
 def empty(build: LoweringBuilder, *_: Any, **__: Any) -> ir.Value:
     """Make a tensor of zeros."""
     return build.filled(build.result_types[0], 0)
-
-
-@lowering("aten.flatten.using_ints", "aten.unflatten.int")
-def reshape(build: LoweringBuilder, value: ir.Value, *_: Any) -> ir.Value:
-    """Merge or split dimensions."""
-    return build.reshape(value, shape_of(build.result_types[0]))
-
-
-@lowering("aten.chunk", "aten.split", "aten.split_with_sizes")
-def split(
-    build: LoweringBuilder, value: ir.Value, sizes: int | Sequence[int], dim: int = 0
-) -> list[ir.Value]:
-    """Return the parts along a dimension."""
-    dim %= len(shape_of(value.type))
-    start = 0
-    results: list[ir.Value] = []
-    for result in build.result_types:
-        size = shape_of(result)[dim]
-        results.append(build.slice_dim(value, dim, start, size))
-        start += size
-    return results
-
-
-def _is_constant(value: Any, amounts: Any, mode: str = "constant", *_: Any, **__: Any) -> bool:
-    return mode == "constant"
-
-
-@lowering("aten.pad", applies=_is_constant)
-def pad(
-    build: LoweringBuilder,
-    value: ir.Value,
-    amounts: Sequence[int],
-    mode: str = "constant",
-    number: complex | None = None,
-) -> ir.Value:
-    """Extend or, for negative amounts, cut the last dimensions."""
-    return constant_pad_nd(build, value, amounts, number or 0)
 
 
 @lowering("aten.constant_pad_nd")

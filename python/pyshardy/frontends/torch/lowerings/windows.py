@@ -65,35 +65,9 @@ def convolution(
         result = _inputs(build, value, weight, shape[2:], window)
     else:
         result = _outputs(build, value, weight, shape[2:], window)
-    return _with_bias(build, result, bias)
-
-
-@lowering("aten.conv1d.default", "aten.conv2d.default", "aten.conv3d.default")
-def plain_convolution(
-    build: LoweringBuilder,
-    value: ir.Value,
-    weight: ir.Value,
-    bias: ir.Value | None = None,
-    stride: Sequence[int] = (1,),
-    padding: Sequence[int] = (0,),
-    dilation: Sequence[int] = (1,),
-    groups: int = 1,
-) -> ir.Value:
-    """Convolve; the batch dimension may be missing."""
-    result, given = (shape_of(each) for each in (build.result_types[0], value.type))
-    count = len(shape_of(weight.type)) - 2
-    window = _Convolution.of(count, stride, padding, dilation, groups=groups)
-    if len(given) < count + 2:
-        value = build.reshape(value, [1, *given])
-    output = _with_bias(build, _outputs(build, value, weight, result[-count:], window), bias)
-    return output if len(given) == count + 2 else build.reshape(output, result)
-
-
-def _with_bias(build: LoweringBuilder, value: ir.Value, bias: ir.Value | None) -> ir.Value:
-    """Add a bias to the features."""
     if bias is None:
-        return value
-    return build.binary("add", value, build.broadcast_in_dim(bias, shape_of(value.type), [1]))
+        return result
+    return build.binary("add", result, build.broadcast_in_dim(bias, shape, [1]))
 
 
 @lowering("aten.convolution_backward")

@@ -7,8 +7,4 @@
 | `forward`    | the model with its loss, exported                                 |
 | `step`       | the graph of forward, backward and optimizer                      |
 | `optimizers` | optimizers as functions: their state, and their step              |
-| `randomness` | random operations as functions of a seed                          |
-| `scopes`     | source locations and scopes of the backward pass and the optimizer |
-| `layout`     | shardings of the optimizer's state                                |
-| `traced`     | the traced step: its arguments, results and state                 |
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A model with its loss, exported as one graph, and the scopes of its operations.
 
-The scopes have the form of JAX, so that reports separate the passes (see `explain.page.scopes`):
+The scopes have the form of JAX, so that reports separate the passes (see `irtools.scopes`):
 
 | pass      | scope of the operations of `blocks.0.up` |
 |-----------|------------------------------------------|

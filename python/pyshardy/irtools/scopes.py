@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The scopes and places of operations, as frameworks write them into locations.
+
+JAX writes paths such as `jit(step)/transpose(jvp(layer_3))/attention/dot_general`:
+
+| part                    | meaning                                                    |
+|-------------------------|------------------------------------------------------------|
+| `jit(step)` at first    | the program, which is no scope                             |
+| `transpose(jvp(...))`   | the backward pass, as the outermost scope `backward`       |
+| `jvp(...)`              | the forward pass, as the outermost scope `forward`         |
+| `vmap(...)`, `jit(...)` | the scope in parentheses                                   |
+| the last one            | the operation; of a call in a derivative, as               |
+|                         | `jvp(jit(norm))`, the pass                                 |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mlir_sdy.diagnostics import SourceLocation
+from mlir_sdy.host import inner_locations, ir, location_of
+
+FORWARD, BACKWARD = "forward", "backward"
+
+_DERIVATIVES = ("transpose", "jvp")
+
+_FRAMEWORK = re.compile(
+    r"(site-packages|dist-packages)/(torch|jax|jaxlib|flax|equinox|haiku|optax|pyshardy)/"
+)
+
+_CALL = re.compile(r"([\w.<>-]+)\((.*)\)")
+
+
+def scopes_of(location: ir.Location) -> tuple[str, ...]:
+    """Return the scopes of a location, outer ones first."""
+    path = path_of(location)
+    return () if path is None else scopes_of_path(path)
+
+
+def scopes_of_path(path: str) -> tuple[str, ...]:
+    """Return the scopes in a path.
+
+    Of `jit(step)/transpose(jvp(layer_3))/attention/dot_general` these are `backward`, `layer_3` and
+    `attention`.
+    """
+    parts = _split(path)
+    first = _CALL.fullmatch(parts[0]) if len(parts) > 1 else None
+    if first is not None and first[1] not in _DERIVATIVES:
+        parts = parts[1:]
+    direction, scopes = None, list[str]()
+    for number, part in enumerate(parts, 1):
+        inner = part
+        while (call := _CALL.fullmatch(inner)) is not None:
+            if call[1] == "transpose":
+                direction = BACKWARD
+            elif call[1] == "jvp":
+                direction = direction or FORWARD
+            inner = call[2]
+        if number < len(parts):
+            scopes += [each for each in _split(inner) if each]
+    return tuple(scopes if direction is None else [direction, *scopes])
+
+
+def scope_names(path: str) -> list[str]:
+    """Return the names of the scopes of a path, as contracts match them.
+
+    Those of forward and backward passes are also there without the pass: of
+    `transpose(jvp(layer_3))/mlp/dot_general` they are `backward/layer_3/mlp` and `layer_3/mlp`.
+    """
+    scopes = scopes_of_path(path)
+    alternatives = [scopes, scopes[1:]] if scopes[:1] in ((FORWARD,), (BACKWARD,)) else [scopes]
+    return ["/".join(each) for each in alternatives if each]
+
+
+def named_in_scope(name: str, location: ir.Location) -> str | None:
+    """Return the name of an operation with its scope; None if it has none.
+
+    Of a `stablehlo.dot_general` at `jit(step)/jvp(layers.3)/mlp/dot_general` it is
+    `dot_general in forward/layers.3/mlp`.
+    """
+    path = path_of(location)
+    scopes = () if path is None else scopes_of_path(path)
+    return f"{name.rpartition('.')[2]} in {'/'.join(scopes)}" if scopes else None
+
+
+def user_place(location: ir.Location) -> SourceLocation | None:
+    """Return the first place in a location that isn't in a framework; None if all are.
+
+    Files of pyshardy and of installed frameworks say nothing about the user's program; the scope of
+    an operation there does.
+    """
+    name, inner = inner_locations(location)
+    if name is None and not inner:
+        place = location_of(location)
+        return None if place is None or _FRAMEWORK.search(place.filename) else place
+    return next(filter(None, map(user_place, inner)), None)
+
+
+def path_of(location: ir.Location) -> str | None:
+    """Return the path in a location; None if it has none."""
+    return next((name for name in _names(location) if "/" in name), None)
+
+
+def _split(path: str) -> list[str]:
+    """Split a path at the slashes that are not in parentheses."""
+    parts, depth, part = list[str](), 0, ""
+    for character in path:
+        if character == "/" and depth == 0:
+            parts.append(part)
+            part = ""
+            continue
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        part += character
+    return [*parts, part]
+
+
+def _names(location: ir.Location) -> Iterator[str]:
+    name, inner = inner_locations(location)
+    if name is not None:
+        yield name
+    for each in inner:
+        yield from _names(each)
