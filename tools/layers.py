@@ -83,7 +83,7 @@ BUDGETS = {
     "irtools": 4_500,
     "local_program": 1_400,
     "lsp": 1_500,
-    "partition": 16_400,
+    "partition": 16_350,
     "passes": 13_650,
     "pipeline": 2_400,
     "pipelines": 800,

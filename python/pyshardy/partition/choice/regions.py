@@ -32,6 +32,8 @@ from pyshardy.rules import ShardingRuleLookup
 
 _ALL_REDUCE = "sdy.all_reduce"
 _MOST_STEPS = 32
+_MOST_IN_PART = 256
+"""The operations of a region above which parts of it aren't tried, since that takes long."""
 
 Keyed = tuple[int, ir.Operation]
 """An operation after the identity of its first result; an all-reduce after that of its operand."""
@@ -204,8 +206,7 @@ class Regions:
         self._meshes = meshes
         self._rules = rules
         self._may_contain = may_contain
-        self.sent: set[int] = set()
-        """The identities of values that devices can't compute by themselves, as far as known."""
+        self.sent: set[int] = set()  # as in `is_made_by_each_device`
         self._known: dict[tuple[int, str | Mesh], RegionOperation | None] = {}
         self._tensors: dict[tuple[int, str | Mesh], _Tensor | None] = {}
         # By types, as layers repeat; addresses are valid as long as the context.
@@ -285,7 +286,8 @@ class Regions:
                         following += self._definition(value, key)
                         waiting += self._users(value, key) if with_users else ()
             waiting = following
-            if region.members and (step.bit_count() == 1 or not waiting):
+            is_part = step.bit_count() == 1 and len(region.members) <= _MOST_IN_PART
+            if region.members and (is_part or step == _MOST_STEPS or not waiting):
                 yield region
 
     def _users(self, value: ir.Value, key: int) -> list[Keyed]:
