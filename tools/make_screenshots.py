@@ -55,16 +55,14 @@ def collective(page: Page) -> None:
 def replay(page: Page) -> None:
     """Replay a third of the steps: some values have only one of their two axes, or none."""
     find(page, "dot_general 16x4x32x32")
-    page.locator("#canvas .node", has_text="compare").click()
     steps = int(page.locator("#step").get_attribute("max") or 0)
     page.locator("#step").fill(str(steps // 3))
 
 
 def llama(page: Page) -> None:
-    """List the collectives by bytes, and open the forward pass, in which the layers are equal."""
+    """List the collectives by bytes, and select the forward pass, in which the layers are equal."""
     page.click("#tab-collectives")
-    page.get_by_role("button", name="forward").first.click()
-    page.get_by_role("button", name="Fit").click()
+    find(page, "forward")
 
 
 def write_report(folder: Path) -> Path:

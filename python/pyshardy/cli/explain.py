@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from mlir_sdy.diagnostics import UsageError, emit, error
 from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, ScheduleFlag, argument, flag
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from mlir_sdy.diagnostics import Diagnostic
     from mlir_sdy.host import ir
     from pyshardy.cli.explain_ahead import ReportAhead
+    from pyshardy.explain.forms import Form
     from pyshardy.explain.program import ExplainedProgram
     from pyshardy.explain.what_if import WhatIf
     from pyshardy.propagation.debugging.explanation import Propagation
@@ -64,6 +65,12 @@ class ExplainFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
         False,
         "list the largest replicated values, with reasons and the bytes that sharding them would "
         "save",
+    )
+    form: str = flag(
+        "sdy",
+        "form of shardings in explanations: sdy's own, JAX's P('data', None), or PyTorch's "
+        "placements (default: %(default)s)",
+        choices=("sdy", "jax", "dtensor"),
     )
     collectives: bool = flag(False, "explain each collective in detail")
     hardware: str = flag(
@@ -161,6 +168,7 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
         starts_report = arguments.html and not arguments.diff
         on_propagated = ahead.on_propagated if starts_report else None
         explained = _explained(module, title, arguments, on_propagated)
+    explained = replace(explained, form=cast("Form", arguments.form))
     with activity("partitioning by XLA") if arguments.against_xla else nullcontext():
         xla = against_xla(annotated, explained.program) if arguments.against_xla else None
     explanations = {
@@ -210,7 +218,11 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
     difference = None if other is None else compare(explained.program, other.program, hardware)
     cost = explained.cost
     if arguments.json:
-        answers = {"values": explanations, "cost": cost, "difference": difference}
+        answers: dict[str, object] = {
+            "values": explanations,
+            "cost": cost,
+            "difference": difference,
+        }
         if arguments.replicated:
             answers["replicated"] = tuple(explained.replicated(_NUM_VALUES))
         _print_json(explained, answers if xla is None else {**answers, "against_xla": xla.kinds})

@@ -6,6 +6,7 @@
 | propagates                   |                                                           |
 | partitions                   | verifies the propagated program, reads it, and packs it   |
 | finds reasons of collectives | estimates costs, and packs them for the report            |
+|                              | finds reasons of values, and packs them                   |
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pyshardy.explain.page.costs import costs_of
 from pyshardy.explain.page.gather import plan_data
 from pyshardy.explain.page.pack import packed
 from pyshardy.explain.page.program_part import program_data
+from pyshardy.explain.page.reasons import reasons_of
 from pyshardy.explain.page.render import PackedSections, render_page, render_sections
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.processes.fork import ForkedText
@@ -46,6 +48,7 @@ class ReportAhead:
         self._num_processors = num_processors or _usable_processors()
         self._program: ForkedText | None = None
         self._costs: ForkedText | None = None
+        self._reasons: ForkedText | None = None
 
     def __enter__(self) -> ReportAhead:
         return self
@@ -56,7 +59,7 @@ class ReportAhead:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for each in (self._program, self._costs):
+        for each in (self._program, self._costs, self._reasons):
             if each is not None:
                 each.cancel()
 
@@ -83,11 +86,14 @@ class ReportAhead:
         """
         if self._program is None:
             return render_page(explained, title, xla=xla)
-        explained.origins  # noqa: B018 (computed here, since both processes need them)
+        # Computed here, since all processes need them.
+        explained.origins  # noqa: B018
+        explained.collectives  # noqa: B018
         self._costs = ForkedText(lambda: packed(costs_of(explained)))
+        self._reasons = ForkedText(lambda: packed(reasons_of(explained)))
         plan = packed(plan_data(explained, title, xla=xla))
-        sections = PackedSections(self._program.result(), plan, self._costs.result())
-        return render_sections(title, sections)
+        program, costs = self._program.result(), self._costs.result()
+        return render_sections(title, PackedSections(program, plan, costs, self._reasons.result()))
 
 
 def _packed_if_valid(module: ir.Module, record: Propagation) -> str:

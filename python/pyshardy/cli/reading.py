@@ -13,6 +13,7 @@ from mlir_sdy.host import ir
 from pyshardy.cli.flags import RuleFlags
 from pyshardy.cli.mesh_flag import give_mesh, read_mesh
 from pyshardy.cli.tool import Tool
+from pyshardy.explain.forms import dims_of_spec
 from pyshardy.frontends.files import Kind, load
 from pyshardy.rules import load_rules, strict_rules
 
@@ -52,13 +53,20 @@ def read_program(file: str, tool: Tool, mesh: str | None = None) -> ir.Module:
 def read_sharding(flag: str, text: str) -> tuple[str, str]:
     """Return the value and the dimensions of a flag such as `--fix="w=[{'x'}, {}]"`.
 
+    They may be written as a `PartitionSpec`: `--fix="w=P('x', None)"`.
+
     Raises:
         UsageError: the text is malformed.
     """
+    name, _, spec = text.rpartition("=P(")
+    if name and (dims := dims_of_spec(f"P({spec}")) is not None:
+        return name, dims
     name, equals, dims = text.rpartition("=[")
     if not equals:
         message = f"expected '{flag}' with a value and a sharding, got: '{text}'"
-        raise UsageError(error(f"{message}; write \"arg0=[{{'model'}}, {{}}]\""))
+        raise UsageError(
+            error(f"{message}; write \"arg0=[{{'model'}}, {{}}]\" or \"arg0=P('model', None)\"")
+        )
     return name, "[" + dims.replace("'", '"')
 
 

@@ -20,7 +20,7 @@ from pyshardy.irtools.modules import copy_of, remember_text, text_of
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """What a module was propagated from.
+    """The program that a module was propagated from.
 
     Attributes:
         module: the annotated module.

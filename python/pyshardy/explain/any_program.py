@@ -86,6 +86,15 @@ def module_of(program: Any, *args: Any, **keywords: Any) -> tuple[ir.Module, str
     raise UsageError(error(f"{message}, got: {got}"))
 
 
+def is_of_jax(program: Any) -> bool:
+    """Whether a program is a function that JAX traces, or what JAX traced or lowered it to."""
+    torch, stages = _loaded("torch"), _loaded("jax.stages")
+    if torch is not None and isinstance(program, torch.nn.Module):
+        return False
+    is_staged = stages is not None and isinstance(program, stages.Traced | stages.Lowered)
+    return is_staged or callable(program)
+
+
 def written_by_user(module: ir.Module) -> Original | None:
     """Return what a module was propagated from; None if it is unknown, or the module has changed.
 

@@ -9,15 +9,16 @@ dimension. Both shardings are traced back to annotations.
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from mlir_sdy.diagnostics import SourceLocation
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, TensorSharding
 from mlir_sdy.values import get_sharding, rank_of
 from pyshardy.display import Displayed
 from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, ReshardingUse
+from pyshardy.irtools.scopes import user_place
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, symbol_name
 from pyshardy.local_program.communication import Collective
 from pyshardy.propagation.debugging.axis_chains import Root, roots_of
@@ -69,12 +70,14 @@ class CollectiveExplanation(Displayed):
             communicates; None if unknown.
         made: the sharding of the value at its definition; None if unknown.
         wanted: the shardings that the uses require.
+        in_form: writes the shardings in a text in the form of the program.
     """
 
     collective: Collective
     kind: MoveKind | None
     made: Decision | None
     wanted: tuple[Decision, ...]
+    in_form: Callable[[str], str] = field(default=str, compare=False)
 
     @property
     def nbytes_total(self) -> int:
@@ -126,11 +129,14 @@ class CollectiveExplanation(Displayed):
                 lines.append(f"  {title}: {decision}")
                 lines.extend(f"    {root}" for root in decision.roots)
                 lines.extend(f"    refused: {refused}" for refused in decision.refused)
-        return "\n".join(lines)
+        return self.in_form("\n".join(lines))
 
 
 def explain_collectives(
-    collectives: Iterable[Collective], recorder: MoveRecorder, record: Propagation | None
+    collectives: Iterable[Collective],
+    recorder: MoveRecorder,
+    record: Propagation | None,
+    in_form: Callable[[str], str] = str,
 ) -> tuple[CollectiveExplanation, ...]:
     """Explain the collectives of a program, in their order.
 
@@ -138,10 +144,11 @@ def explain_collectives(
         collectives: the collectives of the partitioned program.
         recorder: the recorder of its partitioning.
         record: the record of its propagation; without it there are no roots.
+        in_form: writes the shardings in a text in the form of the program.
     """
     explainer = _Explainer(record)
     return tuple(
-        explainer.explain(collective, move)
+        replace(explainer.explain(collective, move), in_form=in_form)
         for collective, move in zip(collectives, recorder.of_collectives, strict=True)
     )
 
@@ -182,7 +189,7 @@ class _Explainer:
         values = [*operation.operands, *operation.results]
         roots = [root for value in values for root in self._roots(value, None)]
         sharding = get_sharding(values[-1]) if values else None
-        place = location_of(operation.location)
+        place = user_place(operation.location)
         number = self._number(operation)
         return Decision(operation.name, place, sharding, _distinct(roots), operation=number)
 
@@ -196,7 +203,7 @@ class _Explainer:
         roots = [root for each in operation.operands for root in self._roots(each, names)]
         return Decision(
             self._description(value),
-            location_of(operation.location),
+            user_place(operation.location),
             move.before,
             _distinct(roots),
             operation=self._number(operation),
@@ -256,7 +263,7 @@ class _Explainer:
             what = f"result {use.operand} of @{_function_name(operation)}"
         return Decision(
             what,
-            location_of(operation.location),
+            user_place(operation.location),
             move.after,
             _distinct(roots),
             tuple(dict.fromkeys(refused)),
@@ -388,8 +395,8 @@ def _result(value: ir.Value) -> str:
 
 def _place(value: ir.Value) -> SourceLocation | None:
     if isinstance(value, ir.BlockArgument):
-        return location_of(value.location)
-    return location_of(value.owner.operation.location)
+        return user_place(value.location)
+    return user_place(value.owner.operation.location)
 
 
 def _function_name(operation: ir.Operation) -> str:

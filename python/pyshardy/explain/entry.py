@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -15,10 +16,12 @@ from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.any_program import (
     LoweredByJax,
     TracingArguments,
+    is_of_jax,
     module_of,
     written_by_user,
 )
 from pyshardy.explain.contract_advice import explain_with_contracts
+from pyshardy.explain.forms import Form
 from pyshardy.explain.program import explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.program import PartitionedProgram
@@ -107,7 +110,8 @@ def explain(
     explained = explain_with_contracts(
         module, hardware=hardware, report_hardware=report_hardware, title=title, options=options
     )
-    return ProgramExplanation.of(explained)
+    form: Form = "jax" if is_of_jax(program) else "sdy"
+    return ProgramExplanation.of(replace(explained, form=form))
 
 
 def _explain_partitioned(

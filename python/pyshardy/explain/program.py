@@ -19,6 +19,7 @@ from pyshardy.display import Displayed, Table, counted
 from pyshardy.explain.annotated import Annotated
 from pyshardy.explain.collectives import CollectiveExplanation, explain_collectives
 from pyshardy.explain.estimate import Estimate, ResourceUse, estimate, resource_use_of
+from pyshardy.explain.forms import Form
 from pyshardy.explain.moves import MoveRecorder
 from pyshardy.explain.reasons import ProgramReasons, Reason, ValueExplanation
 from pyshardy.explain.replicated import ReplicatedValues, replicated_values
@@ -58,6 +59,7 @@ class ExplainedProgram(Displayed):
         annotated: the program as it was before propagation.
         report_hardware: the hardware of the cost estimate.
         title: the name of the program.
+        form: the form of shardings in texts: that of the front end that the program comes from.
     """
 
     module: ir.Module
@@ -68,6 +70,7 @@ class ExplainedProgram(Displayed):
     annotated: Annotated
     report_hardware: Hardware
     title: str
+    form: Form = "sdy"
 
     @cached_property
     def collectives(self) -> CollectiveList:
@@ -77,7 +80,12 @@ class ExplainedProgram(Displayed):
         """
         with collection_paused():
             return CollectiveList(
-                explain_collectives(self.program.collectives, self.recorder, self.record)
+                explain_collectives(
+                    self.program.collectives,
+                    self.recorder,
+                    self.record,
+                    self.program_reasons.in_form,
+                )
             )
 
     @cached_property
@@ -107,11 +115,11 @@ class ExplainedProgram(Displayed):
         """
         found = self.values[value] if isinstance(value, str) else value
         try:
-            explanation = self.record.explain(found, self._reasons.finder)
+            explanation = self.record.explain(found, self.program_reasons.finder)
             slot = self.record.slot(found)
         except ValueError as reason:
             raise UsageError(error(str(reason))) from None
-        return ValueExplanation(explanation, self._reasons.of_tensor(slot))
+        return ValueExplanation(explanation, self.program_reasons.of_tensor(slot))
 
     def replicated(self, count: int = 8) -> ReplicatedValues:
         """Return the values that waste most memory by being replicated, equal layers together.
@@ -122,7 +130,7 @@ class ExplainedProgram(Displayed):
             count: the number of groups of values.
         """
         with collection_paused():
-            return replicated_values(self._reasons, count)
+            return replicated_values(self.program_reasons, count)
 
     def reasons(self) -> Iterator[Reason]:
         """Yield the reason of each pair of a value of rank 1 or more and an axis of its mesh.
@@ -132,11 +140,12 @@ class ExplainedProgram(Displayed):
         Values that share a sharding, as those of a loop, are one. Axes of one device are left out.
         """
         with collection_paused():
-            yield from self._reasons
+            yield from self.program_reasons
 
     @cached_property
-    def _reasons(self) -> ProgramReasons:
-        return ProgramReasons.of(self.record, self.annotated, self.module)
+    def program_reasons(self) -> ProgramReasons:
+        """The reasons by tensor, as `reasons` and `value` have them."""
+        return ProgramReasons.of(self.record, self.annotated, self.module, self.form)
 
     def summary(self) -> str:
         """Return the mesh, the collectives and the cost in one line."""
@@ -300,7 +309,7 @@ class CollectiveList(Sequence[CollectiveExplanation], Displayed):
         return self._grouped(_axes_text)
 
     def by_reason(self) -> dict[str, CollectiveList]:
-        """Return the collectives of each reason; those of equal layers are one: `layers.*.w`."""
+        """Return the collectives of each reason, equal layers together: `layers.*.w`."""
         labels = _folded_reasons(self)
         return self._grouped(lambda each: labels[each.reason])
 

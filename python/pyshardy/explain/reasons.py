@@ -34,6 +34,7 @@ from mlir_sdy.model import AxisRef, TensorSharding
 from mlir_sdy.model.text import quoted
 from pyshardy.display import DisplayedText, counted
 from pyshardy.explain.annotated import Annotated, AnnotatedPlace, TensorPlaces, final_shardings
+from pyshardy.explain.forms import Form, in_form, spec_text
 from pyshardy.propagation.debugging.axis_chains import Root, dim_of
 from pyshardy.propagation.debugging.connections import Place, way_from
 from pyshardy.propagation.debugging.explanation import (
@@ -82,16 +83,25 @@ class Remedy:
         changes: the shardings of values by their names; empty if no annotation helps.
         text: what to do, as an imperative clause.
         places: the values, for `verify`.
+        form: the form of the shardings in `what_if`.
     """
 
     changes: tuple[tuple[str, TensorSharding], ...]
     text: str
     places: tuple[tuple[AnnotatedPlace, TensorSharding], ...] = ()
+    form: Form = "sdy"
 
     @property
     def what_if(self) -> tuple[str, ...]:
         """The values of `--what-if` that try it."""
-        return tuple(f"{name}={_dims(sharding)}" for name, sharding in self.changes)
+        write = spec_text if self.form == "jax" and not self._is_open else _dims
+        return tuple(f"{name}={write(sharding)}" for name, sharding in self.changes)
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether dimensions are open, which a `PartitionSpec` doesn't say."""
+        dims = (dim for _, sharding in self.changes for dim in sharding.dim_shardings)
+        return not all(dim.is_closed for dim in dims)
 
     def __str__(self) -> str:
         tries = "".join(f' --what-if="{each}"' for each in self.what_if)
@@ -100,7 +110,7 @@ class Remedy:
 
 @dataclass(frozen=True, repr=False)
 class Reason(DisplayedText):
-    """Why a value is, or isn't, sharded by an axis; its `str` is a sentence.
+    """The reason why a value is, or isn't, sharded by an axis; its `str` is a sentence.
 
     Attributes:
         found: the reason as propagation has it.
@@ -144,7 +154,7 @@ class Reason(DisplayedText):
 
     @cached_property
     def frontier(self) -> Frontier | None:
-        """Where the axis could come from; None unless the kind is `unoffered`."""
+        """The places from which the axis could come; None unless the kind is `unoffered`."""
         if self.kind is not ReasonKind.UNOFFERED:
             return None
         return self.reasons.finder.frontier(self.found)
@@ -157,7 +167,7 @@ class Reason(DisplayedText):
     @cached_property
     def text(self) -> str:
         """The reason as a sentence in which "it" is the axis."""
-        return sentence(self.reasons.finder, self.found)
+        return self.reasons.in_form(sentence(self.reasons.finder, self.found))
 
     def verify(self) -> bool:
         """Apply the remedy, propagate, and return whether the value is sharded by the axis.
@@ -170,7 +180,8 @@ class Reason(DisplayedText):
         word = "sharded" if self.kind is ReasonKind.SHARDED else "not sharded"
         lines = [f'{self.value} is {word} by "{self.axis}": {self.text}']
         if self.kind in (ReasonKind.SHARDED, ReasonKind.ELSEWHERE):
-            lines.extend(f"  {link}" for each in self.chain for link in each.chain)
+            links = (link for each in self.chain for link in each.chain)
+            lines.extend(self.reasons.in_form(f"  {link}") for link in links)
         elif self.remedy is not None:
             lines.append(f"  to change it: {self.remedy}")
         return "\n".join(lines)
@@ -204,12 +215,17 @@ class ValueExplanation(DisplayedText):
     axes: Mapping[str, Reason]
 
     def __str__(self) -> str:
-        lines = _wrapped(self._lines(in_full=True))
+        lines = self._wrapped(in_full=True)
         if len(lines) > _MOST_LINES:
-            lines = _wrapped(self._lines(in_full=False))
+            lines = self._wrapped(in_full=False)
         if len(lines) > _MOST_LINES:
             lines = [*lines[: _MOST_LINES - 1], "  ... ('--axis' shows one axis in full)"]
         return "\n".join(lines)
+
+    def _wrapped(self, *, in_full: bool) -> list[str]:
+        reason = next(iter(self.axes.values()), None)
+        lines = self._lines(in_full=in_full)
+        return _wrapped(lines if reason is None else map(reason.reasons.in_form, lines))
 
     def _lines(self, *, in_full: bool) -> Iterator[str]:
         explanation = self.explanation
@@ -247,22 +263,29 @@ class ProgramReasons:
         record: the record of its propagation.
         finder: finds the reasons.
         annotated: the program that the user wrote.
+        form: the form of shardings in texts.
     """
 
-    def __init__(self, record: Propagation, finder: ReasonFinder, annotated: Annotated):
+    def __init__(
+        self, record: Propagation, finder: ReasonFinder, annotated: Annotated, form: Form = "sdy"
+    ):
+        self.form: Form = form
         self.record = record
         self.finder = finder
         self._annotated = annotated
         self._places = TensorPlaces(record)
 
     @classmethod
-    def of(cls, record: Propagation, annotated: Annotated, module: ir.Module) -> ProgramReasons:
+    def of(
+        cls, record: Propagation, annotated: Annotated, module: ir.Module, form: Form = "sdy"
+    ) -> ProgramReasons:
         """Return the reasons of a propagated module.
 
         Args:
             record: the record of its propagation.
             annotated: the program that the user wrote.
             module: the propagated module.
+            form: the form of shardings in texts.
         """
         places = TensorPlaces(record)
 
@@ -271,7 +294,12 @@ class ProgramReasons:
             return None if place is None else annotated.sharding(place)
 
         final = final_shardings(record, module)
-        return cls(record, ReasonFinder(record, written, final.get), annotated)
+        return cls(record, ReasonFinder(record, written, final.get), annotated, form)
+
+    def in_form(self, text: str) -> str:
+        """Return a text with its shardings in the form of the program."""
+        mesh = next(iter(self.record.engine.program.meshes.values()), None)
+        return text if mesh is None else in_form(text, self.form, mesh)
 
     def __iter__(self) -> Iterator[Reason]:
         for slot in tensors_of(self.record):
@@ -427,7 +455,7 @@ class ProgramReasons:
             return Remedy((), text)
         name = self._annotated.name(place)
         changes = () if name is None else ((name, sharding),)
-        return Remedy(changes, text, ((place, sharding),))
+        return Remedy(changes, text, ((place, sharding),), self.form)
 
     def verify(self, reason: AxisReason) -> bool:
         """Return whether the remedy of a reason holds; see `Reason.verify`."""

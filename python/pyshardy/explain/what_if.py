@@ -38,6 +38,7 @@ from pyshardy.explain.checked_advice import (
 )
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost_difference import CostDifference, compare_explained
+from pyshardy.explain.forms import dims_of_spec
 from pyshardy.explain.program import explain_program, report_hardware_of
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.irtools.functions import main_function
@@ -90,7 +91,8 @@ class WhatIf:
         Args:
             name: an argument, a result or another value, as `sdy.values` takes it.
             sharding: its sharding; as for `sdy.sharding`, a text or the axes of each dimension,
-                such as `("model", None)`; a text may leave out the mesh: `[{"model"}, {}]`. None
+                such as `("model", None)`; a text may leave out the mesh: `[{"model"}, {}]` or
+                `P("model", None)`. None
                 removes its annotation.
 
         Raises:
@@ -324,7 +326,8 @@ def _sharding(
     if isinstance(given, TensorSharding):
         found = given
     elif isinstance(given, str):
-        text = f"<@{name_of_mesh}, {given}>" if given.startswith("[") else given
+        dims = dims_of_spec(given) or given
+        text = f"<@{name_of_mesh}, {dims}>" if dims.startswith("[") else given
         found = sharding_of(text)
     else:
         found = sharding_of(list(given), name_of_mesh)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The scopes of operations, as frameworks write them into locations.
+"""The scopes and places of operations, as frameworks write them into locations.
 
 JAX writes paths such as `jit(step)/transpose(jvp(layer_3))/attention/dot_general`:
 
@@ -9,7 +9,8 @@ JAX writes paths such as `jit(step)/transpose(jvp(layer_3))/attention/dot_genera
 | `transpose(jvp(...))`   | the backward pass, as the outermost scope `backward`       |
 | `jvp(...)`              | the forward pass, as the outermost scope `forward`         |
 | `vmap(...)`, `jit(...)` | the scope in parentheses                                   |
-| the last one            | the operation                                              |
+| the last one            | the operation; of a call in a derivative, as               |
+|                         | `jvp(jit(norm))`, the pass                                 |
 """
 
 from __future__ import annotations
@@ -17,11 +18,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mlir_sdy.host import inner_locations, ir
+from mlir_sdy.diagnostics import SourceLocation
+from mlir_sdy.host import inner_locations, ir, location_of
 
 FORWARD, BACKWARD = "forward", "backward"
 
 _DERIVATIVES = ("transpose", "jvp")
+
+_FRAMEWORK = re.compile(
+    r"(site-packages|dist-packages)/(torch|jax|jaxlib|flax|equinox|haiku|optax|pyshardy)/"
+)
 
 _CALL = re.compile(r"([\w.<>-]+)\((.*)\)")
 
@@ -38,12 +44,12 @@ def scopes_of_path(path: str) -> tuple[str, ...]:
     Of `jit(step)/transpose(jvp(layer_3))/attention/dot_general` these are `backward`, `layer_3` and
     `attention`.
     """
-    parts = _split(path)[:-1]
-    first = _CALL.fullmatch(parts[0]) if parts else None
+    parts = _split(path)
+    first = _CALL.fullmatch(parts[0]) if len(parts) > 1 else None
     if first is not None and first[1] not in _DERIVATIVES:
         parts = parts[1:]
     direction, scopes = None, list[str]()
-    for part in parts:
+    for number, part in enumerate(parts, 1):
         inner = part
         while (call := _CALL.fullmatch(inner)) is not None:
             if call[1] == "transpose":
@@ -51,7 +57,8 @@ def scopes_of_path(path: str) -> tuple[str, ...]:
             elif call[1] == "jvp":
                 direction = direction or FORWARD
             inner = call[2]
-        scopes += [each for each in _split(inner) if each]
+        if number < len(parts):
+            scopes += [each for each in _split(inner) if each]
     return tuple(scopes if direction is None else [direction, *scopes])
 
 
@@ -75,6 +82,19 @@ def named_in_scope(name: str, location: ir.Location) -> str | None:
     path = path_of(location)
     scopes = () if path is None else scopes_of_path(path)
     return f"{name.rpartition('.')[2]} in {'/'.join(scopes)}" if scopes else None
+
+
+def user_place(location: ir.Location) -> SourceLocation | None:
+    """Return the first place in a location that isn't in a framework; None if all are.
+
+    Files of pyshardy and of installed frameworks say nothing about the user's program; the scope of
+    an operation there does.
+    """
+    name, inner = inner_locations(location)
+    if name is None and not inner:
+        place = location_of(location)
+        return None if place is None or _FRAMEWORK.search(place.filename) else place
+    return next(filter(None, map(user_place, inner)), None)
 
 
 def path_of(location: ir.Location) -> str | None:

@@ -26,6 +26,7 @@ from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import get_sharding
 from pyshardy.cli.split_input import split_input
 from pyshardy.explain.program import ExplainedProgram, explain_program
+from pyshardy.irtools.modules import remember_text
 from pyshardy.irtools.named_values import DEFINITION, FUNCTION, name_of
 from pyshardy.irtools.tags import tagged, tags_of
 from pyshardy.irtools.tensor_types import shape_of, tensor_bytes, with_shape
@@ -33,8 +34,9 @@ from pyshardy.lsp.facts import CollectiveFact, DiagnosticData, Facts, ValueFact
 from pyshardy.lsp.text_index import TextIndex
 
 _MARK = "lsp"
-_HERE = "-"
-"""The name of the document in locations."""
+
+_END_COLUMN = re.compile(r":\d+:\d+ to :(\d+)")
+"""The column after an expression in the location of a traced operation."""
 
 _Slot = tuple[int, int]
 """The number of an operation that defines values, and the number of one of them."""
@@ -48,32 +50,36 @@ class Analysis:
 
     Args:
         first_key: the key of its first value.
+        name: the name of the document, which locations have; empty for a traced program.
 
     Attributes:
         facts: the results.
     """
 
-    def __init__(self, first_key: int = 0):
+    def __init__(self, first_key: int = 0, name: str = ""):
         self.facts = Facts()
+        self._name = name
         self._values: list[ir.Value] = []
         self._first_key = first_key
         self._explained: ExplainedProgram | None = None
 
     @classmethod
-    def of_text(cls, text: str, first_line: int = 1, first_key: int = 0) -> Analysis:
+    def of_text(cls, text: str, name: str, first_line: int = 1, first_key: int = 0) -> Analysis:
         """Analyze a program in MLIR.
 
         Args:
             text: the program.
+            name: the name of the document.
             first_line: the line of the document at which it begins.
             first_key: the key of its first value.
         """
-        analysis = cls(first_key)
+        analysis = cls(first_key, name)
         try:
-            module = assembly.parse(text, Context(), _HERE, first_line=first_line)
+            module = assembly.parse(text, Context(), name, first_line=first_line)
         except SdyError as failure:
-            analysis.facts = Facts(tuple(map(problem_of, failure.diagnostics)))
+            analysis.facts = Facts(tuple(problem_of(each, name) for each in failure.diagnostics))
             return analysis
+        remember_text(module, text)  # explanations name values as it does
         analysis._analyze(module, _places(text, first_line))
         return analysis
 
@@ -108,10 +114,9 @@ class Analysis:
                 found.extend(replace(e, severity=Severity.REMARK) for e in failure.diagnostics)
             except SdyError as failure:
                 found.extend(failure.diagnostics)
-        problems = tuple(problem_of(each) for each in dict.fromkeys(found))
+        problems = tuple(problem_of(each, self._name) for each in dict.fromkeys(found))
         values = tuple(self._value_facts(module, places, annotated))
-        collectives = () if self._explained is None else tuple(_collectives(self._explained))
-        self.facts = Facts(problems, values, collectives)
+        self.facts = Facts(problems, values, tuple(self._collectives()))
 
     def _value_facts(
         self,
@@ -131,19 +136,37 @@ class Analysis:
                     key = self._first_key + len(self._values)
                     self._values.append(value)
                     place = places.get(slot, ("", 0, 0))
-                    yield _fact(value, key, place, slot in annotated, meshes)
+                    fact = _fact(value, key, place, slot in annotated, meshes)
+                    yield replace(fact, filename="") if fact.filename == self._name else fact
+
+    def _collectives(self) -> Iterator[CollectiveFact]:
+        if self._explained is None:
+            return
+        record = self._explained.record
+        results = record.engine.program.results
+        number_of = record.later_values.number
+        keys = {number_of(value): self._first_key + at for at, value in enumerate(self._values)}
+        for one in self._explained.collectives:
+            decisions = one.wanted or (() if one.made is None else (one.made,))
+            users = (results[each.operation] for each in decisions if each.operation is not None)
+            yield CollectiveFact(
+                one.summary(),
+                -1 if one.made is None else keys.get(one.made.value, -1),
+                tuple(keys[own[0]] for own in users if own and own[0] in keys),
+            )
 
 
-def analyses_of_text(text: str, first_key: int = 0) -> list[Analysis]:
+def analyses_of_text(text: str, name: str) -> list[Analysis]:
     """Analyze all programs of a document.
 
     Args:
         text: the document.
-        first_key: the key of the first value.
+        name: its name.
     """
     analyses: list[Analysis] = []
+    first_key = 0
     for chunk in split_input(text):
-        analyses.append(Analysis.of_text(chunk.text, chunk.first_line, first_key))
+        analyses.append(Analysis.of_text(chunk.text, name, chunk.first_line, first_key))
         first_key += len(analyses[-1].facts.values)
     return analyses
 
@@ -223,8 +246,7 @@ def _fact(
 ) -> ValueFact:
     name, line, column = place
     source = location_of(value.location)
-    if source is not None and source.filename == _HERE:
-        source = None
+    end = _END_COLUMN.search(str(value.location))
     sharding = get_sharding(value)
     nbytes, local_nbytes, local = 0, 0, value.type
     if isinstance(value.type, ir.RankedTensorType) and value.type.has_static_shape:
@@ -240,6 +262,7 @@ def _fact(
         column=column,
         filename="" if source is None else source.filename,
         source_line=0 if source is None else source.line,
+        source_columns=(0, 0) if end is None or source is None else (source.column, int(end[1])),
         type=str(value.type),
         sharding="" if sharding is None else str(sharding),
         dims="" if sharding is None else str(sharding).partition(", ")[2].removesuffix(">"),
@@ -250,20 +273,18 @@ def _fact(
     )
 
 
-def _collectives(explained: ExplainedProgram) -> Iterator[CollectiveFact]:
-    for one in explained.collectives:
-        place = one.collective.location
-        filename, line = ("", 0) if place is None else (place.filename, place.line)
-        yield CollectiveFact(one.summary(), str(one), "" if filename == _HERE else filename, line)
+def problem_of(diagnostic: Diagnostic, document: str = "") -> DiagnosticData:
+    """Return a diagnostic as plain data.
 
-
-def problem_of(diagnostic: Diagnostic) -> DiagnosticData:
-    """Return a diagnostic as plain data."""
+    Args:
+        diagnostic: the diagnostic.
+        document: the name of the analyzed document.
+    """
     place = diagnostic.location
     return DiagnosticData(
         severity=diagnostic.severity.value,
         message=diagnostic.message,
-        filename="" if place is None or place.filename == _HERE else place.filename,
+        filename="" if place is None or place.filename == document else place.filename,
         line=0 if place is None else place.line,
         column=0 if place is None else place.column,
         notes=tuple(note.message for note in diagnostic.notes),

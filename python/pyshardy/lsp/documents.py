@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,9 @@ from pygls.workspace import PositionCodec
 from pyshardy.lsp.facts import CollectiveFact, Facts, ValueFact
 from pyshardy.lsp.text_index import Name, TextIndex
 
+_STATEMENT = re.compile(
+    r"^[ \t]*(?:(?P<result>%)[^=\n]*=(?!=)|\"?[a-z_]\w*\.[a-z_]|(?:return|call|module)\b|\})", re.M
+)
 _WORD = re.compile(r'"[^"\n]*"?|[@%#!^]?[\w.$-]+(?:#\d+)?|.')
 
 
@@ -107,21 +111,63 @@ class Document:
         part = re.match(r"#(\d+)", self.text[name.end : name.end + 8])
         return values[int(part[1]) :][:1] if part is not None else values
 
-    def values_on(self, path: str, line: int) -> list[ValueFact]:
-        """Return the values that a line of a source file defines."""
-        return [
+    def values_on(self, path: str, line: int, column: int = -1) -> list[ValueFact]:
+        """Return the values of the innermost expression at a place, or else of the line."""
+        found = [
             value
             for value in self.facts.values
             if value.source_line == line and is_same_file(value.filename, path)
         ]
+        lengths = {
+            value.key: end - start
+            for value in found
+            for start, end in [value.source_columns]
+            if start <= column < end
+        }
+        shortest = min(lengths.values(), default=0)
+        return [value for value in found if lengths.get(value.key) == shortest] or found
 
-    def collectives_on(self, path: str, line: int) -> list[CollectiveFact]:
-        """Return the collectives of a line, of this document if the path is empty."""
+    def collectives_of(self, values: Sequence[ValueFact]) -> list[CollectiveFact]:
+        """Return the collectives that move or complete values, or that their operations need."""
+        keys = {value.key for value in values}
         return [
             one
             for one in self.facts.collectives
-            if one.line == line and (one.filename == path or is_same_file(one.filename, path))
+            if one.value in keys or not keys.isdisjoint(one.users)
         ]
+
+    def collectives_at(self, name: Name | None, offset: int) -> list[CollectiveFact]:
+        """Return the collectives of what is at an offset.
+
+        1. At the definition of a value they are those that move or complete it.
+        2. At an operand they are those of its value for this operation.
+        3. Elsewhere in an operation they are those that it needs.
+
+        Args:
+            name: the name there; None if there is no value.
+            offset: the offset.
+        """
+        statement = next((each.key for each in self._defined_at(offset)), None)
+        values = None if name is None else {each.key for each in self.values_of(name)}
+        return [
+            one
+            for one in self.facts.collectives
+            if (values is None or one.value in values)
+            and (
+                (name is not None and name.is_definition)
+                # An operation without results returns values.
+                or (statement in one.users if statement is not None else name and not one.users)
+            )
+        ]
+
+    def _defined_at(self, offset: int) -> list[ValueFact]:
+        """Return the results of the operation at an offset."""
+        start = -1
+        for statement in _STATEMENT.finditer(self.text):
+            if statement.start() > offset:
+                break
+            start = statement.start("result")
+        return self._value_at.get(start, [])
 
 
 def is_same_file(named: str, path: str) -> bool:

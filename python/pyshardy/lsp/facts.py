@@ -43,6 +43,7 @@ class ValueFact:
         column: its column.
         filename: the source file, for traced programs; else empty.
         source_line: the line in the source file.
+        source_columns: the first column there and that after the last, from 0; zeros if unknown.
         type: the type.
         sharding: the sharding; empty if it has none.
         dims: the axes of each dimension, as in `[{"data"}, {}]`; empty without a sharding.
@@ -58,6 +59,7 @@ class ValueFact:
     column: int
     filename: str
     source_line: int
+    source_columns: tuple[int, int]
     type: str
     sharding: str
     dims: str
@@ -72,16 +74,15 @@ class CollectiveFact:
     """A collective of the partitioned program.
 
     Attributes:
-        summary: the kind, the axes and the bytes in one line.
-        explanation: the reason, in several lines.
-        filename: the file of the operation that it belongs to; empty if unknown.
-        line: the line; 0 if unknown.
+        summary: the kind, the axes, the bytes and the reason in one line.
+        value: the key of the value that it moves or completes; -1 if unknown.
+        users: the keys of the first results of the operations that need it, which is for a
+            completion the operation that makes the value.
     """
 
     summary: str
-    explanation: str
-    filename: str
-    line: int
+    value: int
+    users: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

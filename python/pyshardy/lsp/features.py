@@ -100,14 +100,13 @@ def hover(
         return _hover_in_python(document, position, others)
     offset = document.offset(position)
     name = document.index.at(offset)
-    line = position.line + 1
-    collectives = list(_collective_lines(document.collectives_on("", line)))
-    if name is None:
-        return "\n".join([*_pass_summary(document, offset), *collectives]), []
-    if name.text.startswith("%"):
-        values = document.values_of(name)
+    if name is None or name.text.startswith("%"):
+        values = [] if name is None else document.values_of(name)
         text = [_value_text(value) for value in values[:_MOST_SHOWN]]
-        return "\n\n".join([*text, *collectives]), [(document, each) for each in values[:1]]
+        if name is None:
+            text += _pass_summary(document, offset)
+        text += _collective_lines(document.collectives_at(name, offset))
+        return "\n\n".join(text), [(document, each) for each in values[:1]]
     mesh = document.index.meshes.get(name.text.removeprefix("@"))
     if mesh is not None:
         axes = ", ".join(f'"{axis}"={size}' for axis, (_, size) in mesh.axes.items())
@@ -124,15 +123,14 @@ def hover(
 def _hover_in_python(
     document: Document, position: types.Position, others: Sequence[Document]
 ) -> tuple[str, list[tuple[Document, ValueFact]]]:
-    line = position.line + 1
     parts: list[str] = []
     explained: list[tuple[Document, ValueFact]] = []
     for other in others:
-        values = other.values_on(document.path, line)
+        values = other.values_on(document.path, position.line + 1, position.character)
         parts += [_value_text(value) for value in values[:_MOST_SHOWN]]
         if len(values) > _MOST_SHOWN:
             parts.append(f"and {len(values) - _MOST_SHOWN} more values")
-        parts += _collective_lines(other.collectives_on(document.path, line))
+        parts += _collective_lines(other.collectives_of(values))
         largest = sorted(values, key=lambda value: -value.nbytes)
         explained += [(other, value) for value in largest[:1]]
     return "\n\n".join(parts), explained[:1]

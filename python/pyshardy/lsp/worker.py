@@ -18,9 +18,10 @@ import runpy
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any
+from urllib.parse import unquote, urlparse
 
 import pyshardy
 from mlir_sdy import assembly
@@ -41,7 +42,8 @@ class Worker:
         """Return the answer to a request."""
         match request:
             case "analyze", str(uri), str(text):
-                self._analyses[uri] = analyses_of_text(text)
+                name = PurePosixPath(unquote(urlparse(uri).path)).name
+                self._analyses[uri] = analyses_of_text(text, name)
                 return self._facts(uri)
             case "run", str(uri), str(path):
                 self._analyses[uri], problems = _analyses_of_script(path)

@@ -8,9 +8,9 @@ from mlir_sdy.model import Mesh
 from mlir_sdy.traversal import named_operations_in
 from pyshardy.auto.graph.operation_forms import OperationForms
 from pyshardy.auto.strategies.alternatives import AlternativesOf
-from pyshardy.auto.strategies.axis_choices import AxisChoices
 from pyshardy.auto.strategies.costs import SentBytes
 from pyshardy.cost.op_work import Work
+from pyshardy.partition.choice.enumerate import AxisChoices
 from pyshardy.partition.op_facts.fusion import fused_tensors
 from pyshardy.partition.op_facts.work import depends_on_sizes_only
 

@@ -8,9 +8,9 @@ from auto_programs import HARDWARE, assert_correct, assert_kept, least_cost, ran
 
 import pyshardy as sdy
 from mlir_sdy.model import AxisRef, DimMapping, OpShardingRule, TensorMapping
-from pyshardy.auto.strategies.axis_choices import AxisChoices, assignments
 from pyshardy.auto.strategies.strategy import strategies_of_rule
 from pyshardy.cli.auto import main
+from pyshardy.partition.choice.enumerate import AxisChoices, assignments
 
 MESHES = ('"x"=4, "y"=3', '"x"=12, "y"=2', '"x"=8')
 SIZES = {"2": "2", "3": "6", "4": "8"}

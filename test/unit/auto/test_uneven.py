@@ -8,9 +8,9 @@ from auto_programs import HARDWARE, assert_correct, least_cost, random_program
 
 import pyshardy as sdy
 from mlir_sdy.model import DimMapping, OpShardingRule, TensorMapping
-from pyshardy.auto.strategies.axis_choices import AxisChoices
 from pyshardy.auto.strategies.strategy import strategies_of_rule
 from pyshardy.cli.auto import main
+from pyshardy.partition.choice.enumerate import AxisChoices
 
 SIZES = {"2": "45", "3": "54", "4": "63"}
 """Sizes in place of those of random programs: two axes of size 2 divide none of them."""

@@ -10,6 +10,7 @@ import pytest
 import pyshardy as sdy
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
+from pyshardy.explain.page import reasons
 from pyshardy.explain.page.render import render_page
 from pyshardy.explain.program import explain_program
 
@@ -109,6 +110,238 @@ def test_two_plans_side_by_side(open_page):
     assert page.problems == []
 
 
+# --- The first view -------------------------------------------------------------------------------
+
+
+def flat_plan(name="transformer_block"):
+    """A program without scopes, whose operations have a line each."""
+    return explain_program(parse((EXAMPLES / f"{name}.mlir").read_text(), Context()), title=name)
+
+
+LAYERS = 24
+
+
+@pytest.fixture(scope="module")
+def layers_plan():
+    """Layers of two products, with scopes and numbered weights, each with an all-reduce."""
+    lines, weights, value = [], [], "%x"
+    for layer in range(LAYERS):
+        for part, dims in enumerate(('[{}, {"x"}]', '[{"x"}, {}]')):
+            weights.append(
+                f"%w{layer}_{part}: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, {dims}>}}"
+            )
+            place = f'loc("jit(f)/layer{layer}/mlp{part}/dot_general"("model.py":{part + 7}:1))'
+            used, value = value, f"%v{layer}_{part}"
+            lines.append(
+                f"{value}h = stablehlo.dot_general {used}, %w{layer}_{part}, contracting_dims = [1]"
+                f" x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> {place}"
+            )
+            lines.append(f"{value} = stablehlo.tanh {value}h : tensor<8x8xf32> {place}")
+    body = "\n".join(lines)
+    text = f"""
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8x8xf32>, {", ".join(weights)}) -> tensor<8x8xf32> {{
+      {body}
+      return {value} : tensor<8x8xf32>
+    }}"""
+    return explain_program(parse(text, Context()), title="layers")
+
+
+@pytest.fixture(scope="module")
+def layers(open_page, layers_plan):
+    return open_page(render_page(layers_plan, "layers"))
+
+
+def in_view(page, pane, selector):
+    """The heights on the screen of the texts that match in a pane and can be seen."""
+    return page.evaluate(
+        """([pane, selector]) => {
+          const frame = document.querySelectorAll("svg.canvas")[pane].getBoundingClientRect();
+          return [...document.querySelectorAll("svg.canvas")[pane].querySelectorAll(selector)]
+            .map((each) => each.getBoundingClientRect())
+            .filter(({ left, right, top, bottom }) => left >= frame.left && right <= frame.right
+              && top >= frame.top && bottom <= frame.bottom)
+            .map(({ height }) => height);
+        }""",
+        [pane, selector],
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), [(1400, 1000), (600, 900)])
+def test_the_report_opens_at_the_first_collective(open_page, width, height):
+    """Both halves of a comparison do: the operation is in view, with its badge, and readable."""
+    page = open_page(
+        render_page(flat_plan(), "flat", flat_plan("transformer_block_fsdp")),
+        viewport={"width": width, "height": height},
+    )
+    for pane in range(2):
+        assert in_view(page, pane, ".node .marked")
+        texts = in_view(page, pane, ".node text:not(.sub, .marked, .letter)")
+        assert len(texts) > 2
+        assert min(texts) > 9
+    page.close()
+
+
+def test_a_small_program_opens_as_a_whole(page):
+    assert len(in_view(page, 0, ".node .box, .group .box")) == 4
+
+
+def test_badges_have_room(layers):
+    """Each number is inside of its badge, and badges neither overlap nor leave their box."""
+    layers.click("#close-all")
+    outside = layers.evaluate(
+        """() => [...document.querySelectorAll("#canvas .group, #canvas .node")].filter((place) => {
+          const boxes = (selector) => [...place.querySelectorAll(`:scope > ${selector}`)]
+            .map((each) => each.getBoundingClientRect());
+          const [[box], marks, texts] = [boxes(".box"), boxes(".mark"), boxes(".marked")];
+          return marks.some(({ left, right }, n) => left < box.left || right > box.right + 4
+            || texts[n].left < left || texts[n].right > right || (n && right > marks[n - 1].left));
+        }).length"""
+    )
+    assert outside == 0
+    assert str(LAYERS) in layers.locator("#canvas .marked").all_text_contents()
+
+
+# --- Groups -------------------------------------------------------------------------------------
+
+
+def test_a_group_shows_what_is_in_it(layers):
+    layers.click("#close-all")
+    group = layers.locator("#canvas .group", has_text="layer0")
+    before = layers.locator("#canvas .group").count()
+    group.click()
+    assert layers.locator("#canvas .group").count() == before  # it stays closed
+    assert layers.locator("#canvas .group.chosen").count() == 1
+    assert "#group=" in layers.url
+    details = layers.locator("#details")
+    assert details.locator("h2").inner_text() == "layer0 \u2026 layer23 \u00d724"
+    facts = dict(
+        zip(
+            details.locator("dt").all_inner_texts(),
+            details.locator("dd").all_inner_texts(),
+            strict=True,
+        )
+    )
+    assert facts["operations"] == "96, 4 operations each"
+    assert facts["lines"] == "model.py:7 to 8"
+    assert facts["collectives"].startswith(f"{LAYERS} send ")
+    assert facts["collectives"].endswith("100% of all")
+    assert facts["computation"].endswith("100% of all")
+    assert facts["results"] == "18 KiB on each device"
+    collectives, kinds = (each.locator("tbody tr").all() for each in details.locator("table").all())
+    assert collectives[0].inner_text().split()[0] == "all-reduce"
+    assert {row.inner_text().split()[0] for row in kinds} == {"dot_general", "tanh"}
+    assert "(5 of 49)" in details.inner_text().lower()  # values that enter
+    collectives[0].click()
+    assert "#collective=" in layers.url
+
+
+def test_a_group_of_a_line_shows_its_source(open_page, tmp_path):
+    """The operations of each line are a group, whose label is the line."""
+    source = tmp_path / "model.py"
+    source.write_text("".join(f"y = sines_{line}(x)\n" for line in range(4)))
+    body = "\n".join(
+        f"%v{n + 1} = stablehlo.{'sine' if n.bit_count() % 2 else 'tanh'} %v{n} : tensor<8xf32>"
+        f' loc("{source}":{n // 10 + 1}:1)'
+        for n in range(40)  # no part of this sequence occurs three times in a row
+    )
+    text = f"""
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%v0: tensor<8xf32>) -> tensor<8xf32> {{
+      {body}
+      return %v40 : tensor<8xf32>
+    }}"""
+    page = open_page(render_page(explain_program(parse(text, Context())), "lines"))
+    group = page.locator("#canvas .group", has_text="sines_2(x)")
+    assert "10 operations, model.py:3" in group.text_content()
+    page.fill("#search", "model.py:3")
+    page.keyboard.press("Enter")
+    assert page.locator("#details h2").inner_text() == "y = sines_2(x)"
+    page.close()
+
+
+def test_levels_open(layers):
+    layers.click("#close-all")
+    groups = layers.locator("#canvas .group, #canvas .open")
+    assert groups.count() == 2  # the inputs, and the layers
+    layers.click("#open-level")
+    assert layers.locator("#canvas .node").count() == 1 + LAYERS * 2  # the inputs
+    assert groups.count() == 2 + LAYERS
+    layers.locator("#canvas .open .group .opener").first.dispatch_event("click")
+    assert groups.count() == 2 + LAYERS + 2
+    layers.locator("#canvas .open .open > .opener").dispatch_event("click")
+    assert groups.count() == 2 + LAYERS
+    layers.locator("#canvas .open .group").first.dispatch_event("dblclick")
+    assert groups.count() == 2 + LAYERS + 2
+    layers.click("#close-all")
+    layers.click("#open-all")
+    assert layers.locator("#canvas .node").count() == 1 + LAYERS * 6
+    assert in_view(layers, 0, ".node text")
+    layers.click("#open-level")
+    assert layers.locator("#announcer").inner_text() == "All is open"
+    layers.click("#close-all")
+    assert layers.problems == []
+
+
+def test_search_finds_scopes_and_several_words(layers):
+    layers.click("#close-all")
+    options = layers.locator("#found [role=option]")
+
+    def found(words):
+        layers.fill("#search", words)
+        return options.all_inner_texts()
+
+    assert found("layer2")[0].startswith("layer2 ")
+    assert not any("layer20" in each.split("\n")[0] for each in found("layer2"))
+    products = found("layer21 dot_general")
+    assert len([each for each in products if each.startswith("dot_general in layer21")]) == 2
+    assert all("layer21 \u203a mlp" in each for each in products)
+    named = [each for each in found("model.py:8 tanh") if each.startswith("tanh in ")]
+    assert len(named) == LAYERS - 1  # and the result
+    assert found("layer24") == []
+    layers.fill("#search", "layer21")
+    layers.keyboard.press("Enter")
+    assert layers.locator("#details h2").inner_text() == "layer21"
+    assert layers.locator("#canvas .hit").count() == 1
+    assert in_view(layers, 0, ".chosen > .box")
+    layers.fill("#search", "")
+    assert layers.locator("#canvas .hit").count() == 0
+
+
+def test_many_inputs_fold(open_page, layers_plan):
+    """Lists have a row for equal values."""
+    page = open_page(render_page(layers_plan, "x"), viewport={"width": 600, "height": 900})
+    assert page.evaluate("document.documentElement.scrollHeight") < 5000
+    rows = page.locator("#values tbody tr:not(.title)")
+    before = rows.count()
+    row = page.locator("#values tr", has_text="%arg1 \u2026 47")
+    assert f"{LAYERS} values" in row.inner_text()
+    assert "3 KiB" in row.inner_text()
+    row.click()
+    assert rows.count() == before + LAYERS
+    page.locator("#values tr.inner").last.click()
+    assert page.locator("#details h2").inner_text() == "%arg47"
+    page.close()
+
+
+def test_long_lists_are_cut(open_page):
+    """Inputs that differ in their types have a row each; buttons show the rest."""
+    arguments = ", ".join(f"%a{size}: tensor<{size}xf32>" for size in range(2, 302))
+    text = f"""
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main({arguments}) -> tensor<2xf32> {{
+      return %a2 : tensor<2xf32>
+    }}"""
+    page = open_page(render_page(explain_program(parse(text, Context())), "inputs"))
+    rows = page.locator("#values tr[data-row]")
+    assert rows.count() == 40 + 1  # and the output
+    page.locator("#values button.more", has_text="200 more").click()
+    assert rows.count() == 240 + 1
+    page.locator("#values button.more", has_text="All 300").click()
+    assert rows.count() == 300 + 1
+    page.close()
+
+
 def test_the_minimap_shows_and_moves_the_view(open_page):
     page = open_page(render_page(explained_file("transformer_train_sgd"), "training"))
     minimap = page.locator("#minimap")
@@ -204,7 +437,8 @@ def test_a_collective_tells_its_reason(page, explained):
     page.locator("#collectives tbody tr").first.click()  # two alike
     page.locator("#collectives tr.inner", has_text="%arg1").click()
     shown = page.locator("#details").inner_text()
-    assert largest.reason.replace("stablehlo.", "").replace(" of @main", "") in shown
+    reason = largest.reason.replace("stablehlo.", "")
+    assert reason.replace("argument 1 of @main", "%arg1") in shown
     assert "operand 1 of dot_general" in shown
     assert page.locator("#canvas .chosen").count() == 1
     # From the collective to its value, and back.
@@ -286,6 +520,9 @@ def test_files_to_keep(training):
 
 
 def test_links_into_the_report(open_page, explained):
+    page = open_page(render_page(explained, "linked"), fragment="#group=1")
+    assert page.locator("#details h2").inner_text() == "inputs"
+    page.close()
     page = open_page(render_page(explained, "linked"), fragment="#value=%25arg1")
     assert page.locator("#details h2").inner_text() == "%arg1"
     page.locator("#details button.link", has_text="dot_general").first.click()
@@ -342,6 +579,56 @@ def test_five_thousand_operations(open_page):
     page.keyboard.press("Enter")
     assert page.locator("#canvas .chosen").count() == 1
     assert page.locator("#canvas .node").count() < 500
+    before = page.locator("#canvas .node").count()
+    page.click("#open-all")
+    assert page.locator("#announcer").inner_text().startswith("Too many to open: 5,001 operations")
+    assert page.locator("#canvas .node").count() == before
+    page.close()
+
+
+# --- Reasons ------------------------------------------------------------------------------------
+
+
+def test_reasons_of_values_collectives_and_groups(open_page):
+    page = open_page(render_page(flat_plan(), "flat"), fragment="#value=%25arg4")
+    details = page.locator("#details")
+    assert "given in the program: <@mesh, [{}]>" in details.inner_text()
+    assert 'To change it: shard dimension 0 of %arg4 by "data"' in details.inner_text()
+    assert details.locator(".reason .axis").all_inner_texts() == ["d\ndata", "m\nmodel"]
+    assert details.locator("button", has_text="Copy what-if").count() == 1
+    page.evaluate("location.hash = '#value=%arg8'")
+    page.wait_for_function("document.querySelector('#details h2').innerText === '%arg8'")
+    assert details.locator(".reason .axis").all_inner_texts() == ["m\nmodel"]
+    page.evaluate("location.hash = '#collective=0'")
+    page.wait_for_function("document.querySelector('#details h2').innerText === 'all-reduce'")
+    assert "sums over the dimension in which" in details.inner_text()
+    page.locator("#canvas .open > .bar").first.dispatch_event("click")
+    assert "not sharded further" in details.inner_text().lower()
+    assert page.problems == []
+    page.close()
+
+
+def test_reasons_of_large_programs(monkeypatch, open_page):
+    """Arguments that differ in numbers have the reason of the first; inner values, a command."""
+    monkeypatch.setattr(reasons, "_MOST_TENSORS", 2)
+    arguments = ", ".join(
+        f"%a{n}: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}]>}}" for n in range(4)
+    )
+    text = f"""
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main({arguments}) -> tensor<8xf32> {{
+      %0 = stablehlo.add %a0, %a1 : tensor<8xf32>
+      %1 = stablehlo.add %0, %a2 : tensor<8xf32>
+      return %1 : tensor<8xf32>
+    }}"""
+    explained = explain_program(parse(text, Context(), "large.mlir"))
+    assert len(reasons.reasons_of(explained).tensors) == 2
+    page = open_page(render_page(explained, "large.mlir"), fragment="#value=%25arg3")
+    said = page.locator("#details").inner_text()
+    assert "As %arg0:" in said
+    assert "given in the program" in said
+    page.locator("#canvas .node", has_text="add").first.dispatch_event("click")
+    assert "Copy command" in page.locator("#details").inner_text()
     page.close()
 
 

@@ -129,6 +129,7 @@ def test_collectives_at_operations_that_share_lines():
         ("jit(step)/jvp()/mul", ("forward",)),
         ("jit(step)/jit(relu)/max", ("relu",)),
         ("jit(step)/transpose(jvp(a/b))/vmap(c)/mul", ("backward", "a", "b", "c")),
+        ("jit(step)/jvp(jit(norm))", ("forward",)),
         ("jit(step)/mul", ()),
     ],
 )
@@ -149,7 +150,7 @@ def layers(count, scope):
         number: f"stablehlo.{'dot_general' if number % 10 else 'add'} 1" for number in operations
     }
     scopes = {number: (f"layer_{number // 10}",) for number in operations} if scope else {}
-    return group_operations("main", operations, kinds, scopes, {})
+    return group_operations("main", operations, kinds, scopes, {}, {}, {})
 
 
 def test_equal_layers_are_one_group():
@@ -164,10 +165,10 @@ def test_equal_layers_are_one_group():
 def test_no_group_has_many_members():
     operations = range(5000)  # without a repeat
     kinds = {number: f"stablehlo.dot_general {number}" for number in operations}
-    top = group_operations("main", operations, kinds, {}, {})
+    top = group_operations("main", operations, kinds, {}, {}, {}, {})
 
     def check(group):
-        assert len(group.members) <= 80
+        assert len(group.members) <= 32
         for member in group.members:
             if isinstance(member, Group):
                 check(member)
@@ -175,6 +176,52 @@ def test_no_group_has_many_members():
     check(top)
     assert list(top.operations()) == list(operations)
     assert "dot_general" in top.members[0].label
+
+
+def test_operations_of_a_line_are_a_group():
+    operations = range(60)
+    kinds = {number: f"stablehlo.add {number}" for number in operations}
+    lines = {number: f"model.py:{number // 20}" for number in operations if number}
+    top = group_operations("main", operations, kinds, {}, {}, lines, {})
+    assert [member if isinstance(member, int) else member.label for member in top.members] == [
+        0,
+        "model.py:0",
+        "model.py:1",
+        "model.py:2",
+    ]
+    assert list(top.operations()) == list(operations)
+
+
+def test_runs_end_where_few_values_are_in_use():
+    """Blocks of ten operations, each of which uses the first one of its block."""
+    operations = range(50)
+    kinds = {number: f"stablehlo.add {number}" for number in operations}
+    sources = {number: [number // 10 * 10, number - 1] for number in operations if number}
+    top = group_operations("main", operations, kinds, {}, {}, {}, sources)
+    starts = [next(member.operations()) for member in top.members]
+    assert [number for number in starts if number % 10] == []
+    assert len(starts) == 5
+
+
+def test_calls_are_named_and_placed():
+    """A call in a forward pass is a part of it, and has the name of the function."""
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = call @norm(%a) : (tensor<8xf32>) -> tensor<8xf32> loc("jit(f)/jvp(jit(norm))")
+      return %0 : tensor<8xf32>
+    }
+    func.func private @norm(%a: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = stablehlo.tanh %a : tensor<8xf32>
+      %1 = stablehlo.sine %0 : tensor<8xf32>
+      %2 = stablehlo.cosine %1 : tensor<8xf32>
+      return %2 : tensor<8xf32>
+    }"""
+    data = page_data(explain_program(parse(text, Context())), "call")
+    (main,) = (group for group in data.program.groups if group.label == "@main")
+    (forward,) = main.members
+    (norm,) = forward.members
+    assert (forward.label, norm.label, len(norm.members)) == ("forward", "norm", 3)
 
 
 def test_scopes_of_a_gradient():

@@ -3,6 +3,7 @@
 
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 import pytest_lsp
@@ -32,8 +33,7 @@ import pyshardy as sdy
 
 
 def layer(x, w):
-    hidden = x @ w
-    return jnp.tanh(hidden)
+    return jnp.tanh(x @ w)
 
 
 module = sdy.jax.trace(
@@ -44,6 +44,7 @@ module = sdy.jax.trace(
     in_shardings=(P("data"), P("model")),
 )
 """
+EXAMPLES = Path(__file__).parents[3] / "examples"
 URI = "file:///tmp/program.mlir"
 
 
@@ -136,6 +137,31 @@ async def test_a_program(client):
 
 
 @pytest.mark.asyncio
+async def test_a_hover_is_about_what_is_under_the_cursor(client):
+    """All arguments are in one line; a collective moves one of them, for one product."""
+    text = (EXAMPLES / "mlp.mlir").read_text()
+    uri = "file:///tmp/mlp.mlir"
+    await open_document(client, text, uri)
+    moved = "all_gather along model, 1,024 bytes sent, mlp.mlir:3:402"
+
+    async def collectives(word, occurrence=0, at=1):
+        hover = await hover_text(client, position(text, word, occurrence, at), uri)
+        assert "-:" not in hover
+        return [line for line in hover.splitlines() if line.startswith("**collective**")]
+
+    for number in range(8):
+        of_argument = await collectives(f"%arg{number}")
+        assert [moved in each for each in of_argument] == ([True] if number == 5 else [])
+    product = text.index("%arg5,", text.index("%31"))
+    before = text.count("%arg5", 0, product)
+    # At the operand it is that of this operand; at the operation that of the other operand too.
+    assert [moved in each for each in await collectives("%arg5", before)] == [True]
+    operation = text.count("stablehlo.dot_general", 0, product) - 1
+    assert len(await collectives("stablehlo.dot_general", operation)) == 2
+    assert await collectives("%arg5", 1) == []  # another product, which takes it as it is
+
+
+@pytest.mark.asyncio
 async def test_a_mistake_and_its_correction(client):
     (problem,) = await open_document(client, MISTAKE)
     assert problem.severity == types.DiagnosticSeverity.Error
@@ -198,6 +224,10 @@ async def test_a_python_file(client, tmp_path):
     text = await hover_text(client, position(SCRIPT, "x @ w"), uri)
     assert '`<@mesh, [{"data"}, {}]>`' in text
     assert "all_reduce along model" in text
+    assert text.count("```mlir") == 1
+    outer = await hover_text(client, position(SCRIPT, "tanh"), uri)
+    assert outer.count("```mlir") == 1
+    assert "all_reduce" not in outer
     lines = types.Range(types.Position(0, 0), types.Position(30, 0))
     hints = await client.text_document_inlay_hint_async(
         types.InlayHintParams(types.TextDocumentIdentifier(uri), lines)

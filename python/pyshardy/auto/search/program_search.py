@@ -43,11 +43,11 @@ from pyshardy.auto.solvers.kept_messages import KeptMessages
 from pyshardy.auto.solvers.local_search import LocalSearch
 from pyshardy.auto.solvers.solver import ProgressCallback, solve
 from pyshardy.auto.strategies.alternatives import AlternativesOf
-from pyshardy.auto.strategies.axis_choices import AxisChoices
 from pyshardy.auto.strategies.costs import CostModel, HardwareCosts
 from pyshardy.irtools.functions import entry_block, main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import name_of, result_names
+from pyshardy.partition.choice.enumerate import AxisChoices
 from pyshardy.partition.types.device_meshes import device_mesh_of
 from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.pipeline import run_pipeline

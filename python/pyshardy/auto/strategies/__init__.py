@@ -3,7 +3,6 @@
 
 | module         | contents                                   |
 |----------------|--------------------------------------------|
-| `axis_choices` | the assignments of mesh axes to factors    |
 | `strategy`     | the ways to compute an operation on shards |
 | `costs`        | the cost of operations and collectives     |
 | `measured`     | costs from measured collectives            |

@@ -11,7 +11,6 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import AxisTuple, OpShardingRule, Shape, TensorSharding
-from pyshardy.auto.strategies.axis_choices import AxisChoices
 from pyshardy.auto.strategies.computations import MeasuredComputation
 from pyshardy.auto.strategies.costs import Collectives, CostModel, ReshardCosts
 from pyshardy.auto.strategies.exchange import Exchange, exchange_of
@@ -27,6 +26,7 @@ from pyshardy.auto.strategies.strategy import (
 from pyshardy.cost.collectives import PlannedCollective, share_sent
 from pyshardy.cost.op_work import SizedOperation, TensorSize, TensorSizes, Work
 from pyshardy.irtools.tensor_types import element_bytes, shape_of, tensor_bytes
+from pyshardy.partition.choice.enumerate import AxisChoices
 from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.op_facts.record import record_of, rule_on_shards
 from pyshardy.partition.op_facts.work import elements_of_product, work_of

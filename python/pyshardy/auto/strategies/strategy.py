@@ -4,7 +4,7 @@
 1. A strategy assigns each axis of the mesh to a factor of the operation's sharding rule, or to
    none. The rule is that of the partitioner (`rule_on_shards`), and factors along which the
    partitioner can't compute on shards (`blocked_factors`) get no axes.
-2. An axis is assigned as a whole, or by sub-axes if the choices permit them (`axis_choices`).
+2. An axis is assigned as a whole, or by sub-axes if the choices permit them (`assignments`).
    Several axes of a factor are in the order of the mesh, or in one that the user has written
    somewhere. The shards of factors and dimensions must be even, unless the choices permit uneven
    ones, which are padded; some factors can't be padded.
@@ -36,11 +36,10 @@ from mlir_sdy.model import (
     TensorMapping,
     TensorSharding,
     add_or_merge,
-    sort_and_merge,
 )
-from pyshardy.auto.strategies.axis_choices import AxisChoices, assignments
 from pyshardy.irtools.tensor_types import shard_elements
-from pyshardy.partition.types.factor_axes import FactorAxes
+from pyshardy.partition.choice.enumerate import AxisChoices, assignments
+from pyshardy.partition.types.factor_axes import FactorAxes, axes_of_tensors, contracted_axes
 from pyshardy.partition.types.steps import AxesPerDim
 
 
@@ -94,13 +93,11 @@ def strategies_of_rule(
     for axes in assignments(rule, blocked, choices, even):
         if not all(_is_expressible(mapping, axes, rule, mesh) for mapping in rule.mappings):
             continue
-        tensors = tuple(_axes_per_dim(mapping, axes, mesh) for mapping in rule.mappings)
+        tensors = axes_of_tensors(rule, axes, mesh)
         if not all(map(_divides, tensors, shapes, rule.mappings, repeat(even), repeat(mesh))):
             continue
         computed = tensors[num_operands:]
-        reduced = sort_and_merge(
-            (axis for factor in rule.reduction_factors for axis in axes[factor]), mesh
-        )
+        reduced = contracted_axes(rule, axes, mesh)
         num_parts = num_parts_of(rule.factor_sizes, axes, mesh)
         completed = completions(
             computed, shapes[num_operands:], reduced if scatters else (), choices, paddable
@@ -221,17 +218,6 @@ def _divides(
         number in paddable or size % mesh.axes_size(each) == 0
         for number, (size, each) in enumerate(zip(shape, axes, strict=True))
     )
-
-
-def _axes_per_dim(mapping: TensorMapping, axes: FactorAxes, mesh: Mesh) -> AxesPerDim:
-    """Return the axes of each dimension; sub-axes of consecutive factors are merged."""
-    dims: list[AxisTuple] = []
-    for dim in mapping.dim_mappings:
-        merged: AxisTuple = ()
-        for axis in (axis for factor in dim.factor_indices for axis in axes[factor]):
-            merged = add_or_merge(merged, axis, mesh)
-        dims.append(merged)
-    return tuple(dims)
 
 
 def completions(

@@ -8,6 +8,7 @@
 | `scopes`           | the scopes of operations, from locations                             |
 | `groups`           | groups of operations that can be expanded                            |
 | `costs`            | the timeline, the memory, and the work that is repeated              |
+| `reasons`          | why values aren't sharded further, and what would change it          |
 | `texts`            | the program, the partitioned program, and Python sources             |
 | `collective_nodes` | the operations at which the graph shows collectives                  |
 | `other_plan`       | the plan that the program is compared with                           |

@@ -58,13 +58,13 @@ class NodeCost:
 
 @dataclass(frozen=True, slots=True)
 class IdleData:
-    """An axis along which devices repeat work; see `_idle_axes.IdleAxis`.
+    """An axis along which devices repeat work.
 
     Attributes:
         axis: the axis.
         size: its size.
-        seconds: the time in repeated operations.
-        share: its share of the time of all computation.
+        seconds: the time of a device in operations that are repeated along it.
+        share: the share of this time in that of all computation.
         operations: the longest of them.
     """
 
@@ -132,24 +132,12 @@ def costs_of(explained: ExplainedProgram) -> CostData:
             seconds[node] += event.seconds
             flops[node] += event.flops
     longest = sorted(seconds, key=lambda node: -seconds[node])[:_MOST_OPERATIONS]
-    idle = (
-        IdleData(
-            each.axis,
-            each.size,
-            each.seconds,
-            each.share,
-            tuple(
-                NodeCost(node, time, flops[node])
-                for node, time in list(each.by_operation.items())[:_MOST_OPERATIONS]
-            ),
-        )
-        for each in _idle_axes(explained, timeline)
-    )
+    idle = _IdleAxisFinder(explained).find(timeline, flops)
     return CostData(
         explained.cost,
         explained.report_hardware.bytes_of_memory,
         tuple(NodeCost(node, seconds[node], flops[node]) for node in longest),
-        tuple(idle),
+        idle,
         tuple(events),
         tuple(_largest_in_intervals(timeline.memory, timeline.seconds)),
     )
@@ -173,36 +161,6 @@ def _microseconds(seconds: float) -> float:
 # --- Idle axes -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _IdleAxis:
-    """An axis of the mesh, and the work that devices along it repeat.
-
-    Attributes:
-        axis: the name of the axis.
-        size: its size.
-        seconds: the time of a device in operations that are repeated along it.
-        share: the share of this time in that of all computation.
-        by_operation: the seconds of each repeated operation, by its number in the record, the
-            longest first.
-    """
-
-    axis: str
-    size: int
-    seconds: float
-    share: float
-    by_operation: Mapping[int, float]
-
-
-def _idle_axes(explained: ExplainedProgram, timeline: Timeline) -> tuple[_IdleAxis, ...]:
-    """Return the axes along which work is repeated, in the order of the mesh.
-
-    Args:
-        explained: the program.
-        timeline: its estimated times.
-    """
-    return _IdleAxisFinder(explained).find(timeline)
-
-
 class _IdleAxisFinder:
     """Finds the axes along which each operation is repeated.
 
@@ -222,7 +180,8 @@ class _IdleAxisFinder:
             for each in operations_named(("sdy.manual_computation",), explained.module)
         }
 
-    def find(self, timeline: Timeline) -> tuple[_IdleAxis, ...]:
+    def find(self, timeline: Timeline, flops: Mapping[int, float]) -> tuple[IdleData, ...]:
+        """Return the axes along which work is repeated, in the order of the mesh."""
         origins = self._explained.origins
         total = 0.0
         repeated: dict[str, defaultdict[int, float]] = {
@@ -241,12 +200,15 @@ class _IdleAxisFinder:
                 repeated[axis][number] += event.seconds
         sizes = {axis.name: axis.size for axis in self._explained.program.mesh.axes}
         return tuple(
-            _IdleAxis(
+            IdleData(
                 axis,
                 sizes[axis],
                 sum(seconds.values()),
                 sum(seconds.values()) / total,
-                dict(sorted(seconds.items(), key=lambda each: -each[1])),
+                tuple(
+                    NodeCost(node, seconds[node], flops[node])
+                    for node in sorted(seconds, key=lambda node: -seconds[node])[:_MOST_OPERATIONS]
+                ),
             )
             for axis, seconds in repeated.items()
             if seconds

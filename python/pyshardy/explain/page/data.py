@@ -10,6 +10,7 @@ from pyshardy.explain.against_xla import ComparedKind
 from pyshardy.explain.page.costs import CostData
 from pyshardy.explain.page.groups import Group
 from pyshardy.explain.page.other_plan import OtherPlan
+from pyshardy.explain.page.reasons import ReasonData
 from pyshardy.explain.page.texts import TextData
 
 
@@ -273,8 +274,10 @@ class PageData:
         program: the propagated program.
         plan: the partitioned program.
         costs: its estimated costs.
+        reasons: why values aren't sharded further.
     """
 
     program: ProgramData
     plan: PlanData
     costs: CostData
+    reasons: ReasonData

@@ -14,6 +14,7 @@ from pyshardy.explain.page.costs import costs_of
 from pyshardy.explain.page.data import CollectiveData, DecisionData, PageData, PlanData
 from pyshardy.explain.page.other_plan import OtherPlan
 from pyshardy.explain.page.program_part import compared_program_data
+from pyshardy.explain.page.reasons import reasons_of
 from pyshardy.explain.page.texts import TextData, program_text
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.propagation.program import Program
@@ -37,7 +38,8 @@ def page_data(
         UsageError: the other plan is for another program.
     """
     program, compared = compared_program_data(explained, other)
-    return PageData(program, plan_data(explained, title, compared, xla), costs_of(explained))
+    plan = plan_data(explained, title, compared, xla)
+    return PageData(program, plan, costs_of(explained), reasons_of(explained))
 
 
 def plan_data(

@@ -3,15 +3,18 @@
 
 1. An operation belongs to its function and to the operations around it.
 2. Within these it belongs to the scopes of its location (see `scopes`).
-3. Operations without scopes that occur several times in a row, such as the layers of a model,
-   become groups (see `repeats_in`).
-4. Three or more groups of equal structure become one, with their number. Scopes are compared
+3. Three or more groups of equal structure become one, with their number. Scopes are compared
    without the numbers in their names.
-5. A group that still has too many members is divided into groups of consecutive members.
+4. In a group that has too many members, operations that occur several times in a row, such as the
+   layers of a model, become groups (see `repeats_in`).
+5. If it still has too many, so do consecutive operations of the same source line.
+6. If it still has too many, it is divided into groups of consecutive members, at places where few
+   values are in use.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -21,7 +24,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-_MOST_MEMBERS = 80
+_MOST_MEMBERS = 32
+"""The number of boxes, next to each other, that a reader can still survey."""
+
 _FEWEST_EQUAL = 3
 _SHORTEST_UNIT = 4
 """The minimum number of operations of a layer that is found without scopes."""
@@ -68,6 +73,8 @@ def group_operations(
     kinds: Mapping[int, str],
     scopes: Mapping[int, tuple[str, ...]],
     inside: Mapping[int, Group],
+    lines: Mapping[int, str],
+    sources: Mapping[int, Sequence[int]],
 ) -> Group:
     """Return the group of the operations of a block.
 
@@ -77,6 +84,8 @@ def group_operations(
         kinds: the name of each operation, followed by its type; equal layers have equal kinds.
         scopes: the scopes of each.
         inside: the groups of the regions of operations, by operation.
+        lines: the file and line of each, as far as they are known.
+        sources: the operations whose results each one uses.
     """
     top = Group(label)
     known: dict[tuple[str, ...], Group] = {(): top}
@@ -87,14 +96,21 @@ def group_operations(
                 known[path[:depth]] = Group(path[depth - 1], is_scope=True)
                 known[path[: depth - 1]].members.append(known[path[:depth]])
         known[path].members.append(inside.get(operation, operation))
-    return _Folder(kinds).folded(top)
+    return _Folder(kinds, lines, sources).folded(top)
 
 
 class _Folder:
     """Folds what repeats in groups; groups of equal structure have equal numbers."""
 
-    def __init__(self, kinds: Mapping[int, str]):
+    def __init__(
+        self,
+        kinds: Mapping[int, str],
+        lines: Mapping[int, str],
+        sources: Mapping[int, Sequence[int]],
+    ):
         self._kinds = kinds
+        self._lines = lines
+        self._sources = sources
         self._numbers: dict[object, int] = {}
         self._of_groups: dict[int, int] = {}
 
@@ -166,14 +182,49 @@ class _Folder:
 
     def _divided(self, group: Group) -> Group:
         """Return a group in which runs of members become groups if there are too many."""
-        members = group.members
-        while len(members) > _MOST_MEMBERS:
+        if len(group.members) > _MOST_MEMBERS:
+            group.members = self._with_lines(group.members)
+        while len(members := group.members) > _MOST_MEMBERS:
             length = max(2, math.ceil(len(members) / _MOST_MEMBERS), math.isqrt(len(members)))
-            runs = [members[at : at + length] for at in range(0, len(members), length)]
-            divided = (self._divided(Group(self._label(run), members=run)) for run in runs)
-            members = list[Group | int](divided)
-        group.members = members
+            ends = self._ends_of_runs(members, length)
+            runs = [members[start:end] for start, end in itertools.pairwise([0, *ends])]
+            group.members = [self._divided(Group(self._label(run), members=run)) for run in runs]
         return group
+
+    def _with_lines(self, members: list[Group | int]) -> list[Group | int]:
+        """Return members in which consecutive operations of a source line are a group."""
+        found: list[Group | int] = []
+        for line, own in itertools.groupby(members, self._line):
+            run = list(own)
+            is_group = line is not None and 1 < len(run) < len(members)
+            found += [self._divided(Group(line, members=run))] if line and is_group else run
+        return found
+
+    def _line(self, member: Group | int) -> str | None:
+        operation = member.operation if isinstance(member, Group) else member
+        return None if operation is None else self._lines.get(operation)
+
+    def _ends_of_runs(self, members: Sequence[Group | int], length: int) -> list[int]:
+        """Return the ends of runs of about a length, where few values are in use."""
+        positions = {
+            operation: position
+            for position, member in enumerate(members)
+            for operation in (member.operations() if isinstance(member, Group) else (member,))
+        }
+        last_uses = list(range(len(members)))
+        for operation, position in positions.items():
+            for source in self._sources.get(operation, ()):
+                if source in positions:
+                    start = positions[source]
+                    last_uses[start] = max(last_uses[start], position)
+        in_use = np.zeros(len(members) + 1, dtype=np.int64)
+        for start, end in enumerate(last_uses):
+            in_use[start + 1 : end + 1] += 1
+        ends = [0]
+        while len(members) - ends[-1] > length * 3 // 2:
+            last = ends[-1] + length * 3 // 2
+            ends.append(last - int(in_use[last : ends[-1] + length // 2 : -1].argmin()))
+        return [*ends[1:], len(members)]
 
     def _label(self, run: Sequence[Group | int]) -> str:
         """Return the label of a run of operations: its scopes, or its most costly operations."""
@@ -183,6 +234,8 @@ class _Folder:
         whole = Group("", members=list(run))
         kinds = (self._kinds.get(each, "") for each in whole.operations())
         found = Counter(kind.partition(" ")[0].partition(".")[2] for kind in kinds)
+        if len(found) > 1:
+            del found["named_computation"]  # the name says little, what it contains says more
         telling = [name for name in _TELLING if name in found]
         telling = telling or [name for name, _ in found.most_common()]
         counted = (f"{found[name]} {name}" if found[name] > 1 else name for name in telling[:2])

@@ -30,7 +30,8 @@ from pyshardy.explain.page.texts import TextData, program_text, python_texts
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.scopes import scopes_of
-from pyshardy.irtools.stablehlo_views import symbol_name
+from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
+from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.program_interface import port_names
 from pyshardy.propagation.debugging.axis_chains import dim_of, origin_of_given
@@ -281,11 +282,28 @@ class _ProgramReader:
         inside: dict[int, Group] = {}
         for number in members:
             if len(program.inside(number)) > _FEW:
-                label = program.names[number].partition(".")[2]
-                inside[number] = self._group(number, label, folded)
+                name = self._called.get(number) or program.names[number].partition(".")[2]
+                inside[number] = self._group(number, name, folded)
                 inside[number].operation = number
         scopes = {number: scopes_of(record.location(number)) for number in members}
-        return group_operations(label, members, self._kinds, scopes, inside)
+        places = ((number, record.operation(number)[1]) for number in members)
+        lines = {
+            number: f"{place.filename.rpartition('/')[2]}:{place.line}"
+            for number, place in places
+            if place is not None
+        }
+        sources = {
+            number: [program.makers[self._shown(each)] for each in program.operands[number]]
+            for number in members
+        }
+        return group_operations(label, members, self._kinds, scopes, inside, lines, sources)
+
+    @functools.cached_property
+    def _called(self) -> dict[int | None, str]:
+        """The functions that operations call."""
+        calls = operations_named(("func.call",), self._module)
+        number_of = self._record.later_values.operation
+        return {number_of(call): callee_of(call) for call in calls}
 
     @functools.cached_property
     def _kinds(self) -> dict[int, str]:

@@ -26,6 +26,7 @@ _SCRIPTS = (
     "graph",
     "view",
     "minimap",
+    "reasons",
     "details",
     "tables",
     "collectives",
@@ -48,16 +49,20 @@ class PackedSections:
         program: the propagated program.
         plan: the partitioned program.
         costs: its estimated costs.
+        reasons: why values aren't sharded further.
     """
 
     program: str
     plan: str
     costs: str
+    reasons: str
 
     @staticmethod
     def of(data: PageData) -> PackedSections:
         """Return packed data."""
-        return PackedSections(packed(data.program), packed(data.plan), packed(data.costs))
+        return PackedSections(
+            packed(data.program), packed(data.plan), packed(data.costs), packed(data.reasons)
+        )
 
 
 def render_page(

@@ -23,6 +23,8 @@ _SHORT_REDUCE = re.compile(r"\bstablehlo\.reduce\(.*\) applies ")
 _ELEMENTS = 32
 """The number of elements from which a constant is elided."""
 
+_PACKAGE = Path(__file__).parents[2]
+
 _MOST_BYTES = 500_000
 """The size up to which a Python file is included."""
 
@@ -99,7 +101,7 @@ def _lines_of_operations(text: str) -> Iterator[int]:
 def python_texts(places: Mapping[int, SourceLocation | None]) -> Iterator[TextData]:
     """Yield the Python files that operations come from, if they can be read.
 
-    Files of installed packages are left out.
+    Files of installed packages are left out, and those of this one.
 
     Args:
         places: the source location of each operation.
@@ -110,7 +112,8 @@ def python_texts(places: Mapping[int, SourceLocation | None]) -> Iterator[TextDa
             by_file[place.filename].append(LineData(node, place.line))
     for filename, lines in by_file.items():
         path = Path(filename)
-        if "site-packages" in path.parts or not path.is_file():
+        is_own = path.is_relative_to(_PACKAGE)
+        if is_own or "site-packages" in path.parts or not path.is_file():
             continue
         if path.stat().st_size <= _MOST_BYTES:
             text = path.read_text(encoding="utf-8", errors="replace")

@@ -34,8 +34,13 @@ from pyshardy.frontends.jax.meshes import (
     named_sharding,
 )
 from pyshardy.frontends.meshes import declare_meshes, on_mesh
-from pyshardy.irtools.functions import entry_block, functions_of, main_function
-from pyshardy.irtools.inlining import can_be_inlined, must_stay
+from pyshardy.irtools.functions import (
+    can_be_inlined,
+    entry_block,
+    functions_of,
+    main_function,
+    must_stay,
+)
 from pyshardy.irtools.stablehlo_views import (
     FunctionView,
     callee_of,

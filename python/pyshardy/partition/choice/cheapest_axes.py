@@ -41,21 +41,24 @@ from mlir_sdy.model import (
     Mesh,
     OpShardingRule,
     Shape,
-    TensorMapping,
     add_or_merge,
     dividing_axes,
-    lists_overlap,
-    sort_and_merge,
 )
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import shard_elements
+from pyshardy.partition.choice.enumerate import combinations
 from pyshardy.partition.op_facts.invariant_computations import MOST_BYTES
 from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
     Reshard,
     reshard_cost,
 )
-from pyshardy.partition.types.factor_axes import FactorAxes
+from pyshardy.partition.types.factor_axes import (
+    FactorAxes,
+    are_disjoint,
+    axes_of_tensors,
+    contracted_axes,
+)
 from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.propagation.projection import ShardingProjection
 
@@ -125,7 +128,7 @@ def cheapest_factor_axes(
     if math.prod(map(len, options)) > _MOST_ANSWERS:
         return answer
     cheapest, lowest = answer, judge.cost(answer)
-    for other in _without_overlaps(options):
+    for other in combinations(options):
         cost = judge.cost(other)
         if cost < lowest:
             cheapest, lowest = other, cost
@@ -169,7 +172,7 @@ def _options(
             longer = axes
             for axis in more:
                 longer = add_or_merge(longer, axis, mesh)
-            is_new = not _conflict(axes, more)
+            is_new = are_disjoint((axes, more))
             if is_new and rule.factor_sizes[factor] % mesh.axes_size(longer) == 0:
                 seen[longer] = None
         options.append(list(seen))
@@ -182,27 +185,6 @@ def _idle_axes(projection: ShardingProjection, answer: FactorAxes, mesh: Mesh) -
     for tensor in projection.tensors:
         used |= {axis.name for sharding in tensor.factors.values() for axis in sharding.axes}
     return (AxisRef(name) for name in mesh.axis_names if name not in used)
-
-
-def _without_overlaps(options: Sequence[Sequence[AxisTuple]]) -> Iterator[FactorAxes]:
-    """Yield all combinations of an option for each factor that use no axis twice."""
-
-    def extended(chosen: FactorAxes) -> Iterator[FactorAxes]:
-        if len(chosen) == len(options):
-            yield chosen
-            return
-        for axes in options[len(chosen)]:
-            if not any(_conflict(axes, other) for other in chosen):
-                yield from extended((*chosen, axes))
-
-    return extended(())
-
-
-def _conflict(axes: AxisTuple, others: AxisTuple) -> bool:
-    """Whether two lists have overlapping axes, or sub-axes that can't coexist."""
-    return lists_overlap(axes, others) or not all(
-        axis.can_coexist(other) for axis in axes for other in others
-    )
 
 
 class _Judge:
@@ -223,17 +205,18 @@ class _Judge:
         self.hardware = hardware
         self.addends = addends
         self.completed = completed
-        pairs = list(zip(rule.mappings, tensors, strict=True))
-        self.operands = pairs[: len(rule.operand_mappings)]
-        self.results = pairs[len(rule.operand_mappings) :]
-        self.uses = uses or (1,) * len(self.operands)
+        self.tensors = tensors
+        self.num_operands = len(rule.operand_mappings)
+        self.uses = uses or (1,) * self.num_operands
 
     def cost(self, answer: FactorAxes) -> float:
         """Return the seconds of communication and computation."""
         operations = 2 * shard_elements(self.rule.factor_sizes, answer, self.mesh)
         accessed = sum(
-            tensor.nbytes * shard_elements(tensor.shape, _axes(mapping, answer), self.mesh)
-            for mapping, tensor in (*self.operands, *self.results)
+            tensor.nbytes * shard_elements(tensor.shape, axes, self.mesh)
+            for tensor, axes in zip(
+                self.tensors, axes_of_tensors(self.rule, answer, self.mesh), strict=True
+            )
             if tensor.is_accessed
         )
         return self.communication(answer) + self.hardware.work_seconds(operations, accessed)
@@ -241,24 +224,16 @@ class _Judge:
     def communication(self, answer: FactorAxes) -> float:
         """Return the seconds of communication."""
         mesh, hardware = self.mesh, self.hardware
-        reduced = sort_and_merge(
-            (axis for factor in self.rule.reduction_factors for axis in answer[factor]), mesh
-        )
+        reduced = contracted_axes(self.rule, answer, mesh)
+        pairs = list(zip(self.tensors, axes_of_tensors(self.rule, answer, mesh), strict=True))
         seconds = 0.0
-        for (mapping, tensor), uses in zip(self.operands, self.uses, strict=True):
-            reshard = tensor.reshard(tensor.axes, _axes(mapping, answer), mesh)
+        for (tensor, axes), uses in zip(pairs[: self.num_operands], self.uses, strict=True):
+            reshard = tensor.reshard(tensor.axes, axes, mesh)
             kept = tensor.nbytes * shard_elements(tensor.shape, reshard.target, mesh)
             seconds += reshard_cost(reshard, hardware) / (uses if kept <= MOST_BYTES else 1)
         completions = 0.0
         addends = math.inf if reduced and reduced == self.completed else self.addends
-        for mapping, tensor in self.results:
-            reshard = tensor.reshard(_axes(mapping, answer), tensor.axes, mesh)
+        for tensor, axes in pairs[self.num_operands :]:
+            reshard = tensor.reshard(axes, tensor.axes, mesh)
             completions += completion_cost(reshard, reduced, hardware, addends)
         return seconds + completions
-
-
-def _axes(mapping: TensorMapping, answer: FactorAxes) -> AxesPerDim:
-    """Return the axes of each dimension of a tensor; no dimension has several factors."""
-    return tuple(
-        answer[dim.factor_indices[0]] if dim.factor_indices else () for dim in mapping.dim_mappings
-    )

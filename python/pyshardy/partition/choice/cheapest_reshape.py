@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, lists_overlap
+from mlir_sdy.model import AxisTuple, Mesh, TensorSharding
 from pyshardy.cost.collectives import Traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
@@ -37,6 +37,7 @@ from pyshardy.partition.types.compatible_shardings import (
     Shardings,
     is_plain,
 )
+from pyshardy.partition.types.factor_axes import are_disjoint
 from pyshardy.partition.types.reshapes import Group, Side, images, reshape_groups
 from pyshardy.partition.types.steps import AxesPerDim
 
@@ -119,7 +120,7 @@ class _Judge:
                 tuple(itertools.chain.from_iterable(before for before, _ in choice)),
                 tuple(itertools.chain.from_iterable(after for _, after in choice)),
             )
-            if any(map(_uses_an_axis_twice, answer)):
+            if not all(map(are_disjoint, answer)):
                 continue
             traffic = self.traffic(answer)
             if traffic < lowest:
@@ -178,12 +179,3 @@ def _can_be_judged(sharding: TensorSharding | None, mesh_or_ref: str | Mesh) -> 
     if sharding.unreduced_axes or sharding.replicated_axes:
         return False
     return is_plain(sharding) or sharding.mesh_or_ref == mesh_or_ref
-
-
-def _uses_an_axis_twice(axes: AxesPerDim) -> bool:
-    """Whether two dimensions have overlapping axes, or sub-axes that can't coexist."""
-    return any(
-        lists_overlap(some, others)
-        or not all(axis.can_coexist(other) for axis in some for other in others)
-        for some, others in itertools.combinations(axes, 2)
-    )

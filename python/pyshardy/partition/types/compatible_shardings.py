@@ -17,10 +17,9 @@ from mlir_sdy.model import (
     lists_overlap,
     mesh_of,
     set_difference,
-    sort_and_merge,
 )
 from pyshardy.partition.types.dot_result import better_result_axes
-from pyshardy.partition.types.factor_axes import FactorAxes, choose_factor_axes
+from pyshardy.partition.types.factor_axes import FactorAxes, choose_factor_axes, contracted_axes
 from pyshardy.partition.types.reshape_axes import reshape_axes
 from pyshardy.propagation.projection import ShardingProjection
 
@@ -111,7 +110,7 @@ def compatible_by(
         return None
     projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
     axes = choose(projection, mesh)
-    contracted = _contracted_axes(rule, axes, mesh)
+    contracted = contracted_axes(rule, axes, mesh)
     reduced = _but_unreduced(contracted, rule, shardings, mesh)
     new: list[TensorSharding | None] = []
     for index, tensor in enumerate(projection.tensors):
@@ -176,7 +175,7 @@ def partially_compatible(
                     f"its operands are sharded by {given} along a contracted dimension"
                 )
             axes[factor] = lists.pop() if lists else ()
-        contracted = _contracted_axes(rule, axes, mesh)
+        contracted = contracted_axes(rule, axes, mesh)
         reduced = _but_unreduced(contracted, rule, shardings, mesh)
         used = [axis for axes in result.dim_axes for axis in axes]
         if set_difference(reduced, used, mesh) != reduced:
@@ -230,12 +229,6 @@ def is_plain(sharding: TensorSharding | None) -> bool:
 
 def _mesh(mesh_or_ref: str | Mesh | None, meshes: Mapping[str, Mesh]) -> Mesh | None:
     return meshes.get(mesh_or_ref) if isinstance(mesh_or_ref, str) else mesh_or_ref
-
-
-def _contracted_axes(rule: OpShardingRule, axes: Sequence[AxisTuple], mesh: Mesh) -> AxisTuple:
-    return sort_and_merge(
-        (axis for factor in rule.reduction_factors for axis in axes[factor]), mesh
-    )
 
 
 def _has_replicated(sharding: TensorSharding | None, axes: AxisTuple) -> bool:

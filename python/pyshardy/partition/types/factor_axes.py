@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.model import (
@@ -31,12 +31,51 @@ from mlir_sdy.model import (
     axis_list_key,
     is_strict_prefix,
     lists_overlap,
+    sort_and_merge,
     truncate_by_removing_overlaps,
 )
+from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.propagation.projection import ShardingProjection, TensorProjection
 
 FactorAxes = tuple[AxisTuple, ...]
 """The axes of each factor of an operation."""
+
+
+def axes_of_tensors(rule: OpShardingRule, axes: FactorAxes, mesh: Mesh) -> tuple[AxesPerDim, ...]:
+    """Return the axes of all dimensions of operands, then results, by the axes of the factors.
+
+    Sub-axes of consecutive factors of a dimension are merged.
+    """
+
+    def merged(factors: tuple[int, ...]) -> AxisTuple:
+        if len(factors) < 2:
+            return axes[factors[0]] if factors else ()
+        joined: AxisTuple = ()
+        for axis in itertools.chain.from_iterable(axes[factor] for factor in factors):
+            joined = add_or_merge(joined, axis, mesh)
+        return joined
+
+    return tuple(
+        tuple([merged(dim.factor_indices) for dim in mapping.dim_mappings])
+        for mapping in rule.mappings
+    )
+
+
+def contracted_axes(rule: OpShardingRule, axes: Sequence[AxisTuple], mesh: Mesh) -> AxisTuple:
+    """Return the axes along which results are partial, by the axes of the factors."""
+    return sort_and_merge(
+        (axis for factor in rule.reduction_factors for axis in axes[factor]), mesh
+    )
+
+
+def are_disjoint(lists: Iterable[AxisTuple]) -> bool:
+    """Whether no two lists have overlapping axes, or sub-axes that can't coexist."""
+    return not any(
+        lists_overlap(axes, others)
+        or not all(axis.can_coexist(other) for axis in axes for other in others)
+        for axes, others in itertools.combinations(filter(None, lists), 2)
+    )
+
 
 _PRECEDENCE = {
     FactorType.PASS_THROUGH: 3,

@@ -99,7 +99,7 @@ class AxisReason:
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    """Where an axis that no neighbor offers could come from.
+    """The places from which an axis that no neighbor offers could come.
 
     Attributes:
         nearest: the way to the nearest connected place with the axis; None if there is none.

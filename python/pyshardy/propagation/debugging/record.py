@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 from mlir_sdy import sdy
 from mlir_sdy.diagnostics import SourceLocation
-from mlir_sdy.host import identity, ir, location_of
+from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import get_sharding, manual_axes
 from pyshardy.display import Displayed
 from pyshardy.irtools.named_values import name_at, result_names
-from pyshardy.irtools.scopes import named_in_scope
+from pyshardy.irtools.scopes import named_in_scope, user_place
 from pyshardy.propagation.debugging.flows import AxisFlow, flows
 from pyshardy.propagation.debugging.refusals import Refusal, refusals, refusals_of_meshes
 from pyshardy.propagation.engine import Engine, Run, StepChange
@@ -163,7 +163,7 @@ class Record:
         return PropagationStep(
             number,
             self.engine.program.names[change.operation],
-            location_of(self._locations[change.operation]),
+            user_place(self._locations[change.operation]),
             change.run,
             change.kind.rule,
             tuple(map(self.tensor, change.relation.tensors)),
@@ -270,14 +270,14 @@ class Record:
             if maker in self._argument_locations:
                 location = self._argument_locations[maker][index]
                 user_name = name_at(location)
-                place = location_of(location) or self._place(maker)
+                place = user_place(location) or self._place(maker)
                 return RecordedTensor(slot, user_name or what, place, user_name is not None)
         return RecordedTensor(slot, what, self._place(maker))
 
     def _place(self, number: int) -> SourceLocation | None:
         """Return the source location of an operation, found once."""
         if number not in self._places:
-            self._places[number] = location_of(self._locations[number])
+            self._places[number] = user_place(self._locations[number])
         return self._places[number]
 
     def result_place(self, slot: int) -> tuple[ir.Location, int] | None:
@@ -324,7 +324,7 @@ class Record:
 
     @property
     def groups(self) -> Mapping[int, Sequence[int]]:
-        """For each member of a sharding group the other members."""
+        """The other members of the sharding group by member."""
         return self._groups
 
     def final_kind(self, family: RelationFamily) -> RelationKind | None:

@@ -2,11 +2,12 @@
 function collectiveGroups(numbers) {
   const found = new Map();
   for (const number of numbers) {
-    const { kind, axes, reason: exact } = data.collectives[number];
-    const reason = exact.replace(/^argument \d+( of @[^ ]+)?/, "an argument");
-    const key = JSON.stringify([kind, axes, reason]);
+    const { kind, axes, reason } = data.collectives[number];
+    const alike = reason.replace(/\d+/g, "*"); // in equal layers reasons differ in numbers
+    const key = JSON.stringify([kind, axes, alike]);
     if (!found.has(key)) found.set(key, { kind, axes, reason, numbers: [], nbytes: 0, seconds: 0 });
     const group = found.get(key);
+    if (group.reason !== reason) group.reason = alike;
     group.numbers.push(number);
     group.nbytes += data.collectives[number].nbytes;
     group.seconds += data.collectives[number].seconds;

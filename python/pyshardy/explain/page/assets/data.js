@@ -22,10 +22,10 @@ function unpacked(value) {
 }
 
 const data = await (async () => {
-  const names = ["program", "plan", "costs"];
-  const [program, plan, costs] = await Promise.all(names.map((name) => read(document.getElementById(`data-${name}`))));
+  const names = ["program", "plan", "costs", "reasons"];
+  const [program, plan, costs, reasons] = await Promise.all(names.map((name) => read(document.getElementById(`data-${name}`))));
   const texts = [program.texts[0], plan.partitioned, ...program.texts.slice(1)];
-  return { ...program, ...plan, costs, texts };
+  return { ...program, ...plan, costs, reasons, texts };
 })();
 
 // Values and operations by number; numbers of hidden operations have none.
@@ -71,9 +71,12 @@ function shownPlace(place) {
   return file === data.title ? `line ${rest.slice(1)}` : `${file.split("/").pop()}${rest}`;
 }
 
-// What pyshardy says of a value, without the dialect, the entry and the file of the page.
+// What pyshardy says of a value, without the dialect, the entry and the file of the page; arguments
+// have the names of the lists.
 function shortened(said) {
-  return said.replaceAll("stablehlo.", "").replaceAll(" of @main", "").replaceAll(`(${data.title}:`, "(line ");
+  return said.replaceAll("stablehlo.", "")
+    .replace(/\bargument (\d+) of @main/g, (all, number) => (inputs[number] === undefined ? all : shownName(inputs[number])))
+    .replaceAll(" of @main", "").replaceAll(`(${data.title}:`, "(line ");
 }
 
 function shownName(number) {

@@ -23,8 +23,8 @@ const panes = [...document.querySelectorAll("svg.canvas")].map((canvas, index) =
 });
 const [{ canvas, content }] = panes;
 
-function clip(text, width) {
-  const most = Math.floor((width - 16) / 6.9);
+function clip(text, width, letter = 6.9) {
+  const most = Math.floor((width - 16) / letter);
   return text.length > most ? `${text.slice(0, Math.max(1, most - 1))}…` : text;
 }
 
@@ -63,25 +63,30 @@ function drawBox(pane, box) {
   return place;
 }
 
-function toggle(group) {
-  if (state.open.has(group.id)) state.open.delete(group.id);
-  else state.open.add(group.id);
-  tell("open");
-}
-
 function drawClosed(pane, place, box) {
   const { member: group, width, height } = box;
   if (group.copies > 1) {
     for (const shift of [6, 3]) place.append(drawn("rect", { class: "box", x: shift, y: shift, width, height, rx: 9 }));
   }
   place.append(drawn("rect", { class: "box", width, height, rx: 9 }));
-  const each = group.copies > 1 ? Math.round(group.operations.length / group.copies) : group.operations.length;
-  const count = `${each.toLocaleString("en")} ${group.of ?? "operations"}${group.copies > 1 ? " each" : ""}`;
   const room = width - (group.copies > 1 ? 44 : 0);
-  place.append(text(clip(group.label, room), 12, 19), text(count, 12, 35, "sub"), drawn("title", {}, group.label));
+  place.append(opener(group, "▸"), text(clip(labelOf(group), room - 14), 24, 19), text(clip(countOf(group), width - 14, 6), 24, 35, "sub"),
+    drawn("title", {}, `${labelOf(group)}: select it by a click, open it by a double click or ▸`));
   if (group.copies > 1) place.append(text(`×${group.copies}`, width - 12, 20, "copies"));
   addMarks(pane, place, width, group.operations);
-  press(place, () => toggle(group));
+  pressGroup(place, place, group);
+}
+
+// A click on a group selects it; ▸, a double click and the keyboard open it too.
+function opener(group, sign) {
+  const made = drawn("g", { class: "opener" }, drawn("rect", { width: 24, height: sizes.bar }), text(sign, 8, 18, "sub"));
+  made.addEventListener("click", (event) => { event.stopPropagation(); toggle(group); });
+  return made;
+}
+function pressGroup(surface, place, group) {
+  surface.addEventListener("click", (event) => { event.stopPropagation(); choose({ group: group.id }); });
+  surface.addEventListener("dblclick", (event) => { event.stopPropagation(); toggle(group); });
+  pressKey(place, () => { choose({ group: group.id }); toggle(group); });
 }
 
 function drawOpen(pane, place, box) {
@@ -89,10 +94,9 @@ function drawOpen(pane, place, box) {
   if (group !== world) {
     place.append(drawn("rect", { class: "box", width, height, rx: 9 }));
     const bar = drawn("rect", { class: "bar", width, height: sizes.bar, rx: 9 });
-    const title = `▾ ${group.label}${group.copies > 1 ? ` ×${group.copies}` : ""}`;
-    place.append(bar, text(clip(title, width), 12, 18, "sub"));
-    bar.addEventListener("click", (event) => { event.stopPropagation(); toggle(group); });
-    pressKey(place, () => toggle(group));
+    const title = `${labelOf(group)}${group.copies > 1 ? ` ×${group.copies}` : ""}`;
+    place.append(bar, opener(group, "▾"), text(clip(title, width - 14), 24, 18, "sub"));
+    pressGroup(bar, place, group);
   }
   for (const edge of box.edges) place.append(...drawEdge(pane, edge));
   for (const inner of box.boxes) place.append(drawBox(pane, inner));
@@ -118,8 +122,8 @@ function drawNode(pane, place, box) {
   return place;
 }
 
-// Badges: a circle with the number of collectives, a diamond with that of conflicts, a square with
-// that of values that the other plan shards differently.
+// Badges: round with the number of collectives, pointed with that of conflicts, square with that of
+// values that the other plan shards differently.
 function marksOf({ plan }, operations) {
   const differs = data.other?.shardings ?? {};
   return [
@@ -132,14 +136,19 @@ function markedText(pane, operations) {
   return marksOf(pane, operations).map(({ count, what }) => `, ${count} ${what}`).join("");
 }
 function addMarks(pane, place, width, operations) {
-  marksOf(pane, operations).forEach(({ kind, count, what }, index) => {
-    const x = width - 8 - 23 * index;
-    const shape = kind === "moves"
-      ? drawn("circle", { class: `mark ${kind}`, cx: x, cy: 2, r: 9 })
-      : drawn("rect", { class: `mark ${kind}`, x: x - 7.5, y: -5.5, width: 15, height: 15, rx: 2, transform: kind === "refuses" ? `rotate(45 ${x} 2)` : "" });
-    shape.append(drawn("title", {}, `${count} ${what}`));
-    place.append(shape, text(count > 99 ? "99+" : String(count), x, 5.5, "marked"));
-  });
+  let right = width - 2;
+  for (const { kind, count, what } of marksOf(pane, operations)) {
+    const shown = count > 999 ? `${(count / 1000).toFixed(count < 9950 ? 1 : 0)}k` : String(count);
+    const shape = markShape(kind, right, 11 + 6 * shown.length);
+    shape.append(drawn("title", {}, `${count.toLocaleString("en")} ${what}`));
+    place.append(shape, text(shown, right - (11 + 6 * shown.length) / 2, 5.5, "marked"));
+    right -= 14 + 6 * shown.length;
+  }
+}
+function markShape(kind, right, width) {
+  if (kind !== "refuses") return drawn("rect", { class: `mark ${kind}`, x: right - width, y: -6.5, width, height: 17, rx: kind === "moves" ? 8.5 : 2 });
+  const left = right - width;
+  return drawn("path", { class: `mark ${kind}`, d: `M${left - 2},2L${left + 6},-6.5H${right - 6}L${right + 2},2L${right - 6},10.5H${left + 6}Z` });
 }
 
 function pathOf(points) {
@@ -212,19 +221,23 @@ function swatchesOf(value, sharding, width) {
   });
 }
 
-// What a pane draws of an operation: itself, or the closed group that it is in.
+// What a pane draws of an operation or a group: itself, or the closed group that it is in.
 function drawnOf(number, pane = panes[0]) {
-  if (pane.nodes.has(number)) return pane.nodes.get(number).place;
-  for (let group = parents.get(number); group; group = group.parent) {
-    if (pane.groups.has(group.id)) return pane.groups.get(group.id);
-  }
-  return null;
+  return pane.nodes.get(number)?.place ?? drawnGroup(parents.get(number), pane);
+}
+function drawnGroup(group, pane = panes[0]) {
+  while (group && !pane.groups.has(group.id)) group = group.parent;
+  return group ? pane.groups.get(group.id) : null;
+}
+function drawnChoice(pane = panes[0]) {
+  if (!state.chosen) return null;
+  return state.chosen.group === undefined ? drawnOf(chosenNode(), pane) : drawnGroup(groups[state.chosen.group], pane);
 }
 
-function markOnly(kind, number) {
+function markOnly(kind, find) {
   for (const pane of panes) {
     pane.content.querySelectorAll(`.${kind}`).forEach((each) => each.classList.remove(kind));
-    if (number !== null && number !== undefined) drawnOf(number, pane)?.classList.add(kind);
+    for (const place of find(pane)) place?.classList.add(kind);
   }
 }
-function markChosen() { markOnly("chosen", chosenNode()); }
+function markChosen() { markOnly("chosen", (pane) => [drawnChoice(pane)]); }

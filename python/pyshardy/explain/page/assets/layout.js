@@ -1,9 +1,31 @@
 // Where everything stands: members of an open group by dagre, in layers and without crossing boxes.
 const sizes = { height: 46, gapX: 20, gapY: 34, margin: 16, bar: 26, columns: 6, many: 250 };
 
+// The label of a group of a source line is its text, if the page has it.
+const sourceLines = new Map(data.texts.slice(2).map(({ name, text: whole }) => [name, whole.split("\n")]));
 function labelOf(member) {
-  if (typeof member !== "number") return member.label;
-  return nodeOf(member).name.replace(/^stablehlo\./, "");
+  if (typeof member === "number") return nodeOf(member).name.replace(/^stablehlo\./, "");
+  const [, file, line] = /^(.+):(\d+)$/.exec(member.label) ?? [];
+  return sourceLines.get(file)?.[line - 1]?.trim() || member.label;
+}
+
+// The number of operations of a group, and their lines if no scope says what they are.
+function countOf(group) {
+  const each = group.copies > 1 ? Math.round(group.operations.length / group.copies) : group.operations.length;
+  const count = `${each.toLocaleString("en")} ${group.of ?? "operations"}${group.copies > 1 ? " each" : ""}`;
+  return group.is_scope || group.of || group.copies > 1 ? count : [count, linesOf(group)].filter(Boolean).join(", ");
+}
+// `lines 12 to 31`, or `model.py:12 to 31`, if the operations of a group are from one file.
+function linesOf(group) {
+  if (group.lines !== undefined) return group.lines;
+  let [file, first, last] = [null, Infinity, 0];
+  for (const number of group.operations) {
+    const [, own, line] = /^(.*?):(\d+)/.exec(nodeOf(number).place ?? "") ?? [];
+    if (own !== (file ?? own)) return (group.lines = "");
+    [file, first, last] = [own, Math.min(first, line), Math.max(last, line)];
+  }
+  const place = file ? shownPlace(`${file}:${first}`) : "";
+  return (group.lines = !place || first === last ? place : `${place.replace(/^line /, "lines ")} to ${last}`);
 }
 
 function widthOf(member) {
@@ -16,7 +38,8 @@ function widthOf(member) {
 function boxOf(member) {
   if (typeof member === "number") return { member, width: widthOf(member), height: sizes.height };
   if (!state.open.has(member.id)) {
-    return { member, width: Math.max(150, widthOf(member) + (member.copies > 1 ? 34 : 0)), height: sizes.height };
+    const below = 36 + 6 * countOf(member).length;
+    return { member, width: Math.max(150, below, widthOf(member) + 12 + (member.copies > 1 ? 34 : 0)), height: sizes.height };
   }
   const boxes = member.members.map(boxOf);
   const edges = edgesBetween(member, boxes);

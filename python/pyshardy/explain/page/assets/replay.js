@@ -15,7 +15,7 @@ function showStep() {
   }
   stepText.title = stepText.textContent;
   const isBetween = state.step > 0 && state.step < count;
-  markOnly("stepped", isBetween ? data.steps[state.step - 1].node : null);
+  markOnly("stepped", (pane) => (isBetween ? [drawnOf(data.steps[state.step - 1].node, pane)] : []));
 }
 
 // Without motion, Play shows the last step at once.

@@ -38,7 +38,36 @@ function openWorld() {
   state.open = new Set([world.id]);
   if (roots.length > 1) state.open.add(roots.find((root) => root.label === "@main")?.id ?? roots[0].id);
 }
-openWorld();
+
+// The groups that are drawn, outer ones first.
+function* shownGroups(group = world) {
+  yield group;
+  if (state.open.has(group.id)) for (const member of group.members) if (typeof member !== "number") yield* shownGroups(member);
+}
+function countBoxes() {
+  return [...shownGroups()].reduce((sum, group) => sum + (state.open.has(group.id) ? group.members.length : 0), 0);
+}
+
+// At first what is around the first collective is open, if it can be surveyed.
+const MOST_AT_START = 72;
+const firstCollective = data.collectives.findIndex((one) => one.node !== null && parents.has(one.node));
+function openStart() {
+  openWorld();
+  const around = [];
+  for (let group = parents.get(data.collectives[firstCollective]?.node); group; group = group.parent) around.unshift(group);
+  for (const group of around) {
+    if (countBoxes() + group.members.length > MOST_AT_START) return;
+    state.open.add(group.id);
+  }
+}
+openStart();
+
+// The time of each operation in a run, and the bytes that its collectives send.
+const secondsOf = new Map();
+for (const event of data.costs.events) {
+  if (event.node === null || event.collective !== null || event.is_loop) continue;
+  secondsOf.set(event.node, (secondsOf.get(event.node) ?? 0) + event.duration / 1e6);
+}
 
 // An operation, or an input as if it were one.
 function nodeOf(number) {
@@ -115,21 +144,28 @@ function setStep(step) {
   tell("step");
 }
 
-// Open all that is around an operation.
-function reveal(number) {
+// Open all that is around an operation or a group.
+function reveal({ node, group: inner }) {
   let changed = false;
-  for (let group = parents.get(number); group; group = group.parent) {
+  for (let group = inner === undefined ? parents.get(node) : groups[inner].parent; group; group = group.parent) {
     changed = changed || !state.open.has(group.id);
     state.open.add(group.id);
   }
   if (changed) tell("open");
 }
 
-// The operation to show for a choice. Constants aren't drawn: their first user is shown.
+// The operations of a choice: those of a group, or one.
+function chosenNodes() {
+  if (state.chosen?.group !== undefined) return groups[state.chosen.group].operations;
+  const node = chosenNode();
+  return node === null ? [] : [node];
+}
+
+// The operation to show for a choice of a value, an operation or a collective. Constants aren't drawn: their first user is shown.
 function chosenNode() {
   const { chosen } = state;
   if (!chosen) return null;
-  let number = chosen.node;
+  let number = chosen.node ?? null;
   if (chosen.collective !== undefined) number = data.collectives[chosen.collective].node;
   if (chosen.value !== undefined) number = makers.get(chosen.value) ?? data.values[chosen.value].node ?? users.get(chosen.value)?.[0];
   if (number === null || number === undefined || parents.has(number)) return number ?? null;

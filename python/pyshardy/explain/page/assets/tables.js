@@ -1,8 +1,10 @@
 // Tables whose columns sort, and the list of values.
 const MOST_VALUES = 150;
+const MOST_ROWS = 40;
 
 // Columns: { title, isNumber, key(row), cell(row) }; sections: { title, rows }; rows of the list
-// `inner(row)` follow a row that is open.
+// `inner(row)` follow a row that is open. Of long sections the first rows are shown, with a button
+// for more.
 function table(columns, sections, { onRow = null, inner = null } = {}) {
   const made = element("table");
   const body = element("tbody");
@@ -36,6 +38,13 @@ function table(columns, sections, { onRow = null, inner = null } = {}) {
     body.append(line);
     if (hasInner && opened.has(row)) inner(row).forEach((each) => addRow(each, true));
   }
+  const mosts = new Map();
+  function addMore(title, count) {
+    const most = mosts.get(title) ?? MOST_ROWS;
+    const more = (label, next) => element("button", { class: "more", onclick: () => { mosts.set(title, next); fill(); } }, label);
+    if (count > most) body.append(element("tr", { class: "rest" }, element("td", { colspan: columns.length },
+      more(`${Math.min(200, count - most).toLocaleString("en")} more`, most + 200), " ", more(`All ${count.toLocaleString("en")}`, Infinity))));
+  }
   let rowsShown = [];
   function fill() {
     rowsShown = [];
@@ -43,26 +52,52 @@ function table(columns, sections, { onRow = null, inner = null } = {}) {
     heads.forEach((head, index) => head.setAttribute("aria-sort", order.column !== index ? "none" : order.down ? "descending" : "ascending"));
     for (const { title, rows } of sections) {
       if (title && rows.length) body.append(element("tr", { class: "title" }, element("th", { colspan: columns.length, scope: "rowgroup" }, title)));
-      for (const row of sorted(rows)) addRow(row, false);
+      sorted(rows).slice(0, mosts.get(title) ?? MOST_ROWS).forEach((row) => addRow(row, false));
+      addMore(title, rows.length);
     }
   }
   fill();
   return made;
 }
 
+// Values of the same name but for numbers, the same type and sharding are one row, as in `layers[0]`
+// to `layers[31]`, if there are many.
+const FEWEST_FOLDED = 3;
+function foldedValues(numbers) {
+  if (numbers.length <= MOST_ROWS) return numbers;
+  const alike = new Map();
+  for (const number of numbers) {
+    const { type, sharding } = data.values[number];
+    const key = JSON.stringify([shownName(number).replace(/\d+/g, "#"), type, sharding]);
+    if (!alike.has(key)) alike.set(key, []);
+    alike.get(key).push(number);
+  }
+  return [...alike.values()].flatMap((own) => (own.length < FEWEST_FOLDED ? own : [{ values: own }]));
+}
+
+// `layers[0 … 31]['up']`: the numbers in which the first and the last name differ, as ranges.
+function foldedName(numbers) {
+  const [first, last] = [numbers[0], numbers.at(-1)].map((number) => shownName(number).split(/(\d+)/));
+  return first.map((part, index) => (part === last[index] ? part : `${part} … ${last[index]}`)).join("");
+}
+
 function fillValues() {
-  const local = (number) => localBytes(data.values[number], finalSharding(number));
+  const values = (row) => row.values ?? [row];
+  const one = (row) => values(row)[0];
+  const local = (row) => values(row).reduce((sum, number) => sum + localBytes(data.values[number], finalSharding(number)), 0);
+  const name = (row) => (row.values ? foldedName(row.values) : shownName(row));
   const large = data.valueList
     .filter((value) => value.kind === "value" && value.shape.length && makers.has(value.number))
     .map((value) => value.number).sort((one, other) => local(other) - local(one)).slice(0, MOST_VALUES);
   const outputs = [...new Set(data.outputs.map(({ value }) => value))];
   const columns = [
-    { title: "value", key: shownName, cell: (n) => element("div", {},
-      element("div", { class: "name" }, shownName(n)), element("span", { class: "soft type" }, data.values[n].type)) },
-    { title: "on each device", key: (n) => finalSharding(n).text, cell: (n) => element("div", {},
-      dimsOf(finalSharding(n), data.values[n].shape.length),
-      element("div", { class: "soft type" }, localShape(data.values[n], finalSharding(n)).join("x"))) },
-    { title: "memory", isNumber: true, key: local, cell: (n) => bytes(local(n)) },
+    { title: "value", key: name, cell: (row, isInner, isOpen) => element("div", {},
+      element("div", { class: "name" }, name(row)), element("span", { class: "soft type" }, data.values[one(row)].type),
+      row.values ? element("div", { class: "soft" }, `${isOpen ? "▾" : "▸"} ${row.values.length.toLocaleString("en")} values`) : "") },
+    { title: "on each device", key: (row) => finalSharding(one(row)).text, cell: (row) => element("div", {},
+      dimsOf(finalSharding(one(row)), data.values[one(row)].shape.length),
+      element("div", { class: "soft type" }, localShape(data.values[one(row)], finalSharding(one(row))).join("x"))) },
+    { title: "memory", isNumber: true, key: local, cell: (row) => bytes(local(row)) },
   ];
   const sections = [
     { title: `Inputs (${inputs.length})`, rows: inputs },
@@ -73,7 +108,7 @@ function fillValues() {
     element("p", { class: "padded total" }, `${data.valueList.length.toLocaleString("en")} values; memory on each device`),
     csvButton("values.csv", () => [["name", "type", "sharding", "type on each device", "bytes on each device"],
       ...sections.flatMap(({ rows }) => rows).map((n) => [shownName(n), data.values[n].type, finalSharding(n).text, localShape(data.values[n], finalSharding(n)).join("x"), local(n)])]),
-    table(columns, sections, { onRow: (number) => visit({ value: number }) }),
+    table(columns, sections.map(({ title, rows }) => ({ title, rows: foldedValues(rows) })), { onRow: (number) => visit({ value: number }), inner: (row) => row.values ?? [] }),
   );
 }
 

@@ -17,7 +17,7 @@ function showText(panel, view) {
   function fill() {
     const first = Math.max(0, Math.floor(scroller.scrollTop / LINE) - 10);
     const count = Math.ceil(scroller.clientHeight / LINE) + 20;
-    const marked = new Set(view.linesOf.get(chosenNode()) ?? []);
+    const marked = new Set(chosenNodes().flatMap((node) => view.linesOf.get(node) ?? []));
     rows.replaceChildren(...view.lines.slice(first, first + count).map((line, index) => {
       const number = first + index + 1;
       const node = view.nodesAt.get(number);
@@ -28,7 +28,7 @@ function showText(panel, view) {
     }));
   }
   function follow() {
-    const [line] = view.linesOf.get(chosenNode()) ?? [];
+    const line = chosenNodes().map((node) => view.linesOf.get(node)?.[0]).find(Boolean);
     if (line !== undefined) {
       const top = LINE * (line - 1);
       if (top < scroller.scrollTop || top > scroller.scrollTop + scroller.clientHeight - LINE) scroller.scrollTop = top - scroller.clientHeight / 2;

@@ -24,14 +24,14 @@ function showTimeline(panel) {
     const pen = surface.getContext("2d");
     pen.scale(scale, scale);
     pen.font = "11px system-ui, sans-serif";
-    const node = chosenNode();
+    const nodes = new Set(chosenNodes());
     const collective = state.chosen?.collective;
     const used = { 0: -1, 1: -1 };
     for (const event of events) {
       if (event.is_loop) continue;
       const [x, right] = [xOf(event.start), xOf(event.start + event.duration)];
       const track = event.collective === null ? 0 : 1;
-      const isChosen = collective === undefined ? event.node !== null && event.node === node && state.chosen : event.collective === collective;
+      const isChosen = collective === undefined ? event.node !== null && nodes.has(event.node) : event.collective === collective;
       if (right < 0 || x > width || (right <= used[track] && !isChosen)) continue;
       used[track] = Math.max(right, x + 1);
       pen.fillStyle = isChosen ? color("--warn") : colorOf(event);

@@ -1,6 +1,7 @@
 // The part of the graph that is in view: dragged, scrolled and zoomed.
 const view = { x: 0, y: 0, scale: 1 };
-const MOST_OPEN = 800;
+const MOST_OPEN = 1500;
+const LEGIBLE = 0.75;
 
 function applyView() {
   const transform = `translate(${view.x},${view.y}) scale(${view.scale})`;
@@ -18,6 +19,12 @@ function fit() {
   applyView();
 }
 
+// All of the graph if it can be read, else what is chosen or the first collective.
+function home() {
+  fit();
+  if (view.scale < LEGIBLE) centre(drawnChoice() ?? drawnOf(data.collectives[firstCollective]?.node) ?? drawnOf(parents.keys().next().value));
+}
+
 function zoom(factor, x, y) {
   const scale = Math.max(0.02, Math.min(3, view.scale * factor));
   view.x = x - (x - view.x) * (scale / view.scale);
@@ -30,8 +37,8 @@ function zoomMiddle(factor) {
   zoom(factor, width / 2, height / 2);
 }
 
-function centre(number) {
-  const place = number === null || number === undefined ? null : drawnOf(number);
+// Move to what is drawn, without space beside the graph that it could fill.
+function centre(place) {
   if (!place) return;
   if (view.scale < 0.8) {
     view.scale = 1;
@@ -39,24 +46,46 @@ function centre(number) {
   }
   const frame = canvas.getBoundingClientRect();
   const target = place.getBoundingClientRect();
-  view.x += frame.x + frame.width / 2 - (target.x + target.width / 2);
-  view.y += frame.y + frame.height / 2 - (target.y + target.height / 2);
+  // Of an open group that is larger than the window, the beginning.
+  const middle = (from, size, all) => from + Math.min(size, all) / 2;
+  view.x += frame.x + frame.width / 2 - middle(target.x, target.width, frame.width);
+  view.y += frame.y + frame.height / 2 - middle(target.y, target.height, frame.height);
+  const within = (at, size, all) => (size <= all ? (all - size) / 2 : Math.max(all - size, Math.min(0, at)));
+  const { box } = world;
+  view.x = within(view.x - 16, box.width * view.scale, frame.width - 32) + 16;
+  view.y = within(view.y - 32, box.height * view.scale, frame.height - 92) + 32;
   applyView();
 }
 
-// Open groups from the outside in, as long as the browser can draw what they contain.
-function openAll() {
-  let count = 0;
-  let level = [world];
-  while (level.length) {
-    count += level.reduce((sum, group) => sum + group.members.length, 0);
-    if (count > MOST_OPEN) break;
-    level.forEach((group) => state.open.add(group.id));
-    level = level.flatMap((group) => group.members.filter((member) => typeof member !== "number"));
-  }
+// Open or close groups while what is drawn of a group stays where it is.
+function changeOpen(change, group = null) {
+  const before = group && drawnGroup(group).getBoundingClientRect();
+  change();
   tell("open");
-  fit();
-  if (level.length) announce(`Opened ${MOST_OPEN.toLocaleString("en")} boxes; the other groups stay closed.`);
+  if (!group) return home();
+  const after = drawnGroup(group).getBoundingClientRect();
+  view.x += before.x - after.x;
+  view.y += before.y - after.y;
+  applyView();
+}
+function toggle(group) {
+  changeOpen(() => { if (!state.open.delete(group.id)) state.open.add(group.id); }, group);
+}
+
+// Open the groups that are drawn in a group, itself first.
+function openLevel(top = world) {
+  const closed = [...shownGroups(top)].filter((group) => !state.open.has(group.id));
+  const count = countBoxes() + closed.reduce((sum, group) => sum + group.members.length, 0);
+  if (!closed.length) announce("All is open");
+  else if (count > MOST_OPEN) announce(`Too many to open: ${count.toLocaleString("en")} boxes. Select a group to open it.`);
+  else changeOpen(() => closed.forEach((group) => state.open.add(group.id)), top === world ? null : top);
+}
+function openAll(top = world) {
+  const inside = groups.filter((group) => { while (group && group !== top) group = group.parent; return group; });
+  const count = countBoxes() + inside.reduce((sum, group) => sum + (state.open.has(group.id) ? 0 : group.members.length), 0);
+  const shown = top === world ? data.nodeList.length : top.operations.length;
+  if (count > MOST_OPEN) announce(`Too many to open: ${shown.toLocaleString("en")} ${top.of ?? "operations"}. Open one level, or a group.`);
+  else changeOpen(() => inside.forEach((group) => state.open.add(group.id)), top === world ? null : top);
 }
 
 // Paper has another size than the window: all of the graph is printed.
@@ -111,5 +140,5 @@ function showBeside(isShown) {
   if (!button) return;
   button.setAttribute("aria-pressed", isShown);
   document.getElementById("panes").classList.toggle("single", !isShown);
-  fit();
+  home();
 }

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The assignments of mesh axes to the factors of an operation.
+"""The ways to assign axes to the factors of an operation.
 
-Each axis is assigned to a factor, or to none. Where the choices permit sub-axes, an axis that
-doesn't divide what the other axes leave of a factor can be split in two:
+`combinations` chooses one of the lists of axes that each factor may have: those that its tensors
+have, for the partitioner, which decides operation by operation (`cheapest_axes`). `assignments`
+assigns each axis of a mesh to a factor, or to none, for automatic sharding. Where the choices
+permit sub-axes, an axis that doesn't divide what the other axes leave of a factor can be split in
+two:
 
 1. The leading part, of the greatest common divisor, shards this factor.
 2. The rest shards another factor that it divides, or none.
@@ -19,7 +22,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, OpShardingRule, sort_and_merge
-from pyshardy.partition.types.factor_axes import FactorAxes
+from pyshardy.partition.types.factor_axes import FactorAxes, are_disjoint
+
+
+def combinations(options: Sequence[Sequence[AxisTuple]]) -> Iterator[FactorAxes]:
+    """Yield all combinations of an option for each factor that use no axis twice."""
+
+    def extended(chosen: FactorAxes) -> Iterator[FactorAxes]:
+        if len(chosen) == len(options):
+            yield chosen
+            return
+        for axes in options[len(chosen)]:
+            if all(are_disjoint((axes, other)) for other in chosen):
+                yield from extended((*chosen, axes))
+
+    return extended(())
 
 
 @dataclass(frozen=True, slots=True)
