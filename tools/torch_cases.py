@@ -126,7 +126,7 @@ CALLS = {
         segment_reduce(y,"mean",lengths=torch.tensor([1,1,2]))
     """,
     "indices": """
-        index_select(x,1,j[0]) scatter(x,0,i,y,reduce="add") scatter(x,0,i,2.0,reduce="add")
+        scatter(x,0,i,y,reduce="add") scatter(x,0,i,2.0,reduce="add")
         nn.functional.embedding(i,x,scale_grad_by_freq=True)
         embedding(x,i) gather(x,1,i) index_add(x,1,j,y[:,:5])
         index_copy(x,0,i[0,:2]*0+torch.arange(2),y[:2]) index_fill(x,1,j,2.0) index_put(x,(i[0],),v)

@@ -13,6 +13,14 @@ from torch import Tensor
 from pyshardy.frontends.torch.registry import decomposition
 
 
+@decomposition("aten.scalar_tensor")
+def scalar_tensor(s: Any, *, dtype: Any = None, **_: Any) -> Tensor:
+    """Return a tensor without dimensions."""
+    if dtype is None:
+        dtype = torch.get_default_dtype()
+    return torch.full((), s, dtype=dtype)
+
+
 @decomposition("aten.normal.Tensor_Tensor", "aten.normal.Tensor_float", "aten.normal.float_Tensor")
 def normal(mean: Any, std: Any = 1.0, *, generator: Any = None) -> Tensor:
     """Draw numbers of a normal distribution."""

@@ -16,6 +16,16 @@ def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: flo
     return product if beta == 0 else beta * self + product
 
 
+@decomposition("aten.addbmm")
+def addbmm(
+    self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
+) -> Tensor:
+    """Add the sum of products of matrices."""
+    product = torch.sum(torch.bmm(batch1, batch2), 0)
+    scaled = product if alpha == 1 else alpha * product
+    return scaled.to(self.dtype) if beta == 0 else scaled + (self if beta == 1 else beta * self)
+
+
 @decomposition("aten.norm.Scalar")
 def norm(self: Tensor, p: float = 2) -> Tensor:
     """Return the norm of all elements."""

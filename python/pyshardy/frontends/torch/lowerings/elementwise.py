@@ -10,6 +10,14 @@ from pyshardy.frontends.torch.lowerings.builder import LoweringBuilder, is_unsig
 from pyshardy.irtools.tensor_types import element_bytes, element_type_of, shape_of
 
 
+@lowering("aten.silu")
+def silu(build: LoweringBuilder, value: ir.Value) -> ir.Value:
+    """Multiply numbers by their sigmoid."""
+    wide = build.widened(value)
+    result = build.binary("multiply", wide, build.unary("logistic", wide))
+    return build.convert(result, element_type_of(value.type))
+
+
 @lowering("aten.signbit")
 def signbit(build: LoweringBuilder, value: ir.Value) -> ir.Value:
     """Whether numbers are negative, or the negative zero."""
