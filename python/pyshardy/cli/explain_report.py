@@ -38,7 +38,8 @@ class ExplainReport:
         """Print explanations of the values that a word identifies; if axes are given, of these."""
         for explanation in explanations:
             if not axes:
-                self._line(f"\n{word} is {explanation}")
+                said = str(explanation)
+                self._line(f"\n{said}" if said.startswith(word) else f"\n{word} is {said}")
             for axis in axes:
                 reason = explanation.axes.get(axis)
                 self._line(f"\n{word} is a scalar" if reason is None else f"\n{reason}")

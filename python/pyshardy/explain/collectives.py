@@ -123,6 +123,22 @@ class CollectiveExplanation(Displayed):
         """Return the collective and its reason in one line."""
         return f"{self.collective.summary()}: {self.reason}"
 
+    def plain(self) -> dict[str, object]:
+        """Return the explanation as data for JSON."""
+        comparison = self.comparison
+        return {
+            "collective": self.collective,
+            "kind": self.kind,
+            "reason": self.reason,
+            "made": self.made,
+            "wanted": self.wanted,
+            "compared": [
+                {"what": each.what, "nbytes_sent": each.nbytes_sent, "seconds": each.seconds}
+                for each in comparison.choices
+            ],
+            "turn": comparison.turn,
+        }
+
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
 

@@ -241,7 +241,8 @@ class ValueExplanation(DisplayedText):
                 yield f"{place}, {count} from {each.chain[-1]}"
         for absent in explanation.absent:
             yield f"  {absent}"
-            yield f"    to change it: {self.axes[absent.axes[0]].remedy}"
+            if absent.kind is not ReasonKind.ELSEWHERE:
+                yield f"    to change it: {self.axes[absent.axes[0]].remedy}"
 
     def plain(self) -> dict[str, object]:
         """Return the explanation as data for JSON."""

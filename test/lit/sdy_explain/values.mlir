@@ -17,22 +17,18 @@ func.func @main(
   return %wave : tensor<8x8xf32>
 }
 
-// CHECK:      %product is result 0 of stablehlo.dot_general ({{.*}}values.mlir:14:14): <@mesh, [{"data", ?}, {?}]>
-// CHECK-NEXT:   dimension 0, "data":
-// CHECK-NEXT:     step {{[0-9]+}}: result 0 of stablehlo.dot_general ({{.*}}) got "data" from operand 0, forward along factor i=8
-// CHECK-NEXT:     argument 0 of @main ({{.*}}values.mlir:11:5), given in the program: <@mesh, [{"data"}, {}]>
-// CHECK-NEXT:   not sharded further:
-// CHECK-NEXT:     "data" of operand 1 of stablehlo.dot_general ({{.*}}), along factor j=8: result 0 uses the axis along another dimension
-// CHECK-NEXT:   to take a refused axis ('sdy-explain --advise' tries it):
-// CHECK-NEXT:     constrain result 0 of stablehlo.dot_general to <@mesh, [{?}, {"data", ?}]>
-// CHECK:      arg1 is argument 1 of @main
+// CHECK:      %product is result 0 of stablehlo.dot_general
+// CHECK:        dimension 0, "data", 1 step from argument 0 of @main
+// CHECK:        not by "model": no value that it is tied to has it: dimension 0
+// CHECK:        to change it: shard dimension 1 of result 0 of @main by
+// CHECK:      arg1 is weights (
 // CHECK:      result 0 is result 0 of stablehlo.sine
 
-// NAME: weights is argument 1 of @main
+// NAME: {{^}}weights (
 // LINE: 2 is argument 0 of @main (<stdin>:2:17)
 
 // JSON: "values": {
 // JSON:   "%product": [
-// JSON:     "reason": "in_use"
+// JSON:     "kind": "unoffered"
 
 // NONE: sdy-explain: error: no value '%nothing': expected a name in the text ('%[[VALUE:[0-9]+]]', '%scores')

@@ -38,13 +38,13 @@ def test_in_full(recorded):
         '    argument 0 of @main (t.mlir:3:17), given in the program: <@m, [{"a"}, {"b"}]>',
         '  not by "b": result 0 of stablehlo.tanh has it along factor j=8 of stablehlo.add '
         "(t.mlir:7:8), but operand 1 is closed in this dimension",
-        '  not by "c": no value with it is tied to dimension 0 (size 8): it is that of dimension 0 '
-        'of argument 0 of @main (<@m, [{"a"}, {"b"}]>), dimension 0 of argument 1 of @main '
-        "(<@m, [{?}, {}]>), dimension 0 of result 0 of @main; dimension 1 (size 8): it is that of "
-        'dimension 1 of argument 0 of @main (<@m, [{"a"}, {"b"}]>) and 2 more',
-        '  not by "p": no value with it is tied to dimension 1 (size 8): it is that of dimension 1 '
-        'of argument 0 of @main (<@m, [{"a"}, {"b"}]>), dimension 1 of argument 1 of @main '
-        "(<@m, [{?}, {}]>), dimension 1 of result 0 of @main",
+        '  not by "c": no value that it is tied to has it: dimension 0 (size 8) is that of '
+        'argument 0 of @main (<@m, [{"a"}, {"b"}]>), argument 1 of @main (<@m, [{?}, {}]>), '
+        "result 0 of @main; dimension 1 (size 8) is that of argument 0 of @main "
+        '(<@m, [{"a"}, {"b"}]>) and 2 more',
+        '  not by "p": no value that it is tied to has it: dimension 1 (size 8) is that of '
+        'argument 0 of @main (<@m, [{"a"}, {"b"}]>), argument 1 of @main (<@m, [{?}, {}]>), '
+        "result 0 of @main",
     ]
 
 
@@ -131,8 +131,8 @@ def test_no_sharding(recorded):
     first, second = recorded(text).explain("stablehlo.tanh").splitlines()
     assert first == "result 0 of stablehlo.tanh (t.mlir:4:12): no sharding"
     assert second == (
-        '  not by "a", "b", "c", "p": no value with it is tied to dimension 0 (size 8): it is that '
-        "of dimension 0 of argument 0 of @main, dimension 0 of result 0 of @main"
+        '  not by "a", "b", "c", "p": no value that it is tied to has it: dimension 0 (size 8) is '
+        "that of argument 0 of @main, result 0 of @main"
     )
 
 

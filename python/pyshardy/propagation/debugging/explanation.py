@@ -254,6 +254,8 @@ def axes_of(record: Record, slot: int) -> tuple[AxisExplanation, ...]:
 def absent_axes(finder: ReasonFinder, slot: int) -> tuple[AbsentAxes, ...]:
     """Return the axes of the mesh that don't shard a tensor, grouped by reason.
 
+    Axes that shard it, and that another dimension was offered and refused, follow them.
+
     Args:
         finder: finds the reasons.
         slot: the number of the tensor.
@@ -261,11 +263,18 @@ def absent_axes(finder: ReasonFinder, slot: int) -> tuple[AbsentAxes, ...]:
     if not finder.shape(slot):
         return ()
     groups: dict[tuple[ReasonKind, str], list[str]] = {}
+    elsewhere: list[AbsentAxes] = []
     for axis in finder.axes(slot):
         reason = finder.reason(slot, axis)
         if reason.kind is not ReasonKind.SHARDED:
             groups.setdefault((reason.kind, sentence(finder, reason)), []).append(axis)
-    return tuple(AbsentAxes(tuple(axes), *key) for key, axes in groups.items())
+        for dim in range(len(finder.shape(slot))) if reason.kind is ReasonKind.SHARDED else ():
+            refused = None if dim in reason.dims else finder.refused_in(slot, axis, (dim,))
+            if refused is not None:
+                text = f"in dimension {dim}: {sentence(finder, refused)}"
+                elsewhere.append(AbsentAxes((axis,), ReasonKind.ELSEWHERE, text))
+    absent = (AbsentAxes(tuple(axes), *key) for key, axes in groups.items())
+    return (*absent, *elsewhere)
 
 
 class Propagation(Record, Displayed):

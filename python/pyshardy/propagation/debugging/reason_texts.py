@@ -149,7 +149,7 @@ def _frontier(finder: ReasonFinder, reason: AxisReason, frontier: Frontier) -> I
         by = operation_text(record, frontier.summed.operation)
         yield f"{by} sums over it, and the value is tied to its result"
         return
-    yield "no value with it is tied to "
+    yield "no value that it is tied to has it: "
     left = _MOST_ROOTS
     parts: list[str] = []
     for dim, roots in frontier.roots.items():
@@ -158,7 +158,7 @@ def _frontier(finder: ReasonFinder, reason: AxisReason, frontier: Frontier) -> I
         left = max(1, left - len(shown))
         more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
         size = finder.shape(reason.slot)[dim]
-        parts.append(f"dimension {dim} (size {size}): it is that of {', '.join(shown)}{more}")
+        parts.append(f"dimension {dim} (size {size}) is that of {', '.join(shown)}{more}")
     yield "; ".join(parts)
 
 
@@ -172,10 +172,10 @@ def _root_names(record: Record, roots: Iterable[Place]) -> Iterator[str]:
             return 1
         return 0 if slot in program.arguments.get(program.makers[slot], ()) else 2
 
-    for slot, dim in sorted(roots, key=rank):
+    for slot, _ in sorted(roots, key=rank):
         given = record.given(slot)
         what = "" if given is None else f" ({given})"
-        yield f"dimension {dim} of {record.tensor(slot).description}{what}"
+        yield f"{record.tensor(slot).description}{what}"
 
 
 def _blocked(finder: ReasonFinder, axis: str, way: Connection) -> Iterator[str]:

@@ -259,7 +259,7 @@ class ReasonFinder:
         closed = [each for each in able if given is not None and _is_closed(given, each)]
         if is_kept or len(closed) == len(able):
             return self._closed(slot, axis, tuple(able))
-        refused = self._refused(slot, axis, able)
+        refused = self.refused_in(slot, axis, able)
         if refused is not None and refused.kind is not ReasonKind.INDIVISIBLE:
             return refused
         reduced = self.sum_of(slot, axis)
@@ -294,8 +294,17 @@ class ReasonFinder:
         kind = ReasonKind.GIVEN if holder is None else ReasonKind.CONSTRAINED
         return AxisReason(slot, axis, kind, dims, holder)
 
-    def _refused(self, slot: int, axis: str, able: Sequence[int]) -> AxisReason | None:
-        """Return the refusal that counts: one that an annotation decides before one of sizes."""
+    def refused_in(self, slot: int, axis: str, able: Sequence[int]) -> AxisReason | None:
+        """Return the refusal that counts: one that an annotation decides before one of sizes.
+
+        Args:
+            slot: the tensor.
+            axis: the name of the axis.
+            able: the dimensions in question.
+
+        Returns:
+            None if no other tensor has the axis along a factor of these dimensions.
+        """
         found: list[tuple[tuple[int, int], AxisReason]] = []
         refusals = self._refusals_of.get(slot)
         if refusals is None:
