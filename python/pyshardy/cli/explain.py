@@ -250,13 +250,14 @@ def _check_axes(arguments: ExplainFlags, explained: ExplainedProgram) -> None:
     """Check that `--axis` comes with `--value`, and names axes of the mesh."""
     from mlir_sdy.suggest import did_you_mean  # noqa: PLC0415
 
-    names = [axis.name for axis in explained.program.mesh.axes]
+    meshes = explained.record.engine.program.meshes.values()
+    names = [axis.name for mesh in meshes for axis in mesh.axes]
     for axis in arguments.axis:
         if not arguments.value:
             raise UsageError(error("'--axis' explains an axis of a value: add '--value=NAME'"))
         if axis not in names:
             hint = did_you_mean(axis, names)
-            raise UsageError(error(f"'--axis': the mesh has no axis '{axis}'{hint}"))
+            raise UsageError(error(f"'--axis': no mesh has an axis '{axis}'{hint}"))
 
 
 def _print_what_if(arguments: ExplainFlags, tool: Tool) -> None:

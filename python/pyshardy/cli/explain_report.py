@@ -42,7 +42,10 @@ class ExplainReport:
                 self._line(f"\n{said}" if said.startswith(word) else f"\n{word} is {said}")
             for axis in axes:
                 reason = explanation.axes.get(axis)
-                self._line(f"\n{word} is a scalar" if reason is None else f"\n{reason}")
+                missing = f"{word}: its mesh has no axis '{axis}' of several devices"
+                if not explanation.axes:
+                    missing = f"{word} is a scalar"
+                self._line(f"\n{missing}" if reason is None else f"\n{reason}")
 
     def print_tables(self, tables: Sequence[Table]) -> None:
         """Print tables."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from mlir_sdy.diagnostics import collect
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.values import (
@@ -112,7 +113,7 @@ class Annotated:
         """Return the name of a value, as `--what-if` takes it; None if it has none."""
         if isinstance(place.owner, int):
             maker = None if place.is_argument else self._makers.get(place.owner)
-            return maker and (self._values.result_names_of(maker)[place.index] or None)
+            return maker and self._values.name_of_result(maker, place.index)
         function = self._functions.get(place.owner)
         if function is None or place.owner != "main":
             return None
@@ -143,7 +144,8 @@ class Annotated:
             else:
                 set_result_shardings(functions[place.owner], {place.index: sharding})
         verify(module)
-        record = propagate_with(module, self._options, is_temporary=True)
+        with collect():  # warnings about shardings that the user never wrote
+            record = propagate_with(module, self._options, is_temporary=True)
         return ReasonFinder(record, None, final_shardings(record, module).get)
 
     @cached_property
@@ -212,12 +214,13 @@ class TensorPlaces:
 def final_shardings(record: Record, module: ir.Module) -> Mapping[int, TensorSharding | None]:
     """Return the shardings of tensors after the passes that follow propagation.
 
+    These change arguments and results of functions; reshards that they insert are other values.
+
     Args:
         record: the record of the propagation.
         module: the module as these passes left it.
     """
     program = record.engine.program
-    later = record.later_values
     final: dict[int, TensorSharding | None] = {}
     for function in functions_of(module):
         number = program.functions.get(symbol_name(function))
@@ -226,11 +229,6 @@ def final_shardings(record: Record, module: ir.Module) -> Mapping[int, TensorSha
             final.update(zip(slots, result_shardings(function), strict=False))
             arguments = program.arguments.get(number, ())
             final.update(zip(arguments, argument_shardings(function), strict=False))
-    for operation in operations_with_results(module):
-        for result in operation.results:
-            slot = later.slot(result)
-            if slot is not None:
-                final.setdefault(slot, get_sharding(result))
     engine = record.engine
     return {slot: final.get(slot, engine.sharding(slot)) for slot in range(len(engine.state))}
 

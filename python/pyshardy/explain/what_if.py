@@ -326,7 +326,7 @@ def _sharding(
     if isinstance(given, TensorSharding):
         found = given
     elif isinstance(given, str):
-        dims = dims_of_spec(given) or given
+        dims = dims_of_spec(given) or given.replace("'", '"')
         text = f"<@{name_of_mesh}, {dims}>" if dims.startswith("[") else given
         found = sharding_of(text)
     else:

@@ -4,6 +4,7 @@
 | word                      | values                                                          |
 |---------------------------|-----------------------------------------------------------------|
 | `%5`, `%scores`, `%3#1`   | the value with that name in the text of the program             |
+| `%5@24`, `%3@24#1`        | of several values with that name, that of a line of the text    |
 | `params['w']`, `*.weight` | arguments of `@main` by the names that JAX or PyTorch gave them |
 | `arg2`                    | an argument of `@main` by its number                            |
 | `result[0]`, `result 0`   | a result of `@main`                                             |
@@ -47,6 +48,7 @@ FUNCTION = re.compile(r"\bfunc\.func\b[^@{]*@(?:\"[^\"]*\"|[\w$.-]+)\s*\(")
 
 _ARGUMENT = re.compile(r"(%[\w$.-]+)\s*:")
 _PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
+_AT_LINE = re.compile(r"(?P<name>%[\w$.-]+)@(?P<line>\d+)(?:#(?P<index>\d+))?")
 _RESULT = re.compile(r"result (\d+)|result\[(\d+)\]")
 _LOCATION = re.compile(r"\bloc\(")
 _MARK = "value"
@@ -167,6 +169,20 @@ class NamedValues(Mapping[str, ir.Value]):
         count = len(operation.results)
         return [*names, *[""] * count][:count]
 
+    def name_of_result(self, operation: ir.Operation, index: int) -> str | None:
+        """Return the name of a result of a marked operation, by which it is found; None without.
+
+        If several values have the name, in other functions or regions, it has the line: `%5@24`.
+        """
+        marks = tags_of(operation.location, _MARK)
+        definition = self._definitions_of_makers.get((marks[0], index)) if marks else None
+        if definition is None:
+            return None
+        plain, number, count = definition
+        index_text = "" if count == 1 else f"#{number.index}"
+        place = f"@{number.line}" if len(self._all_definitions[plain]) > 1 else ""
+        return f"{plain}{place}{index_text}"
+
     def find(self, word: str) -> list[ir.Value]:
         """Return the values that a word identifies.
 
@@ -193,7 +209,11 @@ class NamedValues(Mapping[str, ir.Value]):
         elif word in self._result_names:
             yield self._results[self._result_names.index(word)]
         elif name in self._definitions:
-            yield from self._made(name, int(index or 0))
+            yield from self._made(self._definitions[name], int(index or 0))
+        elif (at_line := _AT_LINE.fullmatch(word)) is not None:
+            for definition in self._all_definitions.get(at_line["name"], ()):
+                if definition.line == int(at_line["line"]):
+                    yield from self._made(definition, int(at_line["index"] or 0))
         elif self._argument_names.get(name, len(arguments)) < len(arguments):
             yield arguments[self._argument_names[name]]
         elif numbered is not None and int(numbered[1]) < len(arguments):
@@ -239,16 +259,39 @@ class NamedValues(Mapping[str, ir.Value]):
     @cached_property
     def _definitions(self) -> dict[str, _Definition]:
         """The definitions of values by name; the first one of names in several functions."""
+        return {name: definitions[0] for name, definitions in self._all_definitions.items()}
+
+    @cached_property
+    def _definitions_of_makers(self) -> dict[tuple[int, int], tuple[str, _Definition, int]]:
+        """The name, the definition, and the number of results under the name, by operation."""
+        by_maker: dict[int, list[tuple[int, str, _Definition]]] = {}
+        for name, definitions in self._all_definitions.items():
+            for each in definitions:
+                by_maker.setdefault(each.maker, []).append((each.index, name, each))
+        found: dict[tuple[int, int], tuple[str, _Definition, int]] = {}
+        makers = operations_with_results(self._module)
+        for maker, named in by_maker.items():
+            total = len(makers[maker].results) if maker < len(makers) else 0
+            ends = [*sorted(first for first, _, _ in named)[1:], total]
+            for (first, name, each), end in zip(sorted(named, key=_first), ends, strict=True):
+                for index in range(first, end):
+                    at = _Definition(maker, index - first, each.line, each.column)
+                    found[maker, index] = name, at, end - first
+        return found
+
+    @cached_property
+    def _all_definitions(self) -> dict[str, list[_Definition]]:
+        """All definitions of values by name, in the order of the text."""
         text = self._text
         lines = [0, *(found.end() for found in re.finditer("\n", text))]
-        definitions: dict[str, _Definition] = {}
+        definitions: dict[str, list[_Definition]] = {}
         for maker, found in enumerate(DEFINITION.finditer(text)):
             index = 0
             line = bisect.bisect(lines, found.end())
             column = found.end() - lines[line - 1] + 1
             for name in re.split(r"\s*,\s*", found["names"] or ""):
                 plain, _, count = name.partition(":")
-                definitions.setdefault(plain, _Definition(maker, index, line, column))
+                definitions.setdefault(plain, []).append(_Definition(maker, index, line, column))
                 index += int(count or 1)
         definitions.pop("", None)
         return definitions
@@ -289,8 +332,7 @@ class NamedValues(Mapping[str, ir.Value]):
         chosen = main or (functions[0] if len(functions) == 1 else ("", []))
         return {name: index for index, name in enumerate(chosen[1])}
 
-    def _made(self, name: str, index: int) -> Iterator[ir.Value]:
-        definition = self._definitions[name]
+    def _made(self, definition: _Definition, index: int) -> Iterator[ir.Value]:
         operation = self._makers().get(definition.maker)
         number = definition.index + index
         if operation is not None and number < len(operation.results):
@@ -309,7 +351,8 @@ class NamedValues(Mapping[str, ir.Value]):
         if self._given_text is None or _LOCATION.search(self._text):
             return dict(enumerate(makers)) if len(makers) == num_definitions else {}
         found: dict[int, ir.Operation] = {}
-        definitions = sorted(self._definitions.values(), key=lambda each: (each.line, each.column))
+        known = (each for alike in self._all_definitions.values() for each in alike)
+        definitions = sorted(known, key=lambda each: (each.line, each.column))
         places = [(each.line, each.column) for each in definitions]
         for operation in makers:
             place = location_of(operation.location)
@@ -340,6 +383,11 @@ class NamedValues(Mapping[str, ir.Value]):
 
 
 _MOST_SHOWN = 8
+
+
+def _first(named: tuple[int, str, _Definition]) -> int:
+    """Return the number of the first result under a name."""
+    return named[0]
 
 
 def mark_of(location: ir.Location) -> int | None:

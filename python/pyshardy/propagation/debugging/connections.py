@@ -7,7 +7,7 @@
    sharding groups connect like operations.
 2. A factor along which nothing may flow, and an operation without a rule, separate places. The
    *wider* connections include them: an operation without a rule is taken to connect dimensions of
-   equal number and size.
+   equal number and size, and so is a custom call along dimensions that its rule does not connect.
 3. The *nearest* place with an axis is that at the least number of operations; of several ones the
    first in the program.
 4. The *roots* of a place are the connected places at which a dimension begins or ends: arguments
@@ -37,6 +37,8 @@ Place = tuple[int, int]
 
 Ways: TypeAlias = "dict[Place, tuple[int, Place, Joint | None]]"
 """For places the number of operations to the nearest source, the source, and the last of them."""
+
+_CUSTOM_CALL = "stablehlo.custom_call"
 
 _STRUCTURE = frozenset({"func.call", "func.func", ASYNC_DONE, ASYNC_START})
 """Operations without a rule whose values are connected by edges, or aren't."""
@@ -138,7 +140,8 @@ class Connections:
                 continue
             if relation is not None:
                 yield from self._joints_of(operation, relation, factors)
-            else:
+            if relation is None or program.names[operation] == _CUSTOM_CALL:
+                # Rules of custom calls leave out the dimensions that they need whole.
                 yield from self._joints_without_rule(operation)
         if program.main is not None:
             for relation in engine.function_results:

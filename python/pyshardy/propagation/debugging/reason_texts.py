@@ -37,14 +37,20 @@ def _parts(finder: ReasonFinder, reason: AxisReason) -> Iterator[str]:
         case ReasonKind.REDUCED:
             names = " and ".join(record.tensor(each).description for each in reason.sources)
             have = "has" if len(reason.sources) == 1 else "have"
-            yield f"{by} sums over the dimension in which {names} {have} it, so it is in none"
+            verb = _verb(record, reason)
+            yield f"{by} {verb} over the dimension in which {names} {have} it, so it is in none"
         case ReasonKind.UNREDUCED:
             yield "the value is unreduced along it: each device has a part of a sum"
         case ReasonKind.REFUSED:
             yield refusal_text(record, reason)
         case ReasonKind.INDIVISIBLE:
-            sizes = [finder.free_sizes(slot)[dim] for dim in reason.dims]
-            yield f"its {finder.size(slot, reason.axis)} shards don't divide {_sizes(sizes)}"
+            pairs = zip(finder.shape(slot), finder.free_sizes(slot), strict=True)
+            sizes = [
+                str(size) if size == free else f"{size} in {size // free} shards"
+                for size, free in pairs
+            ]
+            said = _sizes([sizes[dim] for dim in reason.dims])
+            yield f"its {finder.size(slot, reason.axis)} shards don't divide {said}"
         case ReasonKind.NEEDS_REPLICATION:
             yield f"{by} {_need(record, reason)}, and is between this value and "
             way = finder.connections.nearest((slot, reason.dims[0]), reason.axis, wider=True)
@@ -108,7 +114,14 @@ def _given(record: Record, slot: int) -> TensorSharding | None:
     return record.given(slot)
 
 
-def _sizes(sizes: Sequence[int]) -> str:
+def _verb(record: Record, reason: AxisReason) -> str:
+    """Return what the operation of a reduction does: a look-up of rows combines, and sums not."""
+    assert reason.operation is not None, "an operation reduces"
+    name = record.engine.program.names[reason.operation]
+    return "combines shards" if name == "stablehlo.gather" else "sums"
+
+
+def _sizes(sizes: Sequence[object]) -> str:
     names = ", ".join(map(str, sizes))
     return f"the size {names}" if len(sizes) == 1 else f"any of the sizes {names}"
 
@@ -147,7 +160,8 @@ def _frontier(finder: ReasonFinder, reason: AxisReason, frontier: Frontier) -> I
     if frontier.summed is not None:
         assert frontier.summed.operation is not None, "an operation sums"
         by = operation_text(record, frontier.summed.operation)
-        yield f"{by} sums over it, and the value is tied to its result"
+        verb = _verb(record, frontier.summed)
+        yield f"{by} {verb} over it, and the value is tied to its result"
         return
     yield "no value that it is tied to has it: "
     left = _MOST_ROOTS

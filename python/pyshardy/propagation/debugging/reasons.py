@@ -104,7 +104,7 @@ class Frontier:
     Attributes:
         nearest: the way to the nearest connected place with the axis; None if there is none.
         summed: the reason of the nearest connected tensor that is a sum over the axis; None if
-            there is none, or if `nearest` is there.
+            there is none, if `nearest` is there, or if a closed argument is nearer.
         roots: the roots of the dimensions, by dimension (see `connections`).
     """
 
@@ -384,7 +384,22 @@ class ReasonFinder:
         sums, ways = known
         found = (way_from(place, ways) for place in places)
         nearest = min(filter(None, found), key=lambda way: len(way.places), default=None)
-        return None if nearest is None else sums[nearest.places[-1][0]]
+        if nearest is None:
+            return None
+        closed = [
+            root
+            for place in places
+            for root in self.connections.roots(place)
+            if self.is_port(root[0])
+            and (given := self.record.given(root[0])) is not None
+            and _is_closed(given, root[1])
+        ]
+        ends = self.connections.ways_to(closed)
+        to_closed = (way_from(place, ends) for place in places)
+        distance = min((len(way.places) for way in to_closed if way), default=None)
+        if distance is not None and distance < len(nearest.places):
+            return None  # an argument that is nearer is closed
+        return sums[nearest.places[-1][0]]
 
     # --- Tables -------------------------------------------------------------------------------
 
