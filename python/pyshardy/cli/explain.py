@@ -171,10 +171,7 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
     explained = replace(explained, form=cast("Form", arguments.form))
     with activity("partitioning by XLA") if arguments.against_xla else nullcontext():
         xla = against_xla(annotated, explained.program) if arguments.against_xla else None
-    explanations = {
-        word: tuple(explained.value(value) for value in explained.values.find(word))
-        for word in arguments.value
-    }
+    explanations = {word: explained.find(word) for word in arguments.value}
     _check_axes(arguments, explained)
     other = None
     if arguments.diff:

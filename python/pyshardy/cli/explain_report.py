@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pyshardy.cli.tables import Printer, place_text, table_of
-from pyshardy.display import Table
+from pyshardy.display import Table, counted
 from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost_difference import CostDifference
@@ -16,6 +17,7 @@ from pyshardy.explain.program import ExplainedProgram, ValueExplanation
 from pyshardy.program import Port
 
 _NUM_VALUES = 8
+_NUMBER = re.compile(r"\d+")
 
 
 class ExplainReport:
@@ -35,11 +37,19 @@ class ExplainReport:
     def print_values(
         self, word: str, explanations: Sequence[ValueExplanation], axes: Sequence[str]
     ) -> None:
-        """Print explanations of the values that a word identifies; if axes are given, of these."""
+        """Print explanations of the values that a word identifies; if axes are given, of these.
+
+        Values of equal layers, whose answers differ in numbers only, have one answer.
+        """
+        groups: dict[str, list[ValueExplanation]] = {}
         for explanation in explanations:
+            groups.setdefault(_NUMBER.sub("*", str(explanation)), []).append(explanation)
+        for explanation, *alike in groups.values():
             if not axes:
                 said = str(explanation)
                 self._line(f"\n{said}" if said.startswith(word) else f"\n{word} is {said}")
+            if alike and not axes:
+                self._line(f"  ({counted(len(alike), 'more value')} alike, up to numbers)")
             for axis in axes:
                 reason = explanation.axes.get(axis)
                 missing = f"{word}: its mesh has no axis '{axis}' of several devices"

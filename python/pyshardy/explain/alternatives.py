@@ -48,7 +48,7 @@ class Choice:
         kinds: the kinds of its collectives.
         nbytes_sent: the bytes that a device sends.
         seconds: the time of communication and computation.
-        is_shardys: whether `compatibility="shardy"` takes it.
+        is_shardys: whether it is Shardy's choice.
     """
 
     what: str
@@ -85,11 +85,11 @@ class Comparison:
         others = self.choices[1 : 1 + _MOST_SHOWN]
         lines = [f"chosen: {self.choices[0]}", f"instead of: {'; '.join(map(str, others))}"]
         lines += filter(None, (self.turn,))
-        lines += (
-            f"to get the {each.what}: partition(..., compatibility='shardy')"
-            for each in others
-            if each.is_shardys
-        )
+        preferable = (each for each in others if len(each.kinds) == 1)
+        for each in preferable:
+            (other,) = each.kinds
+            if self.choices[0].kinds != each.kinds:
+                return [*lines, f"to get the {each.what}: sdy.partition(..., prefer='{other}')"]
         return lines
 
     def named(self, names: Sequence[str]) -> Comparison:

@@ -126,6 +126,17 @@ class ExplainedProgram(Displayed):
             raise UsageError(error(str(reason))) from None
         return ValueExplanation(explanation, self.program_reasons.of_tensor(slot))
 
+    def find(self, word: str) -> tuple[ValueExplanation, ...]:
+        """Explain all values that a word identifies, such as those of a source line.
+
+        Args:
+            word: a name, a pattern or a source line: see `pyshardy.values`.
+
+        Raises:
+            UsageError: there is no such value.
+        """
+        return tuple(self.value(each) for each in self.values.find(word))
+
     def replicated(self, count: int = 8) -> ReplicatedValues:
         """Return the values that waste most memory by being replicated, equal layers together.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypedDict
 
+from pyshardy.cost.collectives import PreferredKind
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.pipeline import PassPipeline, on_functions, pipeline_of, register_pipeline, use
 from pyshardy.pipeline.options import Help, with_defaults
@@ -65,6 +66,14 @@ class PartitionOptions(TypedDict, total=False):
     combine_collectives: Annotated[
         bool, Help("whether to combine independent collectives", default=False)
     ]
+    prefer: Annotated[
+        PreferredKind,
+        Help(
+            "kind of collective that an operation takes where it can do with this kind alone, "
+            "whatever takes the least time",
+            default="none",
+        ),
+    ]
     enable_rgv3: Annotated[
         bool,
         Help("whether to express replica groups along full axes by mesh axes", default=False),
@@ -111,6 +120,7 @@ def partition_pipeline(
             "sdy-insert-explicit-reshards",
             enable_full_version=True,
             compatibility="cheapest",
+            prefer=options["prefer"],
             **cost,
         ),
         *([on_functions(use("sdy-hoist-reshards", **cost))] if options["hoist_reshards"] else []),

@@ -230,3 +230,76 @@ def test_replicated_values_of_equal_layers_are_one_row():
     )
     assert rows[0].count > 1
     assert rows[0].reason.kind != "sharded"
+
+
+REGIONS = """
+sdy.mesh @mesh = <["a"=2, "b"=2]>
+func.func @main(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"a"}]>},
+                %w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>})
+    -> tensor<8x8xf32> {
+  %0 = stablehlo.tanh %x : tensor<8x8xf32>
+  %1 = call @f(%0, %w) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+func.func private @f(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+    : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}"""
+
+
+def test_a_remedy_names_the_value_of_its_own_region():
+    """The text of a remedy, given back, changes the value that it is about."""
+    (product,) = sdy.explain(REGIONS).find("11")
+    (what_if,) = product.axes["a"].remedy.what_if
+    assert what_if == "%0@11=[{'a', ?}, {?}]"
+    name, _, dims = what_if.partition("=")
+    changed = sdy.whatif(REGIONS).shard(name, dims).explained
+    (after,) = (each for each in changed.find("11") if not each.explanation.inserted)
+    assert after.axes["a"].kind == "sharded"
+
+
+def test_a_closed_argument_counts_before_a_sum_that_is_further_away():
+    text = """
+    sdy.mesh @mesh = <["a"=2, "b"=2]>
+    func.func @main(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"a"}]>},
+                    %w: tensor<16x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>},
+                    %bias: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})
+        -> tensor<8x16xf32> {
+      %0 = stablehlo.tanh %bias : tensor<8x16xf32>
+      %1 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+        : (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>
+      %2 = stablehlo.add %1, %0 : tensor<8x16xf32>
+      return %2 : tensor<8x16xf32>
+    }"""
+    reason = sdy.explain(text).value("%0").axes["a"]
+    assert reason.kind == "unoffered"
+    assert "argument 2 of @main (<@mesh, [{}, {}]>)" in reason.text
+
+
+def test_a_small_product_says_which_ways_were_compared():
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<4x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+                    %b: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})
+        -> (tensor<4x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+      %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+      return %0 : tensor<4x64xf32>
+    }"""
+    (gather,) = sdy.explain(text).collectives
+    chosen, *others = gather.comparison.choices
+    assert (chosen.what, chosen.nbytes_sent) == ("all_gather of argument 0 of @main", 512)
+    by_shardy = next(each for each in others if each.is_shardys)
+    assert (by_shardy.what, by_shardy.nbytes_sent) == ("all_reduce of the result", 1024)
+    assert "to get the all_reduce of the result: sdy.partition(..., prefer='all_reduce')" in str(
+        gather
+    )
+    (other,) = sdy.partition(_propagated(text), prefer="all_reduce").collectives
+    assert (other.kind, other.nbytes_sent) == ("all_reduce", 1024)
+
+
+def _propagated(text):
+    module = sdy.parse(text, sdy.Context())
+    sdy.propagate(module)
+    return module

@@ -26,6 +26,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.operations import bound_manual_axes
+from pyshardy.cost.collectives import PreferredKind
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import taking_work
 from pyshardy.irtools.constants import use_sdy_constants
@@ -123,6 +124,7 @@ class CheapestCompatibility:
         function: the `func.func`, after `prepare_for_devices`.
         hardware: the devices and links.
         full: whether all operations get compatible shardings (full-version reshards).
+        prefer: the kind of collective that operations take where they can do with it alone.
     """
 
     def __init__(
@@ -132,7 +134,9 @@ class CheapestCompatibility:
         hardware: Hardware,
         *,
         full: bool,
+        prefer: PreferredKind = "none",
     ):
+        self._prefer: PreferredKind = prefer
         self._context = context
         self._hardware = hardware
         self._full = full
@@ -329,6 +333,7 @@ class CheapestCompatibility:
                 question.addends,
                 question.completed,
                 question.uses,
+                self._prefer,
             )
 
         return compatible_by(rule, question.shardings, self._context.meshes, choose)

@@ -44,7 +44,7 @@ from mlir_sdy.model import (
     add_or_merge,
     dividing_axes,
 )
-from pyshardy.cost.collectives import PlannedCollective
+from pyshardy.cost.collectives import PlannedCollective, PreferredKind
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import shard_elements
 from pyshardy.partition.choice.enumerate import combinations
@@ -98,6 +98,7 @@ def cheapest_factor_axes(
     addends: float = 1,
     completed: AxisTuple = (),
     uses: Sequence[int] = (),
+    prefer: PreferredKind = "none",
 ) -> FactorAxes:
     """Return the cheapest axes for each factor.
 
@@ -116,6 +117,8 @@ def cheapest_factor_axes(
         completed: axes along which the sum that the result is added to is completed in any case.
         uses: for each operand how often loops use it unchanged; empty if none is. It is resharded
             once for all of these, if loops may keep it.
+        prefer: a kind of collective. The cheapest candidate that has collectives of this kind, and
+            no others, is taken if there is one.
     """
     if rule.has_dims_with_several_factors:
         return answer
@@ -125,12 +128,12 @@ def cheapest_factor_axes(
     options = _options(rule, projection, blocked, answer, mesh, even, taken)
     if math.prod(map(len, options)) > _MOST_ANSWERS:
         return answer
-    cheapest, lowest = answer, judge.cost(answer)
-    for other in combinations(options):
-        cost = judge.cost(other)
-        if cost < lowest:
-            cheapest, lowest = other, cost
-    return cheapest
+    candidates = [answer, *(each for each in combinations(options) if each != answer)]
+    if prefer != "none":
+        kinds = ({each.kind for _, each in judge.collectives(axes)} for axes in candidates)
+        pairs = zip(candidates, kinds, strict=True)
+        candidates = [axes for axes, found in pairs if found == {prefer}] or candidates
+    return min(candidates, key=judge.cost)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from mlir_sdy.values import (
     rank_of,
     set_result_shardings_of,
 )
+from pyshardy.cost.collectives import PreferredKind
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
@@ -100,6 +101,7 @@ def insert_explicit_reshards(
     mark_partial_result_with_unreduced_axes: Annotated[bool, Help(release="0.12")] = False,
     compatibility: Annotated[Literal["shardy", "cheapest"], Help(release="pyshardy")] = "shardy",
     hardware: HardwareOption = DEFAULT_HARDWARE,
+    prefer: Annotated[PreferredKind, Help(release="pyshardy")] = "none",
 ) -> None:
     """Insert reshards so that the shardings of each operation are compatible.
 
@@ -138,6 +140,8 @@ def insert_explicit_reshards(
         compatibility: resolution of incompatible shardings: shardy by the sizes of tensors, as C++
             Shardy; cheapest by the cost of communication, replicating the operands of operations
             that sdy-convert-global-to-local has no local form for.
+        prefer: with cheapest, the kind of collective that an operation takes where it can do with
+            this kind alone.
 
     Raises:
         PassError: unreduced axes, or values on a single device, are not allowed at some place.
@@ -149,7 +153,7 @@ def insert_explicit_reshards(
     resolver: CompatibilityResolver = ShardyCompatibility(context, full=enable_full_version)
     if compatibility == "cheapest":
         resolver = CheapestCompatibility(
-            context, function.operation, devices, full=enable_full_version
+            context, function.operation, devices, full=enable_full_version, prefer=prefer
         )
     resharder = _FunctionResharder(
         function.operation,

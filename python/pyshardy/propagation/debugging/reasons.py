@@ -104,7 +104,7 @@ class Frontier:
     Attributes:
         nearest: the way to the nearest connected place with the axis; None if there is none.
         summed: the reason of the nearest connected tensor that is a sum over the axis; None if
-            there is none, if `nearest` is there, or if a closed argument is nearer.
+            there is none, if `nearest` is there, or if a closed argument is as near.
         roots: the roots of the dimensions, by dimension (see `connections`).
     """
 
@@ -397,8 +397,8 @@ class ReasonFinder:
         ends = self.connections.ways_to(closed)
         to_closed = (way_from(place, ends) for place in places)
         distance = min((len(way.places) for way in to_closed if way), default=None)
-        if distance is not None and distance < len(nearest.places):
-            return None  # an argument that is nearer is closed
+        if distance is not None and distance <= len(nearest.places):
+            return None  # a closed argument is as near, or nearer
         return sums[nearest.places[-1][0]]
 
     # --- Tables -------------------------------------------------------------------------------
