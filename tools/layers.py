@@ -86,7 +86,7 @@ BUDGETS = {
     "partition": 16_450,
     "passes": 13_650,
     "pipeline": 2_400,
-    "pipelines": 750,
+    "pipelines": 800,
     "processes": 550,
     "propagation": 6_200,
     "rules": 3_500,
