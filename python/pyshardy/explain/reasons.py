@@ -273,7 +273,7 @@ class ProgramReasons:
         self.form: Form = form
         self.record = record
         self.finder = finder
-        self._annotated = annotated
+        self.annotated = annotated
         self._places = TensorPlaces(record)
 
     @classmethod
@@ -452,9 +452,9 @@ class ProgramReasons:
         edge = program.edges.get(program.makers[slot])
         if edge is not None:
             operation = program.names[program.makers[edge.owner]]
-        if place is None or not self._annotated.can_annotate(place, operation):
+        if place is None or not self.annotated.can_annotate(place, operation):
             return Remedy((), text)
-        name = self._annotated.name(place)
+        name = self.annotated.name(place)
         changes = () if name is None else ((name, sharding),)
         return Remedy(changes, text, ((place, sharding),), self.form)
 
@@ -477,7 +477,7 @@ class ProgramReasons:
     ) -> bool:
         """Return whether annotations shard a tensor by an axis, or at least by a part of it."""
         try:
-            finder = self._annotated.propagated(places)
+            finder = self.annotated.propagated(places)
         except SdyError:
             return False
         place = self._places.place(reason.slot)

@@ -3,6 +3,7 @@
 
 import random
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from flow_programs import random_flow_module
 
 import pyshardy as sdy
 from mlir_sdy.diagnostics import collect
+from pyshardy.explain.annotated import TensorPlaces
+from pyshardy.propagation.debugging.axis_chains import root_of
 from pyshardy.propagation.debugging.reasons import ReasonKind, tensors_of
 
 ROOT = Path(__file__).parents[3]
@@ -135,7 +138,57 @@ def test_the_frontier_is_that_of_a_search_along_all_paths(seed):
 # --- Blockers -------------------------------------------------------------------------------------
 
 
-def test_without_the_blocker_a_value_takes_the_axis_or_names_the_next():
+def opened(finder, reason, places):
+    """Return the annotations from which the blocker of a refusal has its sharding, opened."""
+    record = finder.record
+    tensors, refusal = reason.relation.tensors, reason.refusal
+    blocker = tensors[refusal.target if refusal.blocker is None else refusal.blocker]
+    sharding = record.engine.sharding(blocker)
+    roots = [
+        root_of(record, blocker, dim, axis)
+        for dim, axes in enumerate(() if sharding is None else sharding.dim_axes)
+        for axis in axes
+    ]
+    slots = {blocker, *(root.tensor.slot for root in roots if root is not None)}
+    return {
+        place: given.fully_open_like()
+        for slot in slots
+        if (place := places.place(slot)) is not None and (given := record.given(slot)) is not None
+    }
+
+
+def outcome_without_blockers(reason):
+    """Return what keeps a value from an axis when up to three blockers have no annotation."""
+    finder, found = reason.reasons.finder, reason.found
+    places, changes = TensorPlaces(finder.record), {}
+    place = places.place(found.slot)
+    for _ in range(3):
+        changes |= opened(finder, found, places)
+        finder = reason.reasons.annotated.propagated(changes)
+        places = TensorPlaces(finder.record)
+        found = finder.reason(places.slot(place), reason.axis)
+        if found.kind is not ReasonKind.REFUSED:
+            break
+    return found.kind
+
+
+def test_without_blockers_a_value_takes_the_axis_or_has_another_reason():
+    """At most three blockers stand before it; counted over programs with conflicts."""
+    outcomes: Counter[ReasonKind] = Counter()
+    names = ("cond_on_scalar", "conflicting_constraints", "conflicting_products", "moe_top_k")
+    programs = [explained(ROOT / "test/corpus/mlir" / f"{name}.mlir") for name in names]
+    with collect():
+        programs += [sdy.explain(random_flow_module(seed)) for seed in range(1, cases(12), 2)]
+    for program in programs:
+        for reason in program.reasons():
+            if reason.kind is ReasonKind.REFUSED:
+                with suppress(sdy.SdyError):  # axes of a manual computation can't be opened
+                    outcomes[outcome_without_blockers(reason)] += 1
+    assert outcomes[ReasonKind.SHARDED] > 2 * outcomes[ReasonKind.REFUSED]
+    assert outcomes.total() > 5
+
+
+def test_an_axis_that_is_given_elsewhere():
     text = """
     sdy.mesh @m = <["a"=2, "b"=2]>
     func.func @main(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}, {}]>},
