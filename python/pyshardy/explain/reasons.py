@@ -431,7 +431,8 @@ class ProgramReasons:
         given = self.record.given(slot)
         after = self.finder.sharding(slot if like is None else like)
         if given is None:
-            mesh = next(iter(self.record.engine.program.meshes))
+            meshes = self.record.engine.program.meshes.items()
+            mesh = next(name for name, mesh in meshes if axis in mesh.axis_names)
             given = TensorSharding.fully_open(len(self.finder.shape(slot)), mesh)
         before = () if after is None else after.dim_axes[dim]
         kept = given.with_dim(dim, given.dim_shardings[dim].with_axes(before))
