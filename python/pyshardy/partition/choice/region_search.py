@@ -187,7 +187,7 @@ class RegionSearch:
         for value, key, before, after in region.inputs():
             source = self._input(value, key)
             given, now = source.axes, 0.0
-            if source.origin != value and self._is_only_for(value, key, region):
+            if source.origin != value and self._is_only_for(value, region):
                 now = self._reshard_cost(value, given, before, region)
             saved += now
             if source.is_made:
@@ -211,7 +211,7 @@ class RegionSearch:
                 target = self._target(user, key)
                 if target is None:
                     targets[member.own.axes[-1]] = None
-                elif not self._is_used_inside(user.results[0], key, region):  # else inputs have it
+                elif not _is_used_inside(user.results[0], region):  # else an input counts it
                     targets[target] = None
             yield member, targets
 
@@ -290,16 +290,9 @@ class RegionSearch:
             seconds = self._reshards[key] = reshard_cost(reshard, self._hardware)
         return seconds
 
-    def _is_only_for(self, value: ir.Value, key: int, region: Region) -> bool:
+    def _is_only_for(self, value: ir.Value, region: Region) -> bool:
         """Whether only a region uses a resharded value, and no equal one stays."""
-        if not self._is_used_inside(value, key, region):
-            return False
-        return not self._kept.has_equal(value.owner.operation)
-
-    def _is_used_inside(self, value: ir.Value, key: int, region: Region) -> bool:
-        """Whether only operations of a region use a value of some identity."""
-        users = self._regions.users(value, key)
-        return bool(users) and region.contains_all(users)
+        return _is_used_inside(value, region) and not self._kept.has_equal(value.owner.operation)
 
     # --- Changing ---------------------------------------------------------------------------
 
@@ -339,6 +332,12 @@ class RegionSearch:
         all_reduce.results[0].replace_all_uses_with(result)
         all_reduce.erase()
         return result
+
+
+def _is_used_inside(value: ir.Value, region: Region) -> bool:
+    """Whether only operations of a region use a value."""
+    users = [use.owner.operation for use in value.uses]
+    return bool(users) and all(map(region.contains, users))
 
 
 def _num_shards(axes: AxesPerDim, region: Region) -> int:

@@ -161,10 +161,6 @@ class Region:
         """Whether an operation, or the all-reduce of its result, is in the region."""
         return _key(operation) in self.members
 
-    def contains_all(self, users: Iterable[Keyed]) -> bool:
-        """Whether some operations are in the region."""
-        return all(key in self.members for key, _ in users)
-
     def inputs(self) -> Iterator[tuple[ir.Value, int, AxesPerDim, AxesPerDim]]:
         """Yield the values from outside that change, with their identities and axes.
 
@@ -303,11 +299,11 @@ class Regions:
         """Return the operations that use a value of some identity, as far as regions have such."""
         found = self._possible_users_of.get(key)
         if found is None:
-            found = [each for each in self.users(value, key) if self._is_possible(*each)]
+            found = [each for each in self._all_users(value, key) if self._is_possible(*each)]
             self._possible_users_of[key] = found
         return found
 
-    def users(self, value: ir.Value, key: int) -> list[Keyed]:
+    def _all_users(self, value: ir.Value, key: int) -> list[Keyed]:
         """Return the operations that use a value of some identity, read once."""
         found = self._users_of.get(key)
         if found is None:
@@ -382,12 +378,12 @@ class Regions:
         if before is None:
             return None
         keys = [each.key for each in tensors]
-        users, all_reduce = self.users(own, keys[-1]), None
+        users, all_reduce = self._all_users(own, keys[-1]), None
         if len(users) == 1 and users[0][1].name == _ALL_REDUCE:
             all_reduce = users[0][1]
             own = all_reduce.results[0]
             keys[-1] = identity(own)
-            users = self.users(own, keys[-1])
+            users = self._all_users(own, keys[-1])
         types = [each.kind for each in tensors]
         kind = mesh_or_ref, operation.name, id(rule), all_reduce is None, *types
         blocked = blocked_factors(operation, rule)
