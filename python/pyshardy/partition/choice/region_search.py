@@ -97,7 +97,7 @@ class RegionSearch:
         self._targets_of: dict[int, AxesPerDim | None] = {}
         # By types, as layers repeat; addresses are valid as long as the context.
         self._reshards: dict[tuple[str | Mesh, int, AxesPerDim, AxesPerDim], float] = {}
-        self._works: dict[tuple[tuple[str | int | Mesh, ...], FactorAxes], float] = {}
+        self._works: dict[tuple[str | Mesh, tuple[str | int, ...], FactorAxes], float] = {}
 
     def ends(self, reshard: ir.Operation) -> tuple[AxesPerDim, AxesPerDim] | None:
         """Return the axes before and after a reshard, if it only moves them within a mesh."""
@@ -240,7 +240,7 @@ class RegionSearch:
 
     def _computation(self, own: RegionOperation, factors: FactorAxes, region: Region) -> float:
         """Return the seconds of the computation of an operation."""
-        key = own.kind, factors
+        key = region.mesh_or_ref, own.kind, factors
         seconds = self._works.get(key)
         if seconds is None:
             operations = shard_elements(own.rule.factor_sizes, factors, region.mesh)

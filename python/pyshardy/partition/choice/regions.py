@@ -35,10 +35,6 @@ _MOST_STEPS = 32
 _MOST_IN_PART = 256
 """The operations of a region above which parts of it aren't tried, since that takes long."""
 
-_Answer = tuple[FactorAxes, Sequence[AxesPerDim], Sequence[bool]]
-"""The axes of each factor and value of a member, and whether the latter change."""
-
-_Change = tuple[ir.Value, AxesPerDim, AxesPerDim]
 Keyed = tuple[int, ir.Operation]
 """An operation after the identity of its first result; an all-reduce after that of its operand."""
 
@@ -59,7 +55,8 @@ class _Tensor(NamedTuple):
     axes: AxesPerDim
 
 
-class RegionOperation(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RegionOperation:
     """An operation that can be in regions, read once.
 
     Attributes:
@@ -70,11 +67,10 @@ class RegionOperation(NamedTuple):
         keys: the identities of these values.
         users: the operations that use the complete result.
         shapes: their shapes.
-        kind: the mesh, the name, the identity of the rule, whether there is no all-reduce, and the
-            identities of the types of the values.
+        kind: the name, the identity of the rule, whether there is no all-reduce, and the identities
+            of the types of the values.
         blocked: the factors that must not be sharded.
         factors: the axes of each factor.
-        number: one for each kind with blocked factors and axes.
         axes: the axes of each value.
     """
 
@@ -85,10 +81,9 @@ class RegionOperation(NamedTuple):
     keys: Sequence[int]
     users: Sequence[Keyed]
     shapes: Sequence[Shape]
-    kind: tuple[str | int | Mesh, ...]
+    kind: tuple[str | int, ...]
     blocked: frozenset[int]
     factors: FactorAxes
-    number: int
     axes: Sequence[AxesPerDim]
 
     @property
@@ -111,20 +106,19 @@ class RegionOperation(NamedTuple):
         return tuple(axis for factor in self.rule.reduction_factors for axis in factors[factor])
 
 
-class Member(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Member:
     """An operation in a region.
 
     Attributes:
         own: the operation, as it is.
         factors: the axes of each factor in the region.
         axes: the axes of the operands, then of the complete result, in the region.
-        changes: whether each of them isn't as it is.
     """
 
     own: RegionOperation
     factors: FactorAxes
     axes: Sequence[AxesPerDim]
-    changes: Sequence[bool]
 
     @property
     def is_completed(self) -> bool:
@@ -141,7 +135,6 @@ class Region:
         mesh: the mesh.
         members: the operations, by the identity of their results.
         after: the axes of their tensors in the region, by the identity of the value.
-        used: the operands that change, with their axes before and in the region, by the identity.
         defined: the identities of the complete results of the operations.
     """
 
@@ -149,13 +142,11 @@ class Region:
     mesh: Mesh
     members: dict[int, Member] = field(default_factory=dict[int, Member])
     after: dict[int, AxesPerDim] = field(default_factory=dict[int, AxesPerDim])
-    used: dict[int, _Change] = field(default_factory=dict[int, "_Change"])
     defined: set[int] = field(default_factory=set[int])
 
     def copy(self) -> Region:
         """Return a copy, which doesn't grow with the region."""
-        members, used, defined = dict(self.members), dict(self.used), set(self.defined)
-        return replace(self, members=members, used=used, defined=defined)
+        return replace(self, members=dict(self.members), defined=set(self.defined))
 
     def contains(self, operation: ir.Operation) -> bool:
         """Whether an operation, or the all-reduce of its result, is in the region."""
@@ -166,14 +157,20 @@ class Region:
 
         The latter are those that they have, and those in the region.
         """
-        for key, (value, old, new) in self.used.items():
-            if key not in self.defined:
-                yield value, key, old, new
+        seen: set[int] = set()
+        for member in self.members.values():
+            own = member.own
+            for value, key, old, new in zip(
+                own.values[:-1], own.keys, own.axes, member.axes, strict=False
+            ):
+                if new != old and key not in seen and key not in self.defined:
+                    seen.add(key)
+                    yield value, key, old, new
 
     def outputs(self) -> Iterator[tuple[Member, list[Keyed]]]:
         """Yield the members whose results have other axes in the region, with users outside."""
         for member in self.members.values():
-            if member.changes[-1]:
+            if member.axes[-1] != member.own.axes[-1]:
                 outside = [each for each in member.own.users if each[0] not in self.members]
                 if outside:
                     yield member, outside
@@ -213,9 +210,7 @@ class Regions:
         self._known: dict[tuple[int, str | Mesh], RegionOperation | None] = {}
         self._tensors: dict[tuple[int, str | Mesh], _Tensor | None] = {}
         # By types, as layers repeat; addresses are valid as long as the context.
-        self._numbers: dict[Hashable, int] = {}
-        self._answers: dict[Sequence[int], _Answer | None] = {}
-        self._axes: dict[AxesPerDim, AxesPerDim] = {}
+        self._answers: dict[Hashable, tuple[FactorAxes, Sequence[AxesPerDim]] | None] = {}
         self._possible: dict[int, bool] = {0: False}
         self._users_of: dict[int, list[Keyed]] = {}
         self._possible_users_of: dict[int, list[Keyed]] = {}
@@ -253,19 +248,17 @@ class Regions:
         return self._grown(result, self._users(result, identity(result)), operand, with_users)
 
     def _grown(
-        self, first: ir.Value, start: Sequence[Keyed], like: ir.Value, with_users: bool
+        self, first: ir.Value, start: Iterable[Keyed], like: ir.Value, with_users: bool
     ) -> Iterator[Region]:
         """Yield the regions that begin with some operations, and a value in another's sharding."""
-        if not start:
-            return
         sharding = get_sharding(like)
         assert sharding is not None, "reshards that move axes have two shardings"
         mesh = mesh_of(sharding, self._meshes)
         assert mesh is not None, "the verifier refuses shardings without a mesh"
         region = Region(sharding.mesh_or_ref, mesh)
-        region.after[identity(first)] = self._unique(sharding.dim_axes)
+        region.after[identity(first)] = sharding.dim_axes
         block = like.owner if isinstance(like, ir.BlockArgument) else like.owner.operation.block
-        waiting, step = [*start], 0
+        waiting, step, visited = [*start], 0, set[tuple[int, bool]]()
         while waiting and step < _MOST_STEPS:
             step += 1
             following: list[Keyed] = []
@@ -277,19 +270,21 @@ class Regions:
                 if member is None:
                     continue
                 region.members[own_key] = member
-                own, _, axes, changes = member
-                region.after.update(zip(own.keys, axes, strict=True))
+                own = member.own
                 region.defined.add(own.keys[-1])
-                for at in range(len(axes) - 1):
-                    key = own.keys[at]
-                    if not changes[at] or key in region.used:
+                for value, key, old, new in zip(
+                    own.values, own.keys, own.axes, member.axes, strict=True
+                ):
+                    region.after[key] = new
+                    is_result = key == own.keys[-1]
+                    if old == new or (key, is_result) in visited:
                         continue
-                    value = own.values[at]
-                    region.used[key] = value, own.axes[at], axes[at]
-                    following += self._definition(value, key)
-                    waiting += self._users(value, key) if with_users else ()
-                if changes[-1]:
-                    following += self._users(own.result, own.keys[-1])
+                    visited.add((key, is_result))
+                    if is_result:
+                        following += self._users(value, key)
+                    else:
+                        following += self._definition(value, key)
+                        waiting += self._users(value, key) if with_users else ()
             waiting = following
             is_part = step.bit_count() == 1 and len(region.members) <= _MOST_IN_PART
             if region.members and (is_part or step == _MOST_STEPS or not waiting):
@@ -345,20 +340,12 @@ class Regions:
         own = self._known[both]
         if own is None:
             return None
-        given = [region.after.get(each) for each in own.keys]
-        question = own.number, *map(id, given)
+        given = tuple([region.after.get(each) for each in own.keys])
+        question = region.mesh_or_ref, own.kind, own.blocked, own.factors, given
         if question not in self._answers:
-            answer = _compatible_with(given, own, region.mesh)
-            if answer is not None:
-                factors, axes, changes = answer
-                answer = factors, [*map(self._unique, axes)], changes
-            self._answers[question] = answer
+            self._answers[question] = _compatible_with(given, own, region.mesh)
         answer = self._answers[question]
         return None if answer is None else Member(own, *answer)
-
-    def _unique(self, axes: AxesPerDim) -> AxesPerDim:
-        """Return the one object for equal axes, which go by its identity: hashing takes longer."""
-        return self._axes.setdefault(axes, axes)
 
     def _read(self, operation: ir.Operation, mesh_or_ref: str | Mesh) -> RegionOperation | None:
         """Return an operation that can be in regions on a mesh; None for another one."""
@@ -384,10 +371,6 @@ class Regions:
             own = all_reduce.results[0]
             keys[-1] = identity(own)
             users = self._all_users(own, keys[-1])
-        types = [each.kind for each in tensors]
-        kind = mesh_or_ref, operation.name, id(rule), all_reduce is None, *types
-        blocked = blocked_factors(operation, rule)
-        factors = tuple([before.get(factor, ()) for factor in range(rule.num_factors)])
         return RegionOperation(
             operation,
             rule,
@@ -396,10 +379,9 @@ class Regions:
             keys,
             users,
             [each.shape for each in tensors],
-            kind,
-            blocked,
-            factors,
-            self._numbers.setdefault((kind, blocked, factors), len(self._numbers)),
+            (operation.name, id(rule), all_reduce is None, *[each.kind for each in tensors]),
+            blocked_factors(operation, rule),
+            tuple(before.get(factor, ()) for factor in range(rule.num_factors)),
             axes,
         )
 
@@ -413,7 +395,7 @@ class Regions:
 
 def _compatible_with(
     given: Sequence[AxesPerDim | None], own: RegionOperation, mesh: Mesh
-) -> _Answer | None:
+) -> tuple[FactorAxes, Sequence[AxesPerDim]] | None:
     """Return the axes of factors and values if some values have given axes.
 
     Args:
@@ -442,13 +424,12 @@ def _compatible_with(
     if any(lists_overlap(*two) for two in itertools.combinations(filter(None, factors), 2)):
         return None
     after = own.axes_by(factors)
-    changes = [old != new for old, new in zip(own.axes, after, strict=True)]
     if own.operation.name not in ELEMENTWISE_OPERATIONS and not all(
-        not has_changed or is_even(shape, new, mesh)
-        for shape, new, has_changed in zip(own.shapes, after, changes, strict=True)
+        old == new or is_even(shape, new, mesh)
+        for shape, old, new in zip(own.shapes, own.axes, after, strict=True)
     ):
         return None
-    return factors, after, changes
+    return factors, after
 
 
 def _axes_of_factors(

@@ -169,18 +169,17 @@ def is_made_by_each_device(value: ir.Value, sent: set[int] | None = None) -> boo
 
 def _can_repeat(value: ir.Value, left: list[int], sent: set[int]) -> bool:
     """Whether devices can compute any shard of a value; counts down the operations left."""
-    key = identity(value)
-    maker = None if key in sent else maker_of(value)
+    maker = maker_of(value)
     if maker is None:
         return False
-    name = maker.name
-    if record_of(name).creates_any_shard:
+    if record_of(maker.name).creates_any_shard:
         return True
     left[0] -= 1
-    if left[0] < 0:
+    key = identity(value)
+    if left[0] < 0 or key in sent:
         return False
     if (
-        name in _REPEATABLE
+        maker.name in _REPEATABLE
         and len(maker.results) == 1
         and all(
             _can_repeat(operand, left, sent) for operand in maker.operands if shape_of(operand.type)
