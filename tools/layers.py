@@ -83,7 +83,7 @@ BUDGETS = {
     "irtools": 4_550,
     "local_program": 1_350,
     "lsp": 1_500,
-    "partition": 16_350,
+    "partition": 16_400,
     "passes": 13_650,
     "pipeline": 2_400,
     "pipelines": 800,
