@@ -206,7 +206,8 @@ class Regions:
         self._meshes = meshes
         self._rules = rules
         self._may_contain = may_contain
-        self.sent: set[int] = set()  # as in `is_made_by_each_device`
+        self.sent: set[int] = set()
+        """The identities of values that devices can't compute by themselves, as far as known."""
         self._known: dict[tuple[int, str | Mesh], RegionOperation | None] = {}
         self._tensors: dict[tuple[int, str | Mesh], _Tensor | None] = {}
         # By types, as layers repeat; addresses are valid as long as the context.
@@ -286,8 +287,9 @@ class Regions:
                         following += self._definition(value, key)
                         waiting += self._users(value, key) if with_users else ()
             waiting = following
-            is_part = step.bit_count() == 1 and len(region.members) <= _MOST_IN_PART
-            if region.members and (is_part or step == _MOST_STEPS or not waiting):
+            is_last = step == _MOST_STEPS or not waiting
+            is_power = step.bit_count() == 1 and len(region.members) <= _MOST_IN_PART
+            if region.members and (is_last or is_power):
                 yield region
 
     def _users(self, value: ir.Value, key: int) -> list[Keyed]:
