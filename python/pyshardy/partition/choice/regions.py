@@ -32,8 +32,6 @@ from pyshardy.rules import ShardingRuleLookup
 
 _ALL_REDUCE = "sdy.all_reduce"
 _MOST_STEPS = 32
-_MOST_IN_PART = 256
-"""The operations of a region above which parts of it aren't tried, since that takes long."""
 
 Keyed = tuple[int, ir.Operation]
 """An operation after the identity of its first result; an all-reduce after that of its operand."""
@@ -287,9 +285,7 @@ class Regions:
                         following += self._definition(value, key)
                         waiting += self._users(value, key) if with_users else ()
             waiting = following
-            is_last = step == _MOST_STEPS or not waiting
-            is_power = step.bit_count() == 1 and len(region.members) <= _MOST_IN_PART
-            if region.members and (is_last or is_power):
+            if region.members and (step.bit_count() == 1 or not waiting):
                 yield region
 
     def _users(self, value: ir.Value, key: int) -> list[Keyed]:
