@@ -9,8 +9,6 @@
 | `enumerate`                | the ways to assign axes to factors                    |
 | `cheapest_axes`            | the axes of each factor with the shortest time        |
 | `cheapest_reshape`         | the shardings of a reshape with the shortest transfer |
-| `regions`                  | regions of operations with other axes                 |
-| `region_search`            | the search for regions that take less time            |
 | `even_factors`             | factors that padding must not change                  |
 | `uses`                     | completion of partial values at their uses            |
 | `elementwise_check`        | a quick check for elementwise operations              |

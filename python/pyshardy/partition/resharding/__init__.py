@@ -9,6 +9,8 @@
 | `completions`         | partial results that are completed and resharded, and the time |
 | `total_cost`          | the time of all collectives of a module                        |
 | `remarks`             | remarks on gathered operands                                   |
+| `regions`             | regions of elementwise operations in another sharding          |
+| `axis_regions`        | regions of operations with axes along other dimensions         |
 | `region_boundary`     | the reshards around a region                                   |
 | `share_reshards`      | reshards that start from others of the same value              |
 | `scatter_all_reduces` | all-reduces that become reduce-scatters                        |

@@ -154,41 +154,26 @@ class KeptReshards:
         return found
 
 
-def is_made_by_each_device(value: ir.Value, sent: set[int] | None = None) -> bool:
+def is_made_by_each_device(value: ir.Value) -> bool:
     """Whether devices can compute any shard of a value by themselves.
 
     1. It is a constant, an iota, a broadcast scalar, or another value without tensors as operands.
     2. It is computed from such values by at most 16 elementwise operations and broadcasts.
-
-    Args:
-        value: the value.
-        sent: the identities of values that depend on others; more are added.
     """
-    return _can_repeat(value, [_MOST_REPEATED], set[int]() if sent is None else sent)
-
-
-def _can_repeat(value: ir.Value, left: list[int], sent: set[int]) -> bool:
-    """Whether devices can compute any shard of a value; counts down the operations left."""
     maker = maker_of(value)
-    if maker is None:
-        return False
+    return maker is not None and _can_repeat(maker, [_MOST_REPEATED])
+
+
+def _can_repeat(maker: ir.Operation, left: list[int]) -> bool:
+    """Whether devices can repeat an operation for any shard; counts down the operations left."""
     if record_of(maker.name).creates_any_shard:
         return True
     left[0] -= 1
-    key = identity(value)
-    if left[0] < 0 or key in sent:
+    if left[0] < 0 or maker.name not in _REPEATABLE or len(maker.results) != 1:
         return False
-    if (
-        maker.name in _REPEATABLE
-        and len(maker.results) == 1
-        and all(
-            _can_repeat(operand, left, sent) for operand in maker.operands if shape_of(operand.type)
-        )
-    ):
-        return True
-    if left[0] >= 0:
-        sent.add(key)
-    return False
+    operands = [operand for operand in maker.operands if shape_of(operand.type)]
+    makers = map(maker_of, operands)
+    return all(maker is not None and _can_repeat(maker, left) for maker in makers)
 
 
 def made_in(
