@@ -84,7 +84,7 @@ BUDGETS = {
     "local_program": 1_350,
     "lsp": 1_500,
     "partition": 16_400,
-    "passes": 13_650,
+    "passes": 14_000,
     "pipeline": 2_400,
     "pipelines": 800,
     "processes": 550,

@@ -26,7 +26,7 @@ def test_the_advice_is_to_shard_activations_by_batch(monkeypatch):
     best = what_if.advice(most=2)[0]
     assert before - best.nbytes_saved <= 1.01 * constrained
     (constraint,) = best.candidates
-    assert constraint.what == "result 0 of stablehlo.gather"
+    assert constraint.what == "gather in forward"
     assert constraint.location is not None
     line = (EXAMPLES / "llama_8b.py").read_text().split("\n")[constraint.location.line - 1]
     assert 'params["embedding"][tokens]' in line

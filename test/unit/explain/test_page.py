@@ -610,7 +610,7 @@ def test_reasons_of_values_collectives_and_groups(open_page):
 
 def test_reasons_of_large_programs(monkeypatch, open_page):
     """Arguments that differ in numbers have the reason of the first; inner values, a command."""
-    monkeypatch.setattr(reasons, "_MOST_TENSORS", 2)
+    monkeypatch.setattr(reasons, "MOST_TENSORS", 2)
     arguments = ", ".join(
         f"%a{n}: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}]>}}" for n in range(4)
     )

@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.propagation.debugging.reasons import tensors_of
 
-_MOST_TENSORS = 1000
+MOST_TENSORS = 1000
+"""The most tensors of a report that have reasons."""
+
 _MOST_OPERATIONS = 60_000
 """The size up to which the tables that reasons need are made in a few seconds."""
 
@@ -78,7 +80,7 @@ def reasons_of(explained: ExplainedProgram) -> ReasonData:
     reasons = explained.program_reasons
     known: dict[AbsentData, int] = {}
     tensors: list[TensorReasons] = []
-    for slot in itertools.islice(_tensors(explained), _MOST_TENSORS):
+    for slot in itertools.islice(_tensors(explained), MOST_TENSORS):
         of_axes = reasons.of_tensor(slot)
         found: list[int] = []
         for absent in reasons.absent(slot):
