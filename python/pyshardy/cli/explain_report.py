@@ -47,7 +47,8 @@ class ExplainReport:
         for explanation, *alike in groups.values():
             if not axes:
                 said = str(explanation)
-                self._line(f"\n{said}" if said.startswith(word) else f"\n{word} is {said}")
+                is_named = said.startswith((f"{word} (", f"{word}:"))
+                self._line(f"\n{said}" if is_named else f"\n{word} is {said}")
             if alike and not axes:
                 self._line(f"  ({counted(len(alike), 'more value')} alike, up to numbers)")
             for axis in axes:
