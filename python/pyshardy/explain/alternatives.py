@@ -48,14 +48,12 @@ class Choice:
         kinds: the kinds of its collectives.
         nbytes_sent: the bytes that a device sends.
         seconds: the time of communication and computation.
-        is_shardys: whether it is Shardy's choice.
     """
 
     what: str
     kinds: frozenset[str]
     nbytes_sent: int
     seconds: float
-    is_shardys: bool
 
     def __str__(self) -> str:
         return f"{self.what} ({self.nbytes_sent:,} bytes)"
@@ -151,8 +149,8 @@ class _Operation:
     mesh: Mesh
     hardware: Hardware
 
-    def compared(self) -> tuple[list[ComparedAxes], ComparedAxes]:
-        """Return the alternatives, and Shardy's choice among them."""
+    def compared(self) -> list[ComparedAxes]:
+        """Return the alternatives, the one with the least time first."""
         rule, mesh = self.rule, self.mesh
         projection = ShardingProjection.of(rule, self.shardings, mesh, closed_if_missing=True)
         shapes = tuple(tensor.shape for tensor in self.tensors)
@@ -161,7 +159,7 @@ class _Operation:
         replicated = frozenset(
             axis.name for each in self.shardings if each for axis in each.replicated_axes
         )
-        found = alternatives(
+        return alternatives(
             rule,
             projection,
             self.tensors,
@@ -172,20 +170,14 @@ class _Operation:
             self.even,
             replicated,
         )
-        return found, next(each for each in found if each.axes == answer)
 
     def choices(self) -> tuple[Choice, ...]:
         """Return the ways with different collectives, the one with the least time first."""
-        found, shardys = self.compared()
         choices: dict[str, Choice] = {}
-        for each in found:
+        for each in self.compared():
             what = _words(each, len(self.rule.operand_mappings))
             kinds = frozenset(planned.kind for _, planned in each.collectives)
-            is_shardys = each.axes == shardys.axes
-            if what not in choices:
-                choices[what] = Choice(what, kinds, each.nbytes_sent, each.seconds, is_shardys)
-            elif is_shardys:
-                choices[what] = replace(choices[what], is_shardys=True)
+            choices.setdefault(what, Choice(what, kinds, each.nbytes_sent, each.seconds))
         return tuple(choices.values())
 
     def turn(self, choices: Sequence[Choice]) -> str:

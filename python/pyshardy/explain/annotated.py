@@ -80,11 +80,6 @@ class Annotated:
         self._values = values.in_copy(module)
         self._options = cast("Mapping[str, OptionValue]", options or {})
 
-    @property
-    def options(self) -> Mapping[str, OptionValue]:
-        """The options of the propagation."""
-        return self._options
-
     def sharding(self, place: AnnotatedPlace) -> TensorSharding | None:
         """Return the annotation on a value; None if it has none."""
         if isinstance(place.owner, int):

@@ -201,7 +201,7 @@ class Program:
 
     @property
     def num_slots(self) -> int:
-        """The number of slots: those of values, then those of results of functions."""
+        """The number of slots, of values and of results of functions."""
         return len(self.shardings)
 
     def is_result_of_function(self, slot: int) -> bool:

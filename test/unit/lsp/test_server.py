@@ -138,7 +138,7 @@ async def test_a_program(client):
 
 @pytest.mark.asyncio
 async def test_a_hover_is_about_what_is_under_the_cursor(client):
-    """All arguments are in one line; a collective moves one of them, for one product."""
+    """A line has all arguments; a collective moves a single argument, for a single product."""
     text = (EXAMPLES / "mlp.mlir").read_text()
     uri = "file:///tmp/mlp.mlir"
     await open_document(client, text, uri)

@@ -125,10 +125,7 @@ def cheapest_factor_axes(
     judge = _Judge(rule, tuple(tensors), mesh, hardware, addends, completed, uses)
     if judge.communication(answer) == 0:
         return answer
-    options = _options(rule, projection, blocked, answer, mesh, even, taken)
-    if math.prod(map(len, options)) > _MOST_ANSWERS:
-        return answer
-    candidates = [answer, *(each for each in combinations(options) if each != answer)]
+    candidates = _candidates(rule, projection, blocked, answer, mesh, even, taken)
     if prefer != "none":
         kinds = ({each.kind for _, each in judge.collectives(axes)} for axes in candidates)
         pairs = zip(candidates, kinds, strict=True)
@@ -183,15 +180,29 @@ def alternatives(
         taken: the names of axes that no dimension may have.
     """
     judge = _Judge(rule, tuple(tensors), mesh, hardware, 1, (), ())
-    candidates: list[FactorAxes] = [answer]
+    candidates = [answer]
     if not rule.has_dims_with_several_factors:
-        options = _options(rule, projection, blocked, answer, mesh, even, taken)
-        if math.prod(map(len, options)) <= _MOST_ANSWERS:
-            candidates += (each for each in combinations(options) if each != answer)
+        candidates = _candidates(rule, projection, blocked, answer, mesh, even, taken)
     compared = (
         ComparedAxes(each, judge.collectives(each), judge.cost(each)) for each in candidates
     )
     return sorted(compared, key=lambda each: each.seconds)
+
+
+def _candidates(
+    rule: OpShardingRule,
+    projection: ShardingProjection,
+    blocked: frozenset[int],
+    answer: FactorAxes,
+    mesh: Mesh,
+    even: frozenset[int],
+    taken: frozenset[str],
+) -> list[FactorAxes]:
+    """Return the axes to compare: Shardy's choice first, and alone if there are too many."""
+    options = _options(rule, projection, blocked, answer, mesh, even, taken)
+    if math.prod(map(len, options)) > _MOST_ANSWERS:
+        return [answer]
+    return [answer, *(each for each in combinations(options) if each != answer)]
 
 
 def _options(

@@ -295,7 +295,7 @@ class ReasonFinder:
         return AxisReason(slot, axis, kind, dims, holder)
 
     def refused_in(self, slot: int, axis: str, able: Sequence[int]) -> AxisReason | None:
-        """Return the refusal that counts: one that an annotation decides before one of sizes.
+        """Return the decisive refusal: refusals by annotations come before refusals by sizes.
 
         Args:
             slot: the tensor.
