@@ -268,15 +268,15 @@ def propagate_with(
         PipelineError: a pass failed; the module is as it was before, unless it is temporary.
     """
     from pyshardy.contracts.annotated import (  # noqa: PLC0415 (loads the host)
-        copy_with_text,
         remember_annotated,
     )
+    from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
     from pyshardy.propagation.debugging.explanation import Propagation  # noqa: PLC0415
     from pyshardy.propagation.observer import observed_by  # noqa: PLC0415
 
     pipeline = pipeline_of(use("sdy-propagation-pipeline", **options))
     check_module(module)
-    annotated = None if is_temporary else copy_with_text(module)
+    annotated = None if is_temporary else copy_of(module)
     record = Propagation()
     with observed_by(record):
         run_pipeline(

@@ -32,7 +32,7 @@ from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware, warn_of_unknown_axes
 from pyshardy.display import Displayed, Table, counted
 from pyshardy.irtools.functions import ENTRY, has_body
-from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.modules import copy_of, text_of
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.irtools.tokens import close_entry, is_token
 from pyshardy.irtools.walks import operations_named
@@ -48,8 +48,8 @@ from pyshardy.program_interface import (
     LIFT_MESHES,
     InterfaceRecorder,
     Port,
-    argument_names,
     main_of,
+    port_names,
     signature_of,
 )
 from pyshardy.propagation.unpropagated import looks_unpropagated
@@ -434,7 +434,8 @@ def compile_unpartitioned(
     entry = main_of(plain)
     options = _with_callbacks(options or CompileOptions(), plain)
     arguments, results = signature_of(entry)
-    ports = list(zip(argument_names(entry), arguments, strict=True))
+    names, _ = port_names(entry, text_of(module))
+    ports = list(zip(names, arguments, strict=True))
     program = spmd_program(backend, plain, Layout(1, 1), options)
 
     def run(inputs: Sequence[npt.ArrayLike]) -> list[Array]:

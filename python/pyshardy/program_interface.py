@@ -13,7 +13,8 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.display import Displayed
 from pyshardy.irtools.functions import ENTRY, functions_of
-from pyshardy.irtools.named_values import result_names
+from pyshardy.irtools.modules import text_of
+from pyshardy.irtools.named_values import argument_names, result_names
 from pyshardy.irtools.stablehlo_views import function_type_of, symbol_name
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.local_program.values import spec_of
@@ -71,7 +72,7 @@ class InterfaceRecorder(Instrumentation):
     def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:
         """Record the names, which are locations that other observers may change."""
         del steps
-        self.names = port_names(main_of(module))
+        self.names = port_names(main_of(module), text_of(module))
 
     def after_pass(self, step: Step, module: ir.Module) -> None:
         """Record meshes once they are symbols, and shardings once they divide their tensors."""
@@ -130,17 +131,15 @@ def signature_of(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorS
     )
 
 
-def port_names(function: ir.Operation) -> tuple[list[str], list[str]]:
-    """Return the names of the arguments and of the results, else `%arg0`, `result 0` and so on."""
-    results = enumerate(result_names(function))
-    return argument_names(function), [name or f"result {index}" for index, name in results]
+def port_names(function: ir.Operation, text: str | None = None) -> tuple[list[str], list[str]]:
+    """Return the names of the arguments and of the results, else `%arg0`, `result 0` and so on.
 
-
-def argument_names(function: ir.Operation) -> list[str]:
-    """Return the names of arguments: those of their locations, or else `%arg0` and so on."""
-    names: list[str] = []
-    for index, argument in enumerate(function.regions[0].blocks[0].arguments):
-        location = argument.location
-        named = isinstance(location, ir.NameLoc)
-        names.append(location.name_str if named else f"%arg{index}")
-    return names
+    Args:
+        function: the function.
+        text: the text that it was parsed from; None if it is unknown.
+    """
+    arguments, results = argument_names(function, text), result_names(function)
+    return (
+        [name or f"%arg{index}" for index, name in enumerate(arguments)],
+        [name or f"result {index}" for index, name in enumerate(results)],
+    )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The inputs and outputs of a program in NumPy's `.npz` files; one input may be an `.npy` file.
 
-Arrays are identified by the names in the report, with or without the `%`: `weights`, `%arg0`; or by
-position, as by `numpy.savez(file, first, second)`: `arr_0`, `arr_1`.
+Arrays are identified by the names in the report, with or without the `%`: `weights`, `%x`; by the
+numbers of arguments: `arg0`; or by position, as by `numpy.savez(file, first, second)`: `arr_0`.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def load_inputs(path: str, ports: Sequence[Port]) -> list[Array]:
     used: list[str] = []
     inputs: list[Array] = []
     for index, port in enumerate(ports):
-        plain = port.name.removeprefix("%")
-        choices = [f"arr_{index}"] if by_position else [port.name, plain]
+        plain = f"arr_{index}" if by_position else port.name.removeprefix("%")
+        choices = (plain, f"%{plain}", f"arg{index}", f"%arg{index}")
         key = next((name for name in choices if name in arrays), None)
         if key is None:
-            advice = did_you_mean(choices[-1], arrays)
-            message = f"'{path}' has no array '{choices[-1]}' for {_wanted(port)}"
+            advice = did_you_mean(plain, arrays)
+            message = f"'{path}' has no array '{plain}' for {_wanted(port)}"
             message += f"; it has: {_listed(arrays)}{advice}"
             raise UsageError(error(message))
         used.append(key)

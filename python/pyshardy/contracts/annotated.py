@@ -15,7 +15,7 @@ from typing import Any
 
 from mlir_sdy.host import ir
 from pyshardy.contracts.attributes import has_contracts
-from pyshardy.irtools.modules import copy_of, remember_text, text_of
+from pyshardy.irtools.modules import copy_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +34,9 @@ class Original:
 _originals: weakref.WeakKeyDictionary[ir.Module, Original] = weakref.WeakKeyDictionary()
 
 
-def copy_with_text(module: ir.Module) -> ir.Module:
-    """Return a copy of a module, with the text that it was parsed from."""
-    copy = copy_of(module)
-    remember_text(copy, text_of(module))
-    return copy
-
-
 def copy_with_contracts(module: ir.Module) -> ir.Module | None:
     """Return a copy of a module, with its text; None if it has no contract."""
-    return copy_with_text(module) if has_contracts(module) else None
+    return copy_of(module) if has_contracts(module) else None
 
 
 def remember_annotated(

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from mlir_sdy.diagnostics import collect
 from mlir_sdy.host import ir
@@ -31,8 +31,8 @@ from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import (
     NamedValues,
+    argument_names,
     mark_of,
-    name_of,
     operations_with_results,
     result_names,
 )
@@ -64,6 +64,13 @@ class AnnotatedPlace:
     copy: int = 0
 
 
+class _Port(NamedTuple):
+    """The name of an argument or a result of a function, and its annotation."""
+
+    name: str
+    sharding: TensorSharding | None
+
+
 class Annotated:
     """The annotated program that a record is about.
 
@@ -85,11 +92,8 @@ class Annotated:
         if isinstance(place.owner, int):
             maker = None if place.is_argument else self._makers.get(place.owner)
             return None if maker is None else get_sharding(maker.results[place.index])
-        function = self._functions.get(place.owner)
-        if function is None:
-            return None
-        read = argument_shardings if place.is_argument else result_shardings
-        return read(function)[place.index]
+        port = self._ports.get(replace(place, copy=0))
+        return None if port is None else port.sharding
 
     def can_annotate(self, place: AnnotatedPlace, operation: str) -> bool:
         """Whether a value can get an annotation.
@@ -99,7 +103,7 @@ class Annotated:
             operation: the name of the operation of its tensor, which importing may have added.
         """
         if not isinstance(place.owner, int):
-            return place.owner in self._functions
+            return replace(place, copy=0) in self._ports
         maker = None if place.is_argument else self._makers.get(place.owner)
         names = {operation, "func.call" if operation == "sdy.named_computation" else operation}
         return maker is not None and maker.name in names
@@ -109,13 +113,8 @@ class Annotated:
         if isinstance(place.owner, int):
             maker = None if place.is_argument else self._makers.get(place.owner)
             return maker and self._values.name_of_result(maker, place.index)
-        function = self._functions.get(place.owner)
-        if function is None or place.owner != "main":
-            return None
-        if not place.is_argument:
-            return result_names(function)[place.index] or f"result[{place.index}]"
-        argument = function.regions[0].blocks[0].arguments[place.index]
-        return name_of(argument) or f"arg{place.index}"
+        port = self._ports.get(replace(place, copy=0))
+        return port.name if port is not None and place.owner == "main" else None
 
     def propagated(self, changes: Mapping[AnnotatedPlace, TensorSharding]) -> ReasonFinder:
         """Propagate a copy with other annotations, and return the reasons.
@@ -148,8 +147,20 @@ class Annotated:
         return _by_mark(self._module)
 
     @cached_property
-    def _functions(self) -> Mapping[str, ir.Operation]:
-        return {symbol_name(each): each for each in functions_of(self._module)}
+    def _ports(self) -> Mapping[AnnotatedPlace, _Port]:
+        """The arguments and results of all functions, read once."""
+        ports: dict[AnnotatedPlace, _Port] = {}
+        for function in functions_of(self._module):
+            owner = symbol_name(function)
+            names = argument_names(function, self._values.text)
+            pairs = zip(names, argument_shardings(function), strict=False)  # none of a declaration
+            for index, (name, sharding) in enumerate(pairs):
+                place = AnnotatedPlace(owner, index, is_argument=True)
+                ports[place] = _Port(name or f"arg{index}", sharding)
+            pairs = zip(result_names(function), result_shardings(function), strict=True)
+            for index, (name, sharding) in enumerate(pairs):
+                ports[AnnotatedPlace(owner, index)] = _Port(name or f"result[{index}]", sharding)
+        return ports
 
 
 class TensorPlaces:

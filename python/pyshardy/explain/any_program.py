@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.api import parse, propagate_with
-from pyshardy.contracts.annotated import Original, copy_with_text, original_of
+from pyshardy.contracts.annotated import Original, original_of
 from pyshardy.irtools.modules import copy_of
 
 
@@ -70,7 +70,7 @@ def module_of(program: Any, *args: Any, **keywords: Any) -> tuple[ir.Module, str
     if isinstance(program, ir.Module):
         original = written_by_user(program)
         is_known = original is not None and not original.options
-        return copy_with_text(original.module if is_known and original else program), "program"
+        return copy_of(original.module if is_known and original else program), "program"
     if isinstance(program, str | os.PathLike):
         path = cast("str | os.PathLike[str]", program)
         return parse(path), Path(path).name if "\n" not in str(path) else "program"

@@ -161,7 +161,7 @@ class ExplainedProgram(Displayed):
     @cached_property
     def program_reasons(self) -> ProgramReasons:
         """The reasons by tensor, as `reasons` and `value` have them."""
-        return ProgramReasons.of(self.record, self.annotated, self.module, self.form)
+        return ProgramReasons(self.record, self.annotated, self.module, self.form)
 
     def summary(self) -> str:
         """Return the mesh, the collectives and the cost in one line."""

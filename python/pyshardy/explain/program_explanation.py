@@ -81,11 +81,14 @@ class ProgramExplanation(ExplainedProgram):
         return f"{super()._repr_html_()}<details>{title}<pre>{shown}</pre></details>"
 
     def _scopes(self, explanation: CollectiveExplanation) -> list[str]:
-        """Return the names of the scopes of the operations that a collective belongs to."""
+        """Return the scopes of the operations of a collective, and its arguments by number."""
         decisions = [*filter(None, (explanation.made,)), *explanation.wanted]
+        values = (each.value for each in decisions if each.value is not None)
+        arguments = filter(None, (self.record.tensor(value).numbered for value in values))
         numbers = (each.operation for each in decisions if each.operation is not None)
         paths = (path_of(self.record.location(number)) for number in numbers)
-        return [scope for path in paths if path is not None for scope in scope_names(path)]
+        scopes = (scope for path in paths if path is not None for scope in scope_names(path))
+        return [*scopes, *arguments]
 
 
 # --- Collectives as contracts check them ---------------------------------------------------------

@@ -262,40 +262,24 @@ class ProgramReasons:
 
     Args:
         record: the record of its propagation.
-        finder: finds the reasons.
         annotated: the program that the user wrote.
+        module: the propagated module.
         form: the form of shardings in texts.
     """
 
     def __init__(
-        self, record: Propagation, finder: ReasonFinder, annotated: Annotated, form: Form = "sdy"
+        self, record: Propagation, annotated: Annotated, module: ir.Module, form: Form = "sdy"
     ):
         self.form: Form = form
         self.record = record
-        self.finder = finder
         self.annotated = annotated
         self._places = TensorPlaces(record)
-
-    @classmethod
-    def of(
-        cls, record: Propagation, annotated: Annotated, module: ir.Module, form: Form = "sdy"
-    ) -> ProgramReasons:
-        """Return the reasons of a propagated module.
-
-        Args:
-            record: the record of its propagation.
-            annotated: the program that the user wrote.
-            module: the propagated module.
-            form: the form of shardings in texts.
-        """
-        places = TensorPlaces(record)
-
-        def written(slot: int) -> TensorSharding | None:
-            place = places.place(slot)
-            return None if place is None else annotated.sharding(place)
-
         final = final_shardings(record, module)
-        return cls(record, ReasonFinder(record, written, final.get), annotated, form)
+        self.finder = ReasonFinder(record, self._written, final.get)
+
+    def _written(self, slot: int) -> TensorSharding | None:
+        place = self._places.place(slot)
+        return None if place is None else self.annotated.sharding(place)
 
     def in_form(self, text: str) -> str:
         """Return a text with its shardings in the form of the program."""
@@ -398,7 +382,7 @@ class ProgramReasons:
         The root and all places on the way must be able to take it, and have no axes so far.
         """
         connections = self.finder.connections
-        way = way_from(end, connections.ways_to([root]))
+        way = way_from(end, connections.ways_to([root], end))
         if way is None or self._places.place(root[0]) is None:
             return False
         touched = {place for joint in way.joints for place in joint.places}

@@ -42,7 +42,7 @@ from pyshardy.explain.forms import dims_of_spec
 from pyshardy.explain.program import explain_program, report_hardware_of
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.irtools.functions import main_function
-from pyshardy.irtools.modules import copy_of, remember_text, text_of
+from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import (
     NamedValues,
     mark_of,
@@ -83,7 +83,7 @@ class WhatIf:
         self._hardware = hardware
         self._report_hardware = report_hardware
         self._title = title
-        self.explained = self._explain(_copy(module))
+        self.explained = self._explain(copy_of(module))
 
     def shard(self, name: str, sharding: Sharding) -> Change:
         """Return the effect of another sharding of a value.
@@ -112,7 +112,7 @@ class WhatIf:
             UsageError: as for `shard`, as the other exceptions.
         """
         start = time.perf_counter()
-        changed = _copy(self._module)
+        changed = copy_of(self._module)
         for name, given in shardings.items():
             _annotate(changed, name, given)
         return self._changed(tuple(shardings), changed, start)
@@ -137,7 +137,7 @@ class WhatIf:
             module: the annotated program, as this one or with other attributes.
             candidates: the constraints.
         """
-        changed = _copy(module)
+        changed = copy_of(module)
         makers = operations_with_results(changed)
         record = self.explained.record
         for candidate in candidates:
@@ -197,7 +197,7 @@ class WhatIf:
 
     def _changed(self, names: tuple[str, ...], changed: ir.Module, start: float) -> Change:
         verify(changed)
-        explained = self._explain(_copy(changed))
+        explained = self._explain(copy_of(changed))
         difference = compare_explained(self.explained, explained)
         return Change(names, self, changed, explained, difference, time.perf_counter() - start)
 
@@ -289,13 +289,7 @@ def whatif(
     model = report_hardware_of(hardware, report_hardware)
     module, title = module_of(program, *args, **keywords)
     with without_contracts(module):
-        return WhatIf(_copy(module), hardware, model, title)
-
-
-def _copy(module: ir.Module) -> ir.Module:
-    copy = copy_of(module)
-    remember_text(copy, text_of(module))
-    return copy
+        return WhatIf(copy_of(module), hardware, model, title)
 
 
 def _annotate(module: ir.Module, name: str, given: Sharding) -> None:

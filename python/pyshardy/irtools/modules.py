@@ -21,6 +21,7 @@ def copy_of(module: ir.Module) -> ir.Module:
         set_discardable(copy.operation, name, attribute)
     for operation in module.body.operations:
         copy.body.append(operation.operation.clone(ip=False))
+    remember_text(copy, text_of(module))
     return copy
 
 
@@ -73,5 +74,5 @@ def remember_text(module: ir.Module, text: str | None) -> None:
 
 
 def text_of(module: ir.Module) -> str | None:
-    """Return the text that a module was parsed from; None if it wasn't, or if it is a copy."""
+    """Return the text that a module, or what it is a copy of, was parsed from; None without."""
     return _texts.get(module)

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import bisect
 import fnmatch
+import functools
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from mlir_sdy.assembly import asm
 from mlir_sdy.diagnostics import UsageError, error
@@ -51,6 +51,7 @@ _PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
 _AT_LINE = re.compile(r"(?P<name>%[\w$.-]+)@(?P<line>\d+)(?:#(?P<index>\d+))?")
 _RESULT = re.compile(r"result (\d+)|result\[(\d+)\]")
 _LOCATION = re.compile(r"\bloc\(")
+_NUMBERED = re.compile(r"%(?:arg)?\d+")
 _MARK = "value"
 _RESULT_INFO = "jax.result_info"
 """The attribute with JAX's name of a result of a function."""
@@ -252,16 +253,16 @@ class NamedValues(Mapping[str, ir.Value]):
         """The text that has the names."""
         return self._text
 
-    @cached_property
+    @functools.cached_property
     def _text(self) -> str:
         return asm(self._module) if self._given_text is None else self._given_text
 
-    @cached_property
+    @functools.cached_property
     def _definitions(self) -> dict[str, _Definition]:
         """The definitions of values by name; the first one of names in several functions."""
         return {name: definitions[0] for name, definitions in self._all_definitions.items()}
 
-    @cached_property
+    @functools.cached_property
     def _definitions_of_makers(self) -> dict[tuple[int, int], tuple[str, _Definition, int]]:
         """The name, the definition, and the number of results under the name, by operation."""
         by_maker: dict[int, list[tuple[int, str, _Definition]]] = {}
@@ -279,7 +280,7 @@ class NamedValues(Mapping[str, ir.Value]):
                     found[maker, index] = name, at, end - first
         return found
 
-    @cached_property
+    @functools.cached_property
     def _all_definitions(self) -> dict[str, list[_Definition]]:
         """All definitions of values by name, in the order of the text."""
         text = self._text
@@ -296,7 +297,7 @@ class NamedValues(Mapping[str, ir.Value]):
         definitions.pop("", None)
         return definitions
 
-    @cached_property
+    @functools.cached_property
     def _names_of_makers(self) -> dict[int, list[str]]:
         """The names of the results of operations, by their numbers among those with results.
 
@@ -323,14 +324,12 @@ class NamedValues(Mapping[str, ir.Value]):
             names[maker] = of_results
         return names
 
-    @cached_property
+    @functools.cached_property
     def _argument_names(self) -> dict[str, int]:
         """The positions of the arguments of the entry by their names in the text."""
-        text = self._text
-        functions = [_signature(text, found.end()) for found in FUNCTION.finditer(text)]
-        main = next((each for each in functions if each[0] == "main"), None)
-        chosen = main or (functions[0] if len(functions) == 1 else ("", []))
-        return {name: index for index, name in enumerate(chosen[1])}
+        functions = _signatures(self._text)
+        only = next(iter(functions.values())) if len(functions) == 1 else ()
+        return {name: index for index, name in enumerate(functions.get("main", only))}
 
     def _made(self, definition: _Definition, index: int) -> Iterator[ir.Value]:
         operation = self._makers().get(definition.maker)
@@ -429,6 +428,40 @@ def has_named_arguments(operation: ir.Module | ir.Operation | ir.OpView) -> bool
     entry = next((each for each in functions if symbol_name(each) == "main"), None)
     block = None if entry is None else entry_block(entry)
     return block is not None and any(name_of(argument) for argument in block.arguments)
+
+
+def argument_names(function: ir.Operation, text: str | None) -> list[str | None]:
+    """Return the names that users gave to the arguments of a function; None for one without.
+
+    They are those of front ends, such as `params['w']`, else those in the text: `%x`, and `%x of
+    @layer` for another function than `@main`. `%arg1` and `%1` say no more than the number.
+
+    Args:
+        function: the function, whose locations have the names of front ends.
+        text: the text that it was parsed from; None if it is unknown.
+    """
+    block = entry_block(function)
+    arguments = [] if block is None else [*block.arguments]
+    names = [name_of(argument) for argument in arguments]
+    if text is None or all(names):
+        return names
+    symbol, functions = symbol_name(function), _signatures(text)
+    if len(functions) == 1:  # the entry, whose name may be another one in the text
+        functions, symbol = {"main": next(iter(functions.values()))}, "main"
+    written = functions.get(symbol, ())
+    if len(written) != len(arguments):
+        return names
+    place = "" if symbol == "main" else f" of @{symbol}"
+    return [
+        own or (None if _NUMBERED.fullmatch(name) else f"{name}{place}")
+        for own, name in zip(names, written, strict=True)
+    ]
+
+
+@functools.lru_cache(maxsize=4)
+def _signatures(text: str) -> Mapping[str, Sequence[str]]:
+    """Return the names of the arguments in a text, `%x` or `%arg1`, by function."""
+    return dict(_signature(text, found.end()) for found in FUNCTION.finditer(text))
 
 
 def _signature(text: str, start: int) -> tuple[str, list[str]]:

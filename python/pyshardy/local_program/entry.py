@@ -119,19 +119,23 @@ def in_order(
 
     Args:
         inputs: the inputs.
-        names: the names of the arguments. A `%` in front is optional in `inputs`.
+        names: the names of the arguments. In `inputs` a `%` in front is optional, and `arg1` is the
+            second argument unless another one has that name.
 
     Raises:
         UsageError: an argument has no input, or a name no argument.
     """
     if not isinstance(inputs, Mapping):
         return inputs
-    given = {name.removeprefix("%"): value for name, value in inputs.items()}
     plain = [name.removeprefix("%") for name in names]
+    numbered = {f"arg{index}": name for index, name in enumerate(plain)}
+    numbered.update(zip(plain, plain, strict=True))
+    words = {word: word.removeprefix("%") for word in inputs}
+    given = {numbered.get(name, name): inputs[word] for word, name in words.items()}
     listed = f"; the arguments are {', '.join(map(repr, plain))}"
     for name in given:
         if name not in plain:
-            advice = did_you_mean(name, plain) or listed
+            advice = did_you_mean(name, numbered) or listed
             raise UsageError(error(f"the program has no argument '{name}'{advice}"))
     for name in plain:
         if name not in given:

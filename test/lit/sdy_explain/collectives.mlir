@@ -22,21 +22,21 @@ func.func @main(
 
 // CHECK:      4 devices, mesh <["x"=2, "y"=2]>
 // CHECK:      Inputs
-// CHECK:      %arg0 {{.*}} tensor<8x2xf32> {{ *}} 64
+// CHECK:      %a {{.*}} tensor<8x2xf32> {{ *}} 64
 // CHECK:      Outputs
 // CHECK:      Collectives of pyshardy's partitioner (bytes sent by each device)
-// CHECK:      all_reduce   x      {{.*}}collectives.mlir:18:8 {{ *}} result 0 of stablehlo.dot_general is a reduction over a dimension sharded along x of argument 0 of @main and argument 1 of @main {{ *}} 1 {{ *}} 256
-// CHECK:      all_gather   x      {{.*}}collectives.mlir:15:5 {{ *}} argument 0 of @main must be resharded for result 1 of @main {{ *}} 1 {{ *}} 64
+// CHECK:      all_reduce   x      {{.*}}collectives.mlir:18:8 {{ *}} result 0 of stablehlo.dot_general is a reduction over a dimension sharded along x of %a and %b {{ *}} 1 {{ *}} 256
+// CHECK:      all_gather   x      {{.*}}collectives.mlir:15:5 {{ *}} %a must be resharded for result 1 of @main {{ *}} 1 {{ *}} 64
 // CHECK:      Estimate for NVIDIA H100 SXM
 // CHECK:      bytes sent {{ *}} 320
 
 // WHY:      all_reduce along x at {{.*}}collectives.mlir:18:8: 256 bytes sent
 // WHY-NEXT:   result 0 of stablehlo.dot_general is a reduction over a dimension sharded along x
 // WHY-NEXT:   definition: result 0 of stablehlo.dot_general ({{.*}}): replicated
-// WHY-NEXT:     argument 0 of @main ({{.*}}15:5), given in the program: <@mesh, [{}, {"x"}]>
-// WHY-NEXT:     argument 1 of @main ({{.*}}16:5), given in the program: <@mesh, [{"x"}, {}]>
+// WHY-NEXT:     %a ({{.*}}15:5), given in the program: <@mesh, [{}, {"x"}]>
+// WHY-NEXT:     %b ({{.*}}16:5), given in the program: <@mesh, [{"x"}, {}]>
 // WHY-NEXT:   chosen: all_reduce of the result (256 bytes)
-// WHY-NEXT:   instead of: all_gather of argument 0 of @main and argument 1 of @main (128 bytes)
+// WHY-NEXT:   instead of: all_gather of %a and %b (128 bytes)
 // WHY:      all_gather along x at {{.*}}collectives.mlir:15:5: 64 bytes sent
 // WHY:        use: result 1 of @main ({{.*}}): <@mesh, [{}, {}]>
 

@@ -18,14 +18,14 @@ func.func @main(
 }
 
 // CHECK:      %product is result 0 of stablehlo.dot_general
-// CHECK:        dimension 0, "data", 1 step from argument 0 of @main
+// CHECK:        dimension 0, "data", 1 step from %x
 // CHECK:        not by "model": no value that it is tied to has it: dimension 0
 // CHECK:        to change it: shard dimension 1 of result 0 of @main by
 // CHECK:      arg1 is weights (
 // CHECK:      result 0 is result 0 of stablehlo.sine
 
 // NAME: {{^}}weights (
-// LINE: 2 is argument 0 of @main (<stdin>:2:17)
+// LINE: 2 is %[[X:[a-z]+]] (<stdin>:2:17)
 
 // JSON: "values": {
 // JSON:   "%product": [

@@ -21,10 +21,10 @@
 // OUT: result 0 [6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0]
 // SHAPE: sdy-run: error: 'weights' in '{{.*}}' has shape (9,), but the program expects weights, float32 of shape (8,)
 // DTYPE: sdy-run: error: 'weights' in '{{.*}}' holds float64, but the program expects weights, float32 of shape (8,)
-// MISSING: sdy-run: error: '{{.*}}' has no array 'arg1' for %arg1, int32 of shape (8,); it has: 'weights'
+// MISSING: sdy-run: error: '{{.*}}' has no array 'i' for %i, int32 of shape (8,); it has: 'weights'
 // KIND: sdy-run: error: cannot read the inputs from '{{.*}}': it is not an .npz or .npy file of plain arrays
 // NONE: sdy-run: error: cannot read the inputs from '{{.*}}': No such file or directory
-// UNKNOWN: sdy-run: error: '{{.*}}' has an array 'bias', which matches no argument; the arguments are: 'weights', 'arg1'
+// UNKNOWN: sdy-run: error: '{{.*}}' has an array 'bias', which matches no argument; the arguments are: 'weights', 'i'
 sdy.mesh @mesh = <["x"=2]>
 
 func.func @main(

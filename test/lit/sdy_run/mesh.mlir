@@ -10,10 +10,10 @@
 // RUN: not sdy-run %t.two.mlir --mesh=x:2 2>&1 | FileCheck %s --check-prefix=SEVERAL
 
 // CHECK: 6 devices, mesh <["x"=2, "y"=3]>
-// CHECK: %arg0 tensor<12xf32> <@mesh, [{"x"}]> tensor<6xf32>
+// CHECK: %a tensor<12xf32> <@mesh, [{"x"}]> tensor<6xf32>
 // CHECK: OK: the results match those of the unpartitioned program
 // UNNAMED: 8 devices, mesh <["x"=4, "z"=2]>
-// UNNAMED: %arg0 tensor<12xf32> <@mesh, [{"x"}]> tensor<3xf32>
+// UNNAMED: %a tensor<12xf32> <@mesh, [{"x"}]> tensor<3xf32>
 // AXES: mesh.mlir:[[# @LINE + 8]]:1: error: {{.*}}unknown axis {{.*}}"x"
 // FORM: sdy-run: error: '--mesh=8' is not a mesh: expected a form such as 'mesh=data:4,model:2' or 'data:4,model:2'
 // TWICE: sdy-run: error: '--mesh=x:2,x:2' is not a mesh: {{.*}}"x"

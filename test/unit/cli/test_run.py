@@ -55,7 +55,7 @@ def test_standard_input_and_the_report(sdy_run):
     assert (status, err) == (0, "")
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert '<stdin>: 4 devices, mesh <["x"=4]>' in lines
-    assert '%arg0 tensor<8xf32> <@mesh, [{"x"}]> tensor<2xf32>' in lines
+    assert '%a tensor<8xf32> <@mesh, [{"x"}]> tensor<2xf32>' in lines
     assert "all_reduce sum x 4 1 1 4 6" in lines
 
 

@@ -205,6 +205,6 @@ func.func @main(
     (collective,) = explained.collectives
     definition, use = str(collective).split("use:")
     assert collective.collective.kind == "all_to_all"
-    assert "argument 0 of @main (-:4:5), given in the program" in definition
+    assert "%a (-:4:5), given in the program" in definition
     assert 'result 0 of @main (-:3:1), given in the program: <@mesh, [{}, {"x"}]>' in use
     assert explained.tables()

@@ -28,7 +28,7 @@ def test_sums_that_are_completed_together():
         }"""
     reason = (
         "result 0 of stablehlo.dot_general is a reduction over a dimension sharded along x of "
-        "argument 0 of @main and argument 1 of @main"
+        "%a and %b"
     )
     assert reasons(text) == [("all_reduce", reason)]
 

@@ -31,7 +31,7 @@ def test_an_argument(program):
     assert {each.collective.kind for each in change.added} == {"all_reduce"}
     assert "reduction over a dimension sharded along model" in str(change.added[0])
     assert repr(change).startswith("Change(%w: 0 -> ")
-    assert [port.name for port in change.difference.ports] == ["%arg1", "y"]
+    assert [port.name for port in change.difference.ports] == ["%w", "y"]
 
 
 @pytest.mark.parametrize("sharding", [(None, "data"), '[{}, {"data"}]', '<@mesh, [{}, {"data"}]>'])

@@ -29,6 +29,7 @@ from pyshardy.explain.page.other_plan import OtherPlan, other_plan
 from pyshardy.explain.page.texts import TextData, program_text, python_texts
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.modules import text_of
 from pyshardy.irtools.scopes import scopes_of
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
@@ -143,7 +144,7 @@ class _ProgramReader:
         program = self._program
         for function in functions_of(self._module):
             if program.functions.get(symbol_name(function)) == program.main:
-                return port_names(function)
+                return port_names(function, text_of(self._module))
         return (), ()
 
     def _values(self, names: Sequence[str]) -> Iterator[ValueData]:

@@ -22,9 +22,6 @@ from pyshardy.propagation.debugging.reasons import tensors_of
 MOST_TENSORS = 1000
 """The most tensors of a report that have reasons."""
 
-_MOST_OPERATIONS = 60_000
-"""The size up to which the tables that reasons need are made in a few seconds."""
-
 _NUMBER = re.compile(r"\d+")
 
 
@@ -100,8 +97,6 @@ def _tensors(explained: ExplainedProgram) -> Iterator[int]:
     """Yield the tensors of rank 1 or more, the most important ones first."""
     record = explained.record
     program = record.engine.program
-    if len(program.operations) > _MOST_OPERATIONS:
-        return
     every = frozenset(tensors_of(record))
     ports = [] if program.main is None else [*program.arguments.get(program.main, ())]
     ports += [] if program.main is None else program.returned(program.main)

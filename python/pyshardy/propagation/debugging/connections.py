@@ -21,7 +21,7 @@ the function's result.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -117,9 +117,26 @@ class Connections:
             found = self._nearest[axis, wider] = self._search(sources, wider)
         return way_from(place, found)
 
-    def ways_to(self, sources: Iterable[Place]) -> Ways:
-        """Return the ways to the nearest of several places, for `way_from`."""
-        return self._search(sources, False)
+    def ways_to(self, sources: Iterable[Place], until: Place | None = None) -> Ways:
+        """Return the ways to the nearest of several places, for `way_from`.
+
+        Args:
+            sources: these places.
+            until: the only place from which a way is wanted; None for all.
+        """
+        return self._search(sources, False, until)
+
+    def are_near(self, places: Iterable[Place], targets: Container[Place], most: int) -> bool:
+        """Whether a way of at most `most` operations leads from places to a target."""
+        level = set(places)
+        seen = set(level)
+        for _ in range(most):
+            if any(place in targets for place in level):
+                return True
+            joints = (joint for place in level for joint in self.joints_of(place) if joint.is_open)
+            level = {place for joint in joints for place in joint.places} - seen
+            seen |= level
+        return any(place in targets for place in level)
 
     def roots(self, place: Place) -> Sequence[Place]:
         """Return the roots of a place, in the order of the program; results of functions last."""
@@ -282,7 +299,7 @@ class Connections:
         maker = program.makers[slot]
         return maker == operation and program.names[maker] != "func.func"
 
-    def _search(self, sources: Iterable[Place], wider: bool) -> Ways:
+    def _search(self, sources: Iterable[Place], wider: bool, until: Place | None = None) -> Ways:
         """Return for each connected place the distance to the nearest source, and the way there.
 
         All places are reached at once, level by level: the first source wins among those at the
@@ -292,7 +309,7 @@ class Connections:
         found: Ways = {place: (0, place, None) for place in level}
         passed: set[int] = set()
         distance = 0
-        while level:
+        while level and until not in found:
             distance += 1
             through: dict[int, tuple[Place, Joint]] = {}
             for place, source in level.items():

@@ -386,22 +386,22 @@ class ReasonFinder:
         nearest = min(filter(None, found), key=lambda way: len(way.places), default=None)
         if nearest is None:
             return None
-        closed = [
-            root
-            for place in places
-            for root in self.connections.roots(place)
-            if self.is_port(root[0])
-            and (given := self.record.given(root[0])) is not None
-            and _is_closed(given, root[1])
-        ]
-        ends = self.connections.ways_to(closed)
-        to_closed = (way_from(place, ends) for place in places)
-        distance = min((len(way.places) for way in to_closed if way), default=None)
-        if distance is not None and distance <= len(nearest.places):
+        if self.connections.are_near(places, self._closed_ports, len(nearest.joints)):
             return None  # a closed argument is as near, or nearer
         return sums[nearest.places[-1][0]]
 
     # --- Tables -------------------------------------------------------------------------------
+
+    @cached_property
+    def _closed_ports(self) -> frozenset[Place]:
+        """The dimensions of arguments and results of functions that the program closes."""
+        return frozenset(
+            (slot, dim)
+            for slot in tensors_of(self.record)
+            if self.is_port(slot) and (given := self.record.given(slot)) is not None
+            for dim in range(given.rank)
+            if _is_closed(given, dim)
+        )
 
     def shape(self, slot: int) -> tuple[int, ...]:
         """Return the shape of a tensor."""

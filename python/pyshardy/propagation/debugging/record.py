@@ -15,7 +15,8 @@ from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import get_sharding, manual_axes
 from pyshardy.display import Displayed
-from pyshardy.irtools.named_values import name_at, result_names
+from pyshardy.irtools.modules import text_of
+from pyshardy.irtools.named_values import argument_names, result_names
 from pyshardy.irtools.scopes import named_in_scope, user_place
 from pyshardy.propagation.debugging.flows import AxisFlow, flows
 from pyshardy.propagation.debugging.refusals import Refusal, refusals, refusals_of_meshes
@@ -44,12 +45,14 @@ class RecordedTensor:
             `argument 1 of @main` and `result 0 of stablehlo.add`.
         location: the source location of its definition, if the program has locations.
         is_named: whether the description is a name that the user gave.
+        numbered: the description without that name; empty if there is none.
     """
 
     slot: int
     description: str
     location: SourceLocation | None
     is_named: bool = False
+    numbered: str = ""
 
     def __str__(self) -> str:
         where = "" if self.location is None else f" ({self.location})"
@@ -139,6 +142,7 @@ class Record:
         self._manual_axes: dict[int, tuple[str, ...]] = {}
         self._called: dict[int, str] = {}  # the functions that named computations were
         self._argument_locations: dict[int, list[ir.Location]] = {}
+        self._argument_names: dict[int, list[str | None]] = {}
         self._result_names: dict[int, list[str | None]] = {}
         self._groups: Mapping[int, Sequence[int]] = {}
         self._traces: dict[tuple[RelationKind, tuple[int, ...]], _Traced] = {}
@@ -187,7 +191,7 @@ class Record:
 
     def on_end(self, engine: Engine) -> None:
         """Record the identities and locations of operations, which later passes may erase."""
-        program = engine.program
+        program, text = engine.program, text_of(engine.program.module)
         self._locations = [operation.location for operation in program.operations]
         self._without_results = {
             identity(operation): number
@@ -198,6 +202,7 @@ class Record:
             self._result_names[number] = result_names(program.operations[number])
             for block in list(program.operations[number].regions[0].blocks)[:1]:
                 self._argument_locations[number] = [each.location for each in block.arguments]
+                self._argument_names[number] = argument_names(program.operations[number], text)
         for number, name in enumerate(program.names):
             if engine.is_erased[number]:
                 continue
@@ -269,9 +274,9 @@ class Record:
                     return replace(operand, slot=slot)
             if maker in self._argument_locations:
                 location = self._argument_locations[maker][index]
-                user_name = name_at(location)
+                name = self._argument_names[maker][index]
                 place = user_place(location) or self._place(maker)
-                return RecordedTensor(slot, user_name or what, place, user_name is not None)
+                return RecordedTensor(slot, name or what, place, name is not None, what)
         return RecordedTensor(slot, what, self._place(maker))
 
     def _place(self, number: int) -> SourceLocation | None:
