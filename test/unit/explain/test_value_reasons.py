@@ -3,7 +3,6 @@
 
 import random
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -139,21 +138,32 @@ def test_the_frontier_is_that_of_a_search_along_all_paths(seed):
 
 
 def opened(finder, reason, places):
-    """Return the annotations from which the blocker of a refusal has its sharding, opened."""
-    record = finder.record
-    tensors, refusal = reason.relation.tensors, reason.refusal
-    blocker = tensors[refusal.target if refusal.blocker is None else refusal.blocker]
-    sharding = record.engine.sharding(blocker)
+    """Return the annotations from which the blockers of a reason have their shardings, opened.
+
+    Those of manual computations stay: they decide the types inside.
+    """
+    record, refusal = finder.record, reason.refusal
+    if refusal is None:
+        blockers = reason.sources
+    else:
+        at = refusal.target if refusal.blocker is None else refusal.blocker
+        blockers = (reason.relation.tensors[at],)
     roots = [
         root_of(record, blocker, dim, axis)
-        for dim, axes in enumerate(() if sharding is None else sharding.dim_axes)
+        for blocker in blockers
+        if (sharding := record.engine.sharding(blocker)) is not None
+        for dim, axes in enumerate(sharding.dim_axes)
         for axis in axes
     ]
-    slots = {blocker, *(root.tensor.slot for root in roots if root is not None)}
+    slots = {*blockers, *(root.tensor.slot for root in roots if root is not None)}
+    makers = {slot: record.engine.program.makers[slot] for slot in slots}
     return {
         place: given.fully_open_like()
         for slot in slots
-        if (place := places.place(slot)) is not None and (given := record.given(slot)) is not None
+        if (place := places.place(slot)) is not None
+        and (given := record.given(slot)) is not None
+        and record.engine.program.names[makers[slot]] != "sdy.data_flow_edge"
+        and record.engine.program.names[makers[slot]] != "sdy.manual_computation"
     }
 
 
@@ -167,25 +177,27 @@ def outcome_without_blockers(reason):
         finder = reason.reasons.annotated.propagated(changes)
         places = TensorPlaces(finder.record)
         found = finder.reason(places.slot(place), reason.axis)
-        if found.kind is not ReasonKind.REFUSED:
+        if found.kind is not reason.kind:
             break
     return found.kind
 
 
 def test_without_blockers_a_value_takes_the_axis_or_has_another_reason():
-    """At most three blockers stand before it; counted over programs with conflicts."""
-    outcomes: Counter[ReasonKind] = Counter()
-    names = ("cond_on_scalar", "conflicting_constraints", "conflicting_products", "moe_top_k")
+    """At most three blockers stand before it; counted over programs with conflicts and sums.
+
+    A barrier, a manual computation and a size have no annotation that could be opened.
+    """
+    outcomes: Counter[tuple[ReasonKind, bool]] = Counter()
+    names = ("cond_on_scalar", "conflicting_constraints", "moe_top_k", "moe_top_k_train")
     programs = [explained(ROOT / "test/corpus/mlir" / f"{name}.mlir") for name in names]
     with collect():
         programs += [sdy.explain(random_flow_module(seed)) for seed in range(1, cases(12), 2)]
     for program in programs:
         for reason in program.reasons():
-            if reason.kind is ReasonKind.REFUSED:
-                with suppress(sdy.SdyError):  # axes of a manual computation can't be opened
-                    outcomes[outcome_without_blockers(reason)] += 1
-    assert outcomes[ReasonKind.SHARDED] > 2 * outcomes[ReasonKind.REFUSED]
-    assert outcomes.total() > 5
+            if reason.kind in (ReasonKind.REFUSED, ReasonKind.REDUCED):
+                outcomes[reason.kind, outcome_without_blockers(reason) is not reason.kind] += 1
+    assert outcomes[ReasonKind.REFUSED, True] >= outcomes[ReasonKind.REFUSED, False] > 0
+    assert outcomes[ReasonKind.REDUCED, True] > 5 * outcomes[ReasonKind.REDUCED, False]
 
 
 def test_an_axis_that_is_given_elsewhere():
