@@ -101,9 +101,7 @@ def test_inputs_by_name(program):
     assert program.run({"%arg1": two, "arg0": one})[0].tolist() == [-1] * 4
     with pytest.raises(sdy.UsageError, match="no argument 'ag0'; did you mean 'arg0'"):
         program.run({"ag0": one, "arg1": one})
-    with pytest.raises(
-        sdy.UsageError, match="no array 'weights'; the arguments are 'a'"
-    ):
+    with pytest.raises(sdy.UsageError, match="no array 'weights'; the arguments are 'a'"):
         program.run({"arg0": one})
 
 

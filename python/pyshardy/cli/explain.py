@@ -269,6 +269,12 @@ def _print_what_if(arguments: ExplainFlags, tool: Tool) -> None:
     printer.tables(change.tables())
     for each in change.added:
         printer.line(f"\n{each}")
+    if arguments.value:
+        from pyshardy.cli.explain_report import ExplainReport  # noqa: PLC0415 (loads rich)
+
+        report = ExplainReport(change.explained, "with this change")
+        for word in arguments.value:
+            report.print_values(word, change.explained.find(word), arguments.axis)
 
 
 def _print_advice(arguments: ExplainFlags, tool: Tool) -> None:

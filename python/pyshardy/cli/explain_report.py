@@ -31,8 +31,11 @@ class ExplainReport:
     def __init__(self, explained: ExplainedProgram, title: str):
         self._explained = explained
         self._printer = Printer()
+        every = explained.record.engine.program.meshes
+        named = [f"@{name} {mesh}" for name, mesh in every.items() if mesh.axes]
         mesh = explained.program.mesh
-        self._line(f"{title}: {mesh.total_size} devices, mesh {mesh}")
+        meshes = f"mesh {mesh}" if len(named) < 2 else f"meshes {', '.join(named)}"
+        self._line(f"{title}: {mesh.total_size} devices, {meshes}")
 
     def print_values(
         self, word: str, explanations: Sequence[ValueExplanation], axes: Sequence[str]

@@ -28,10 +28,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from mlir_sdy.diagnostics import SdyError
+from mlir_sdy.diagnostics import SdyError, UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, TensorSharding
 from mlir_sdy.model.text import quoted
+from mlir_sdy.suggest import did_you_mean
 from pyshardy.display import DisplayedText, counted
 from pyshardy.explain.annotated import Annotated, AnnotatedPlace, TensorPlaces, final_shardings
 from pyshardy.explain.forms import Form, in_form, spec_text
@@ -257,6 +258,27 @@ class ValueExplanation(DisplayedText):
         }
 
 
+class AxisReasons(dict[str, Reason]):
+    """The reasons of a value by the name of the axis.
+
+    Look-up of another name raises `UnknownAxisError`.
+    """
+
+    def __missing__(self, axis: str) -> Reason:
+        if not self:
+            raise UnknownAxisError(error("the value is a scalar, which no axis shards"))
+        names = ", ".join(map(quoted, self))
+        hint = did_you_mean(axis, self) or f": the axes are {names}"
+        message = f"the mesh of the value has no axis {quoted(axis)} of several devices{hint}"
+        raise UnknownAxisError(error(message))
+
+
+class UnknownAxisError(UsageError, KeyError):
+    """A value's mesh has no axis of a name."""
+
+    __str__ = UsageError.__str__  # that of a KeyError quotes the message
+
+
 class ProgramReasons:
     """The reasons of all values of a program.
 
@@ -291,12 +313,10 @@ class ProgramReasons:
             for axis in self.finder.axes(slot):
                 yield Reason(self.finder.reason(slot, axis), self)
 
-    def of_tensor(self, slot: int) -> dict[str, Reason]:
+    def of_tensor(self, slot: int) -> AxisReasons:
         """Return the reasons of a tensor by axis; none for a scalar."""
-        if not self.finder.shape(slot):
-            return {}
-        axes = self.finder.axes(slot)
-        return {axis: Reason(self.finder.reason(slot, axis), self) for axis in axes}
+        axes = self.finder.axes(slot) if self.finder.shape(slot) else ()
+        return AxisReasons({axis: Reason(self.finder.reason(slot, axis), self) for axis in axes})
 
     def absent(self, slot: int) -> tuple[AbsentAxes, ...]:
         """Return the axes that don't shard a tensor, grouped by reason."""

@@ -192,6 +192,11 @@ class NamedValues(Mapping[str, ir.Value]):
         """
         word = word.strip()
         values = list(self._found(word)) if word else []
+        if not values and word.partition("#")[0] in self._definitions:
+            gone = (
+                "is in the text, but a pass removed it: it is unused, or an equal one stands for it"
+            )
+            raise UnknownValueError(error(f"the value '{word}' {gone}"))
         if not values:
             message = (
                 f"no value '{word}': expected a name in the text ('%5', '%scores'), 'arg2', "

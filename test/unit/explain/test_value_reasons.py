@@ -217,6 +217,13 @@ def test_an_axis_that_is_given_elsewhere():
     assert reason.verify()
 
 
+def test_an_axis_that_the_mesh_lacks():
+    program = explained(ROOT / "examples/transformer_block.mlir")
+    with pytest.raises(sdy.UsageError, match='no axis "modle" of several devices; did you mean'):
+        program.value("arg4").axes["modle"]
+    assert program.value("arg4").axes.get("modle") is None
+
+
 # --- Questions of users ---------------------------------------------------------------------------
 
 

@@ -85,6 +85,21 @@ def test_without_a_text_names_are_those_that_are_printed():
     assert "stablehlo.reduce" in str(values["%2"].owner)
 
 
+def test_a_value_that_a_pass_removed():
+    text = """
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %one = stablehlo.constant dense<1.0> : tensor<8xf32>
+      %uno = stablehlo.constant dense<1.0> : tensor<8xf32>
+      %0 = stablehlo.add %one, %uno : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }"""
+    module = sdy.parse(text, sdy.Context())
+    values = sdy.values(module)
+    sdy.run_pipeline(module, "sdy-constant-or-scalar-merger")
+    with pytest.raises(sdy.UsageError, match="'%uno' is in the text, but a pass removed it"):
+        _ = values["%uno"]
+
+
 @pytest.mark.parametrize("name", ["%nothing", "arg7", "result[2]", "nothing", "", "999"])
 def test_unknown_names(name):
     values = sdy.values(sdy.parse(TEXT, sdy.Context()))
