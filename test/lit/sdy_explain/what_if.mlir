@@ -9,7 +9,7 @@
 // CHECK: all_reduce x {{ *}} 0 -> 1 {{ *}} 0 -> 64
 // CHECK: is a reduction over a dimension sharded along x
 // VALUE: with this change: 2 devices
-// VALUE: %b ({{.*}}): <@mesh, [{"x", ?}, {?}]>
+// VALUE: %b ({{.*}}): <@mesh, [{"x", ?},
 // SCHEDULE: error: '--what-if' is for annotated programs: it can't be combined with '--schedule'
 // WRONG: error: expected '--what-if' with a value and a sharding, got: 'arg0'; write "arg0=[{'model'}, {}]"
 // UNKNOWN: error: no value 'arg2'
