@@ -29,6 +29,7 @@ def auto_shard(
     fixed: bool = True,
     uneven: bool = False,
     sub_axes: bool = False,
+    once: bool = False,
     timeout: float = 60.0,
     gap: float = 0.01,
     solver: str = "combined",
@@ -57,6 +58,8 @@ def auto_shard(
         sub_axes: whether a part of an axis may shard a dimension that the whole one doesn't divide,
             such as 4 attention heads on an axis of 8. The rest of the axis may shard another
             dimension of the same operation.
+        once: whether the program is called once, so that results needn't have the shardings of the
+            arguments that they replace in the next call, such as the parameters of a training step.
         timeout: the seconds after which the search ends with the best plan so far.
         gap: the search ends when the plan is proven to be within this fraction of the optimum.
         solver: the solver: "highs", "message_passing", or "combined": HiGHS, and message passing
@@ -79,6 +82,7 @@ def auto_shard(
         fixed=fixed,
         uneven=uneven,
         sub_axes=sub_axes,
+        once=once,
         gap=gap,
         timeout=timeout,
         solver=solver,

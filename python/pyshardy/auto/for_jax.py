@@ -50,6 +50,7 @@ def auto_shard(
     axes: Sequence[str] | None = None,
     uneven: bool = False,
     sub_axes: bool = False,
+    once: bool = False,
     timeout: float = 60.0,
     gap: float = 0.01,
     static_argnums: int | Sequence[int] = (),
@@ -79,6 +80,7 @@ def auto_shard(
         axes: the names of the axes that may be used.
         uneven: whether axes may shard dimensions that they don't divide; see `sdy.auto_shard`.
         sub_axes: whether a part of an axis may shard a dimension that the whole one doesn't divide.
+        once: whether results needn't have the shardings of the arguments that they replace.
         timeout: the seconds after which the search ends with the best plan so far.
         gap: the search ends when the plan is proven to be within this fraction of the optimum.
         static_argnums: the positions of arguments that aren't arrays.
@@ -108,6 +110,7 @@ def auto_shard(
         axes=axes,
         uneven=uneven,
         sub_axes=sub_axes,
+        once=once,
         timeout=timeout,
         gap=gap,
     )

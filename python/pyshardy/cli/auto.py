@@ -57,6 +57,11 @@ class AutoFlags(MeshFlag, RuleFlags, GuardFlags):
     sub_axes: bool = flag(
         False, "permit a part of an axis to shard a dimension that the whole one doesn't divide"
     )
+    once: bool = flag(
+        False,
+        "the program runs once: its results needn't have the shardings of the arguments that they "
+        "replace, as the parameters of a training step",
+    )
     fix: tuple[str, ...] = flag(
         (),
         "fix a sharding, such as \"params['w']=[{'model'}, {}]\"; the value may be a pattern; "
@@ -155,6 +160,7 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
             fixed=not arguments.free,
             uneven=arguments.uneven,
             sub_axes=arguments.sub_axes,
+            once=arguments.once,
             timeout=arguments.timeout,
             gap=arguments.gap,
             solver=arguments.solver,

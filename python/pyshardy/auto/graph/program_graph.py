@@ -10,6 +10,7 @@
 | the result of an `if` or a `case`   | a site, which the results of all branches flow to          |
 | an argument of another function     | its operand if the call is inlined, else a site after it   |
 | an annotated result of `@main`      | a site with the shardings that agree with the annotation   |
+| one that replaces an argument       | a site, and a tie to that of the argument                  |
 | a result, if shards may be uneven   | a site, since results must be even                         |
 | the result of a barrier             | the site of its operand; it is resharded by itself         |
 | a manual computation                | a site with the shardings that it declares                 |
@@ -42,17 +43,16 @@ from pyshardy.auto.graph.operation_forms import (
     TensorForm,
 )
 from pyshardy.auto.graph.partial_results import PartialValues, partials_left, with_partial_results
+from pyshardy.auto.graph.replaced_arguments import replaced_arguments
 from pyshardy.auto.graph.sites import Flow, Graph, Site
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.auto.strategies.computations import Computations
-from pyshardy.backends.donations import reused_results
 from pyshardy.cost.op_work import Work
 from pyshardy.irtools.functions import entry_block, functions_of
 from pyshardy.irtools.loops import Repetitions
 from pyshardy.irtools.named_values import name_of, result_names
 from pyshardy.irtools.stablehlo_views import (
     callee_of,
-    function_type_of,
     symbol_name,
 )
 from pyshardy.irtools.tensor_types import shape_of, tensor_bytes
@@ -72,24 +72,30 @@ _SAME_MEMORY = frozenset({"stablehlo.bitcast_convert", "stablehlo.reshape"})
 _OF_CONSTANTS = ELEMENTWISE_OPERATIONS | {_BROADCAST, "stablehlo.reshape", "stablehlo.slice"}
 
 
-def graph_of(module: ir.Module, alternatives: AlternativesOf, *, keep_given: bool = True) -> Graph:
+def graph_of(
+    module: ir.Module, alternatives: AlternativesOf, *, keep_given: bool = True, once: bool = True
+) -> Graph:
     """Return the choices of a program.
 
     Args:
         module: the program, entered at `@main`, in which each function is called once.
         alternatives: finds strategies.
         keep_given: whether shardings in the program are fixed.
+        once: whether only results that reuse the memory of donated arguments have their shardings,
+            and not the others that replace arguments.
     """
-    return _Builder(module, alternatives, keep_given).run()
+    return _Builder(module, alternatives, keep_given, once).run()
 
 
 class _Builder:
     """Reads a program once, in its order."""
 
-    def __init__(self, module: ir.Module, alternatives: AlternativesOf, keep_given: bool):
+    def __init__(
+        self, module: ir.Module, alternatives: AlternativesOf, keep_given: bool, once: bool
+    ):
         self.of = alternatives
         self.meshes = meshes_of(module)
-        self.keep_given = keep_given
+        self.keep_given, self.once = keep_given, once
         self.functions = {symbol_name(each): each for each in functions_of(module)}
         self.inlined = InlinedCalls(self.functions)
         self.repetitions = Repetitions(module)
@@ -470,18 +476,16 @@ class _Builder:
     # --- Results ----------------------------------------------------------------------------
 
     def _results_of(self, main: ir.Operation, block: ir.Block) -> None:
-        """Add sites for annotated results, and tie donated arguments to theirs."""
+        """Add sites for annotated results, and tie arguments to the results that replace them."""
         values = list(_terminator(block).operands)
         given = result_shardings(main) if self.keep_given else [None] * len(values)
         names = result_names(main)
-        types = function_type_of(main)
-        reused = reused_results(main, list(types.inputs), list(types.results))
-        aliases = {result: argument for argument, result in reused.items()}
+        replaced = replaced_arguments(main, by_name=not self.once)
         for number, value in enumerate(values):
             self._touch(value)
             if value not in self.flow_of or not shape_of(value.type):
                 continue
-            argument = aliases.get(number)
+            argument = replaced.get(number)
             if given[number] is None and argument is None and not self.of.choices.uneven:
                 continue
             found = self.of.of_value(shape_of(value.type), given[number], 2, is_even=True)

@@ -30,6 +30,7 @@ class SearchOptions:
         fixed: whether shardings in the program are kept.
         uneven: whether axes may shard dimensions that they don't divide.
         sub_axes: whether a part of an axis may shard a dimension that the whole one doesn't divide.
+        once: whether results needn't have the shardings of the arguments that they replace.
         gap: the search ends when the gap is proven to be at most this fraction.
         timeout: the search ends after these seconds.
         solver: the name of the solver.
@@ -40,6 +41,7 @@ class SearchOptions:
     fixed: bool = True
     uneven: bool = False
     sub_axes: bool = False
+    once: bool = False
     gap: float = 0.01
     timeout: float = 60.0
     solver: str = "combined"
@@ -53,6 +55,7 @@ class SearchOptions:
         fixed: bool,
         uneven: bool = False,
         sub_axes: bool = False,
+        once: bool = False,
         gap: float,
         timeout: float,
         solver: str,
@@ -75,6 +78,7 @@ class SearchOptions:
             fixed=fixed,
             uneven=uneven,
             sub_axes=sub_axes,
+            once=once,
             gap=gap,
             timeout=timeout,
             solver=solver,

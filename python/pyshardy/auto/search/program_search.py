@@ -98,7 +98,9 @@ class Search:
             sub_axes=options.sub_axes,
         )
         self.alternatives = AlternativesOf(self.module.context, choices, model)
-        graph = graph_of(self.module, self.alternatives, keep_given=options.fixed)
+        graph = graph_of(
+            self.module, self.alternatives, keep_given=options.fixed, once=options.once
+        )
         self.built: Built = build(graph, self.alternatives.reshards)
         self.seconds = time.perf_counter() - started
 

@@ -23,6 +23,7 @@ def auto_shard(
     fixed: bool = True,
     uneven: bool = False,
     sub_axes: bool = False,
+    once: bool = False,
     timeout: int = 60,
     gap: str = "0.01",
     solver: str = "combined",
@@ -55,6 +56,7 @@ def auto_shard(
         fixed: whether to keep the shardings in the program.
         uneven: whether axes may shard dimensions that they don't divide; shards are padded.
         sub_axes: whether a part of an axis may shard a dimension that the whole one doesn't divide.
+        once: whether results needn't have the shardings of the arguments that they replace.
         timeout: seconds after which the search ends with the best shardings so far.
         gap: proven fraction of the optimum at which the search ends.
         solver: solver.
@@ -73,6 +75,7 @@ def auto_shard(
         fixed=fixed,
         uneven=uneven,
         sub_axes=sub_axes,
+        once=once,
         gap=fraction,
         timeout=float(timeout),
         solver=solver,
