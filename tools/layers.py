@@ -23,7 +23,13 @@ SOURCES = {
 LAYERS = [
     ["mlir_sdy.model"],
     ["mlir_sdy"],
-    ["pyshardy.packages", "pyshardy.drawing", "pyshardy.display", "pyshardy.processes"],
+    [
+        "pyshardy.packages",
+        "pyshardy.drawing",
+        "pyshardy.display",
+        "pyshardy.processes",
+        "pyshardy.toml",
+    ],
     ["pyshardy.irtools"],
     ["pyshardy.pipeline"],
     ["pyshardy.rules", "pyshardy.cost"],

@@ -6,9 +6,11 @@ The metadata of this project specifies the versions of the packages of each extr
 
 from __future__ import annotations
 
+import json
 from functools import cache
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from importlib.util import find_spec
+from urllib.parse import unquote, urlsplit
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -24,8 +26,18 @@ class MissingPackageError(UsageError, ImportError):
 
 
 def installation(extra: str) -> str:
-    """Return the commands that install an extra, from the index and from a clone."""
-    return f"pip install 'pyshardy[{extra}]', or in a clone: pip install '.[{extra}]'"
+    """Return the command that installs an extra from where this package comes from.
+
+    That is a clone, an archive, or the index (see PEP 610).
+    """
+    try:
+        origin = json.loads(distribution(_OWN_NAME).read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        origin = {}
+    url = origin.get("url", "")
+    if origin.get("dir_info", {}).get("editable"):
+        return f"pip install -e '{unquote(urlsplit(url).path)}[{extra}]'"
+    return f"pip install '{_OWN_NAME}[{extra}]{f' @ {url}' if url else ''}'"
 
 
 def require(package: str, feature: str, *, extra: str) -> None:

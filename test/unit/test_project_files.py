@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-import tomli
 
 import pyshardy as sdy
 from check_pythons import SUPPORTED
+from pyshardy import toml
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = tomli.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 

@@ -25,10 +25,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-import tomli
-
 import pyshardy.schedules.library  # noqa: F401 (registers the tactics of the package)
 from mlir_sdy.diagnostics import UsageError, error
+from pyshardy import toml
 from pyshardy.schedules.tactics import Tactic, make_tactic
 
 
@@ -60,8 +59,8 @@ def parse_tactics(text: str) -> list[Tactic]:
 
 def _tactics(text: str, what: str) -> list[Tactic]:
     try:
-        entries = tomli.loads(text)
-    except tomli.TOMLDecodeError as refusal:
+        entries = toml.loads(text)
+    except toml.TOMLDecodeError as refusal:
         raise UsageError(error(f"{what} is not valid TOML: {refusal}")) from None
     tactics: object = entries.get("tactic")
     if set(entries) != {"tactic"} or not isinstance(tactics, list):

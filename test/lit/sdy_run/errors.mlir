@@ -22,7 +22,7 @@
 // MISSING: sdy-run: error: cannot open input file
 // BACKEND: sdy-run: error: argument --backend: invalid choice: 'nothing'
 // GPU: sdy-run: error: XLA failed: the program runs on 2 GPU devices: {{.*}}; for GPUs install: pip install 'jax[cuda12]'; '--backend=xla' runs
-// PACKAGE: sdy-run: error: the backend 'iree' needs the package 'iree-base-compiler', which is missing; install it by: pip install 'pyshardy[iree]', or in a clone: pip install '.[iree]'
+// PACKAGE: sdy-run: error: the backend 'iree' needs the package 'iree-base-compiler', which is missing; install it by: pip install {{.*}}[iree]
 // OUTPUT: sdy-run: error: '-o' requires '--emit'; use '--outputs' to write arrays
 // WRITE: sdy-run: error: cannot write output file '{{.*}}': No such file or directory
 // PROFILE: sdy-run: error: '--profile=0' must be at least 1

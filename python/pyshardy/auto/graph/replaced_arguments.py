@@ -56,7 +56,7 @@ def replaced_arguments(function: ir.Operation, *, by_name: bool = True) -> dict[
     return found | {result: argument for argument, result in reused.items()}
 
 
-def _trees_of_arguments(names: Sequence[str | None]) -> dict[str, _Tree]:
+def _trees_of_arguments(names: Sequence[str | None]) -> Mapping[str, _Tree]:
     """Return the trees of arguments by the names of parameters; single arrays are none."""
     trees: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for index, name in enumerate(names):
