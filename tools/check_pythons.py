@@ -36,7 +36,7 @@ from packaging.requirements import Requirement
 
 import environments
 from environments import CommandFailed
-from pyshardy import toml
+from pyshardy.toml import loads
 from pythons import Version, find_pythons
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -192,7 +192,7 @@ def check(python: Version, interpreter: Path, wheel: Path, *, coverage: bool) ->
 
 def missing_extras(python: Path) -> dict[str, str]:
     """Return the reason for each extra that can't be installed with a Python."""
-    project = toml.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = loads((ROOT / "pyproject.toml").read_text())["project"]
     missing: dict[str, str] = {}
     for extra in EXTRAS_OF_USERS:
         wanted = project["optional-dependencies"][extra]

@@ -10,6 +10,7 @@ import json
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from importlib.util import find_spec
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from packaging.requirements import Requirement
@@ -31,10 +32,11 @@ def installation(extra: str) -> str:
     That is a clone, an archive, or the index (see PEP 610).
     """
     try:
-        origin = json.loads(distribution(_OWN_NAME).read_text("direct_url.json") or "{}")
+        text = distribution(_OWN_NAME).read_text("direct_url.json")
     except PackageNotFoundError:
-        origin = {}
-    url = origin.get("url", "")
+        text = None
+    origin: dict[str, Any] = {} if text is None else json.loads(text)
+    url = str(origin.get("url", ""))
     if origin.get("dir_info", {}).get("editable"):
         return f"pip install -e '{unquote(urlsplit(url).path)}[{extra}]'"
     return f"pip install '{_OWN_NAME}[{extra}]{f' @ {url}' if url else ''}'"

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from pyshardy import packages, toml
+from pyshardy import packages
+from pyshardy.toml import loads
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -176,7 +177,7 @@ def test_other_versions_are_told_once(backend, package, version, how, extra):
 
 
 def test_the_ranges_are_those_of_the_metadata():
-    project = toml.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = loads((ROOT / "pyproject.toml").read_text())["project"]
     for extra in ("jax", "iree", "torch"):
         requirements = map(Requirement, project["optional-dependencies"][extra])
         wanted = {each.name: each.specifier for each in requirements}

@@ -10,10 +10,10 @@ import pytest
 
 import pyshardy as sdy
 from check_pythons import SUPPORTED
-from pyshardy import toml
+from pyshardy.toml import loads
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
@@ -28,10 +28,11 @@ def test_every_public_name_has_one_stability_label():
     assert sorted(labelled[0] + labelled[1]) == sorted(sdy.__all__)
 
 
-def test_version_comes_from_tags():
-    assert "version" not in PROJECT["project"]
-    assert "version" in PROJECT["project"]["dynamic"]
-    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?", sdy.__version__)
+def test_version_is_that_of_the_changelog():
+    version = PROJECT["project"]["version"]
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev0)?", version)
+    (newest, *_) = re.findall(r"^## \[(.*)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert newest == ("Unreleased" if version.endswith(".dev0") else version)
 
 
 def test_classifiers_name_the_supported_pythons():

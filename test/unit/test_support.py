@@ -9,11 +9,11 @@ import pytest
 from check_pythons import EXTRAS_OF_USERS, REQUIRED, SUPPORTED
 from host_assumptions import ASSUMPTIONS
 from mlir_sdy import host_build
-from pyshardy import toml
+from pyshardy.toml import loads
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "support.md").read_text(encoding="utf-8")
-PROJECT = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT = loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 
 

@@ -19,8 +19,8 @@ from typing import Any, cast
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.suggest import did_you_mean
-from pyshardy import toml
 from pyshardy.contracts.contract import Contract
+from pyshardy.toml import TOMLDecodeError, loads
 
 
 def read_contract(text: str | os.PathLike[str]) -> Contract:
@@ -42,11 +42,11 @@ def load_contract(path: str | os.PathLike[str]) -> Contract:
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
-        given = toml.loads(text)
+        given = loads(text)
     except OSError as refusal:
         reason = refusal.strerror or refusal
         raise UsageError(error(f"cannot read the contract '{path}': {reason}")) from None
-    except (UnicodeDecodeError, toml.TOMLDecodeError) as refusal:
+    except (UnicodeDecodeError, TOMLDecodeError) as refusal:
         raise UsageError(error(f"the contract '{path}' is not valid TOML: {refusal}")) from None
     contract = contract_of(given, lambda key: _place_of(key, text, os.fspath(path)))
     if contract == Contract():

@@ -35,7 +35,7 @@ from typing import Any
 from mlir_sdy.diagnostics import UsageError, emit, error, warning
 from mlir_sdy.model.hashing import HashSlot, hash_once
 from mlir_sdy.suggest import did_you_mean
-from pyshardy import toml
+from pyshardy.toml import loads
 
 _PRESETS = resources.files("pyshardy.cost") / "presets"
 
@@ -194,9 +194,9 @@ def load_hardware(text: str) -> Hardware:
         return _preset(text)
     try:
         if text.startswith("{"):
-            return _hardware(toml.loads(f"hardware = {text}")["hardware"])
+            return _hardware(loads(f"hardware = {text}")["hardware"])
         if text.endswith(".toml"):
-            return _hardware(toml.loads(Path(text).read_text(encoding="utf-8")))
+            return _hardware(loads(Path(text).read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError) as reason:
         raise UsageError(error(f"cannot read the hardware description: {reason}")) from None
     except ValueError as reason:
@@ -225,7 +225,7 @@ def warn_of_unknown_axes(hardware: Hardware, axes: Collection[str]) -> None:
 
 @cache
 def _preset(name: str) -> Hardware:
-    return _hardware(toml.loads((_PRESETS / f"{name}.toml").read_text(encoding="utf-8")))
+    return _hardware(loads((_PRESETS / f"{name}.toml").read_text(encoding="utf-8")))
 
 
 def _hardware(entries: Mapping[str, Any]) -> Hardware:

@@ -27,8 +27,8 @@ from typing import Any, cast
 
 import pyshardy.schedules.library  # noqa: F401 (registers the tactics of the package)
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy import toml
 from pyshardy.schedules.tactics import Tactic, make_tactic
+from pyshardy.toml import TOMLDecodeError, loads
 
 
 def read_tactics(path: str | os.PathLike[str]) -> list[Tactic]:
@@ -59,8 +59,8 @@ def parse_tactics(text: str) -> list[Tactic]:
 
 def _tactics(text: str, what: str) -> list[Tactic]:
     try:
-        entries = toml.loads(text)
-    except toml.TOMLDecodeError as refusal:
+        entries = loads(text)
+    except TOMLDecodeError as refusal:
         raise UsageError(error(f"{what} is not valid TOML: {refusal}")) from None
     tactics: object = entries.get("tactic")
     if set(entries) != {"tactic"} or not isinstance(tactics, list):
