@@ -25,6 +25,7 @@ from pyshardy.cli import auto, explain, opt, run, translate  # noqa: E402
 from pyshardy.cli.opt_flags import FLAGS  # noqa: E402
 from pyshardy.cli.tool import Parser  # noqa: E402
 from pyshardy.lsp import main as lsp  # noqa: E402
+from pyshardy.mcp import main as mcp  # noqa: E402
 
 PAGE = ROOT / "docs" / "reference" / "cli.md"
 
@@ -78,6 +79,7 @@ def page() -> str:
         "\n".join(_of_parser("sdy-translate", translate.__doc__, translate.parser())),
         "\n".join(_of_opt()),
         "\n".join(_of_parser("sdy-lsp", lsp.__doc__, lsp.parser())),
+        "\n".join(_of_parser("sdy-mcp", mcp.__doc__, mcp.parser())),
     ]
     return HEAD + "\n".join(sections)
 

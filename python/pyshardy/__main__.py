@@ -17,6 +17,7 @@ TOOLS = {
     "auto": "find the shardings of a program with the least cost",
     "translate": "convert a program between text, bytecode and portable artifacts",
     "lsp": "serve an editor: diagnostics, shardings, explanations",
+    "mcp": "serve a coding agent: explanations, what-if, contracts",
     "examples": "copy the programs that the documentation uses",
 }
 """The tools by their names without `sdy-`, with a summary."""
@@ -58,7 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         advice = did_you_mean(name, TOOLS) or f"; the tools are {', '.join(TOOLS)}"
         sys.stderr.write(f"python -m pyshardy: error: no tool '{words[0]}'{advice}\n")
         return 1
-    tool = importlib.import_module("pyshardy.lsp.main" if name == "lsp" else f"pyshardy.cli.{name}")
+    module = f"{name}.main" if name in ("lsp", "mcp") else f"cli.{name}"
+    tool = importlib.import_module(f"pyshardy.{module}")
     if argv is not None:
         return tool.main(words[1:])
     sys.argv = [f"sdy-{name}", *words[1:]]

@@ -81,12 +81,13 @@ def pass_help_text(name: str) -> str:
 
 def pass_list() -> str:
     """Return the text of `--list-passes`: a line with name and summary per pass."""
-    summaries = {
-        **pass_summaries(),
-        **{name: info.summary for name, info in sorted(pipelines().items())},
-        **WELL_KNOWN_HOST_PASSES,
-    }
-    return "".join(f"{name:<{_COLUMN - 1}} {text}\n" for name, text in summaries.items())
+    return "".join(f"{name:<{_COLUMN - 1}} {text}\n" for name, text in all_summaries().items())
+
+
+def all_summaries() -> dict[str, str]:
+    """Return the summaries of passes, pipelines and common passes of the host by name."""
+    of_pipelines = {name: info.summary for name, info in sorted(pipelines().items())}
+    return {**pass_summaries(), **of_pipelines, **WELL_KNOWN_HOST_PASSES}
 
 
 def _pass_entries(name: str, info: PassInfo) -> Iterator[str]:

@@ -6,7 +6,8 @@
 | `text_index` | names in the text of a program, and their definitions                 |
 | `facts`      | the results of an analysis, as plain data                             |
 | `analysis`   | the analysis of a program: errors, shardings, collectives             |
-| `worker`     | the process that analyzes programs, and scripts that trace programs   |
+| `scripts`    | scripts of users that trace programs                                  |
+| `worker`     | the process that analyzes programs                                    |
 | `documents`  | open documents with their text indexes and facts                      |
 | `features`   | hover, hints, definitions, completion, actions                        |
 | `server`     | the protocol                                                          |

@@ -12,23 +12,15 @@ Requests are tuples; answers are plain data:
 
 from __future__ import annotations
 
-import contextlib
-import os
-import runpy
-import sys
-import traceback
-from collections.abc import Callable, Iterator
-from pathlib import Path, PurePosixPath
-from types import ModuleType
+from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlparse
 
-import pyshardy
 from mlir_sdy import assembly
-from mlir_sdy.diagnostics import SdyError, Severity
 from mlir_sdy.dialect import Context
 from pyshardy.lsp.analysis import Analysis, analyses_of_text, problem_of
 from pyshardy.lsp.facts import DiagnosticData, Facts
+from pyshardy.lsp.scripts import traced_by_script
 from pyshardy.processes.worker import serve
 
 
@@ -67,85 +59,15 @@ class Worker:
 
 
 def _analyses_of_script(path: str) -> tuple[list[Analysis], tuple[DiagnosticData, ...]]:
-    """Run a script, and analyze what it traces.
-
-    Args:
-        path: the script.
-
-    Returns:
-        The analysis of each traced program, and the exception that ended the script, if any.
-    """
-    texts: list[str] = []
-    problems: tuple[DiagnosticData, ...] = ()
-    with _recorded_traces(texts), _as_main(path):
-        try:
-            runpy.run_path(path, run_name="__main__")
-        except SystemExit:
-            pass
-        except SdyError as failure:
-            line = _line_in(path, failure)
-            problems = tuple(
-                problem_of(each) if each.location else _at(path, line, each.message)
-                for each in failure.diagnostics
-            )
-        except Exception as failure:
-            problems = (_at(path, _line_in(path, failure), f"{type(failure).__name__}: {failure}"),)
+    """Run a script, and return the analysis of each program that it traces, and its problems."""
+    texts, problems = traced_by_script(path)
     analyses: list[Analysis] = []
     first_key = 0
     for text in texts:
         module = assembly.parse(text, Context())
         analyses.append(Analysis.of_module(module, first_key))
         first_key += len(analyses[-1].facts.values)
-    return analyses, problems
-
-
-@contextlib.contextmanager
-def _recorded_traces(texts: list[str]) -> Iterator[None]:
-    """Append the text of each traced program to a list."""
-    packages: list[ModuleType] = [pyshardy.jax, pyshardy.torch]
-    originals = [package.trace for package in packages]
-
-    def recording(trace: Callable[..., Any]) -> Callable[..., Any]:
-        def traced(*args: Any, **kwargs: Any) -> Any:
-            result = trace(*args, **kwargs)
-            module = getattr(result, "module", result)
-            texts.append(assembly.asm(module, debug_info=True))
-            return result
-
-        return traced
-
-    for package, original in zip(packages, originals, strict=True):
-        vars(package)["trace"] = recording(original)
-    try:
-        yield
-    finally:
-        for package, original in zip(packages, originals, strict=True):
-            vars(package)["trace"] = original
-
-
-@contextlib.contextmanager
-def _as_main(path: str) -> Iterator[None]:
-    """Set the arguments, the import path and the working directory as Python does for a script."""
-    arguments, search_path, folder = sys.argv, sys.path[:], Path.cwd()
-    sys.argv = [path]
-    sys.path.insert(0, str(Path(path).parent))
-    os.chdir(Path(path).parent)
-    try:
-        yield
-    finally:
-        sys.argv, sys.path[:] = arguments, search_path
-        os.chdir(folder)
-
-
-def _line_in(path: str, failure: BaseException) -> int:
-    """Return the line of a script at which an exception passed it last."""
-    frames = traceback.extract_tb(failure.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == path]
-    return lines[-1] or 1 if lines else 1
-
-
-def _at(path: str, line: int, message: str) -> DiagnosticData:
-    return DiagnosticData(Severity.ERROR.value, message, path, line, 1)
+    return analyses, tuple(map(problem_of, problems))
 
 
 if __name__ == "__main__":

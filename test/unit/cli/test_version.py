@@ -66,7 +66,7 @@ def test_all_tools_by_one_module(capsys):
     assert capsys.readouterr().out.startswith(f"python -m pyshardy, pyshardy {sdy.__version__}\n")
     assert main([]) == 0
     listed = capsys.readouterr().out
-    assert {*TOOLS, "examples", "lsp"} == SUMMARIES.keys()
+    assert {*TOOLS, "examples", "lsp", "mcp"} == SUMMARIES.keys()
     assert all(f"  {tool} " in listed for tool in TOOLS)
     assert main(["opt", "--version"]) == 0
     assert capsys.readouterr().out.startswith("sdy-opt, pyshardy ")
