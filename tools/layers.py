@@ -89,7 +89,7 @@ BUDGETS = {
     "frontends": 15_400,
     "irtools": 4_560,
     "local_program": 1_350,
-    "lsp": 1_500,
+    "lsp": 1_850,
     "mcp": 950,
     "partition": 16_400,
     "passes": 14_000,

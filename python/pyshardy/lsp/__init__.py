@@ -9,7 +9,11 @@
 | `scripts`    | scripts of users that trace programs                                  |
 | `worker`     | the process that analyzes programs                                    |
 | `documents`  | open documents with their text indexes and facts                      |
+| `outline`    | symbols, folds, semantic tokens, renaming: what the text alone gives  |
 | `features`   | hover, hints, definitions, completion, actions                        |
 | `server`     | the protocol                                                          |
 | `main`       | the command line                                                      |
 """
+
+WORKER = ("-m", "pyshardy.lsp.worker")
+"""The arguments of Python for the process that analyzes programs."""

@@ -28,6 +28,7 @@ from pyshardy.cli.split_input import split_input
 from pyshardy.explain.program import ExplainedProgram, explain_program
 from pyshardy.irtools.modules import remember_text
 from pyshardy.irtools.named_values import DEFINITION, FUNCTION, name_of
+from pyshardy.irtools.scopes import scopes_of
 from pyshardy.irtools.tags import tagged, tags_of
 from pyshardy.irtools.tensor_types import shape_of, tensor_bytes, with_shape
 from pyshardy.lsp.facts import CollectiveFact, DiagnosticData, Facts, ValueFact
@@ -263,6 +264,7 @@ def _fact(
         filename="" if source is None else source.filename,
         source_line=0 if source is None else source.line,
         source_columns=(0, 0) if end is None or source is None else (source.column, int(end[1])),
+        scope="/".join(scopes_of(value.location)),
         type=str(value.type),
         sharding="" if sharding is None else str(sharding),
         dims="" if sharding is None else str(sharding).partition(", ")[2].removesuffix(">"),

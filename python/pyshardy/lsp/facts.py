@@ -44,6 +44,7 @@ class ValueFact:
         filename: the source file, for traced programs; else empty.
         source_line: the line in the source file.
         source_columns: the first column there and that after the last, from 0; zeros if unknown.
+        scope: the scope of the operation, such as `layer_3/mlp`; empty without one.
         type: the type.
         sharding: the sharding; empty if it has none.
         dims: the axes of each dimension, as in `[{"data"}, {}]`; empty without a sharding.
@@ -60,6 +61,7 @@ class ValueFact:
     filename: str
     source_line: int
     source_columns: tuple[int, int]
+    scope: str
     type: str
     sharding: str
     dims: str
@@ -121,3 +123,7 @@ class Facts:
             tuple(value for part in parts for value in part.values),
             tuple(one for part in parts for one in part.collectives),
         )
+
+
+NO_FACTS = Facts()
+"""The facts before the first analysis."""

@@ -27,6 +27,7 @@ _SUGGESTION = re.compile(
 )
 _PASS_NAME = re.compile(r"-{0,2}[a-z][\w-]*")
 _TAKES_PASSES = re.compile(r"sdy-opt|pass-pipeline|run_pipeline\(")
+_NUMBER = re.compile(r"\d+")
 _MOST_SHOWN = 8
 
 
@@ -127,17 +128,34 @@ def _hover_in_python(
     explained: list[tuple[Document, ValueFact]] = []
     for other in others:
         values = other.values_on(document.path, position.line + 1, position.character)
-        parts += [_value_text(value) for value in values[:_MOST_SHOWN]]
-        if len(values) > _MOST_SHOWN:
-            parts.append(f"and {len(values) - _MOST_SHOWN} more values")
+        groups = _grouped(values)
+        parts += groups[:_MOST_SHOWN]
+        if len(groups) > _MOST_SHOWN:
+            parts.append(f"and {len(groups) - _MOST_SHOWN} more kinds of values")
         parts += _collective_lines(other.collectives_of(values))
         largest = sorted(values, key=lambda value: -value.nbytes)
         explained += [(other, value) for value in largest[:1]]
     return "\n\n".join(parts), explained[:1]
 
 
-def _value_text(value: ValueFact) -> str:
-    name = f"{value.name} : " if value.name else ""
+def _grouped(values: Iterable[ValueFact]) -> list[str]:
+    """Return the text for each group of values that differ in the numbers of their layers only."""
+    groups: dict[tuple[str, ...], list[ValueFact]] = {}
+    for value in values:
+        name, scope = (_NUMBER.sub("*", text) for text in (value.name, value.scope))
+        groups.setdefault((name, scope, value.type, value.sharding), []).append(value)
+    texts: list[str] = []
+    for (name, scope, *_), group in groups.items():
+        text = _value_text(group[0], name if len(group) > 1 else group[0].name)
+        where = f" in {scope if len(group) > 1 else group[0].scope}" if scope else ""
+        count = f"{len(group)} values{where}" if len(group) > 1 else where.removeprefix(" ")
+        texts.append(f"{text}\n\n{count}" if count else text)
+    return texts
+
+
+def _value_text(value: ValueFact, name: str | None = None) -> str:
+    name = value.name if name is None else name
+    name = f"{name} : " if name else ""
     lines = [f"```mlir\n{name}{value.type}\n```"]
     if not value.sharding:
         lines.append("replicated" if value.nbytes else "")

@@ -19,7 +19,9 @@ from functools import partial
 
 from pyshardy.cli.flags import flag
 from pyshardy.cli.tool import Parser, Tool, entry_point
+from pyshardy.lsp import WORKER
 from pyshardy.packages import require
+from pyshardy.processes.child_process import ChildProcess
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +43,10 @@ parser = partial(
 
 def _run(arguments: ServerFlags, _: Tool) -> int:
     require("pygls", "sdy-lsp", extra="lsp")
+    worker = ChildProcess(WORKER)
     from pyshardy.lsp.server import create_server  # noqa: PLC0415 (needs an extra)
 
-    server = create_server()
+    server = create_server(worker)
     if arguments.tcp is not None:
         server.start_tcp("127.0.0.1", arguments.tcp)
         return 0

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 import pyshardy
-from mlir_sdy.diagnostics import Severity
-from pyshardy.lsp import features
+from mlir_sdy.diagnostics import Severity, UsageError
+from pyshardy.lsp import WORKER, features, outline
 from pyshardy.lsp.documents import Document
-from pyshardy.lsp.facts import DiagnosticData, Facts, ValueFact
+from pyshardy.lsp.facts import NO_FACTS, DiagnosticData, Facts, ValueFact
 from pyshardy.processes.child_process import ChildDiedError, ChildProcess
 
-_WORKER = ("-m", "pyshardy.lsp.worker")
 _DELAY = 0.3
 """The seconds that a text must be unchanged before it is analyzed."""
 
@@ -29,29 +29,43 @@ _TRIGGERS = ["@", '"', "-"]
 
 
 class SdyServer(LanguageServer):
-    """The server with its documents and its worker."""
+    """The server with its documents and its worker.
 
-    def __init__(self) -> None:
+    Args:
+        worker: the worker, if it is started already.
+    """
+
+    def __init__(self, worker: ChildProcess | None = None):
         super().__init__("sdy-lsp", pyshardy.__version__)
         self.facts: dict[str, Facts] = {}
-        self._worker: ChildProcess | None = None
+        # It loads its libraries while this process loads those of the protocol.
+        self._worker: ChildProcess | None = worker
+        self._documents: dict[str, Document] = {}
         self._one_at_a_time = asyncio.Lock()
 
     # --- Documents ----------------------------------------------------------------------------
 
     def document(self, uri: str) -> Document:
-        """Return a document with the facts of its last analysis."""
+        """Return a document with the facts of its last analysis, and the names in its text."""
         own = self.workspace.get_text_document(uri)
-        return Document(uri, own.source, own.position_codec, self.facts.get(uri, Facts()))
+        kept, text, facts = self._documents.get(uri), own.source, self.facts.get(uri, NO_FACTS)
+        if kept is None or kept.facts is not facts or kept.text != text:
+            kept = self._documents[uri] = Document(uri, text, own.position_codec, facts)
+        return kept
 
     def documents_with_facts(self) -> list[Document]:
         """Return all documents that were analyzed."""
         return [self.document(uri) for uri in self.facts]
 
-    async def analyze(self, uri: str) -> None:
-        """Analyze a program once its text is unchanged for a moment, and publish the results."""
+    async def analyze(self, uri: str, delay: float = 0) -> None:
+        """Analyze a program, and publish the results.
+
+        Args:
+            uri: the program.
+            delay: the seconds that its text must be unchanged before.
+        """
         version = self.workspace.get_text_document(uri).version
-        await asyncio.sleep(_DELAY)
+        await asyncio.sleep(delay)
         document = self.workspace.text_documents.get(uri)
         if document is None or document.version != version:
             return
@@ -88,6 +102,11 @@ class SdyServer(LanguageServer):
         if hints and hints.inlay_hint and hints.inlay_hint.refresh_support:
             self.workspace_inlay_hint_refresh(None)
 
+    def forget(self, uri: str) -> None:
+        """Drop what is known of a document that was closed."""
+        self.facts.pop(uri, None)
+        self._documents.pop(uri, None)
+
     # --- The worker ---------------------------------------------------------------------------
 
     async def ask(self, request: tuple[Any, ...]) -> Any:
@@ -97,7 +116,7 @@ class SdyServer(LanguageServer):
 
     def _ask(self, request: tuple[Any, ...]) -> Any:
         if self._worker is None:
-            self._worker = ChildProcess(_WORKER)
+            self._worker = ChildProcess(WORKER)
         try:
             succeeded, answer = self._worker.ask(request)
         except ChildDiedError as death:
@@ -116,9 +135,13 @@ class SdyServer(LanguageServer):
             self._worker.close()
 
 
-def create_server() -> SdyServer:
-    """Return a server with all features."""
-    server = SdyServer()
+def create_server(worker: ChildProcess | None = None) -> SdyServer:
+    """Return a server with all features.
+
+    Args:
+        worker: the worker, if it is started already.
+    """
+    server = SdyServer(worker)
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def did_open(params: types.DidOpenTextDocumentParams) -> None:
@@ -128,11 +151,11 @@ def create_server() -> SdyServer:
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def did_change(params: types.DidChangeTextDocumentParams) -> None:
         if not params.text_document.uri.endswith(".py"):
-            await server.analyze(params.text_document.uri)
+            await server.analyze(params.text_document.uri, _DELAY)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def did_close(params: types.DidCloseTextDocumentParams) -> None:
-        server.facts.pop(params.text_document.uri, None)
+        server.forget(params.text_document.uri)
         closed = types.PublishDiagnosticsParams(params.text_document.uri, [])
         server.text_document_publish_diagnostics(closed)
 
@@ -160,6 +183,34 @@ def create_server() -> SdyServer:
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     def references(params: types.ReferenceParams) -> list[types.Location]:
         return features.references(server.document(params.text_document.uri), params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def document_symbol(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        return outline.symbols(server.document(params.text_document.uri))
+
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    def folding_range(params: types.FoldingRangeParams) -> list[types.FoldingRange]:
+        return outline.folds(server.document(params.text_document.uri))
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, outline.LEGEND)
+    def semantic_tokens(params: types.SemanticTokensParams) -> types.SemanticTokens:
+        return outline.tokens(server.document(params.text_document.uri))
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE)
+    def tokens_of_range(params: types.SemanticTokensRangeParams) -> types.SemanticTokens:
+        return outline.tokens(server.document(params.text_document.uri), params.range)
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    def prepare_rename(params: types.PrepareRenameParams) -> types.Range | None:
+        return outline.renamed_place(server.document(params.text_document.uri), params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+    def rename(params: types.RenameParams) -> types.WorkspaceEdit:
+        document = server.document(params.text_document.uri)
+        try:
+            return outline.renamed(document, params.position, params.new_name)
+        except UsageError as refusal:
+            raise JsonRpcInvalidParams(str(refusal)) from None
 
     @server.feature(
         types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=_TRIGGERS)

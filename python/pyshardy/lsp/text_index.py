@@ -17,15 +17,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
-from mlir_sdy.assembly.source import STRING
-
+# The pattern of `assembly.source`, whose package loads the MLIR host.
+_STRING = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
 _TOKEN = re.compile(
-    rf"(?P<string>{STRING})|(?P<comment>//[^\n]*)|(?P<value>%[\w$.-]+)(?P<part>[:#]\d+)?"
+    rf"(?P<string>{_STRING})|(?P<comment>//[^\n]*)|(?P<value>%[\w$.-]+)(?P<part>[:#]\d+)?"
     r"|(?P<symbol>@[\w$.-]+)|(?P<bracket>->|[(){}])"
 )
 _RESULTS = re.compile(r"^[ \t]*%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*\s*=(?!=)", re.M)
-_DECLARES = re.compile(r"\b(?:func\.func(?:\s+(?:public|private|nested))?|sdy\.mesh|module)\s+\Z")
+_DECLARES = re.compile(
+    r"\b(?P<keyword>func\.func|sdy\.mesh|module)(?:\s+(?:public|private|nested))?\s+\Z"
+)
 _MESH = re.compile(r"\bsdy\.mesh\s+@(?P<name>[\w$.-]+)\s*=\s*<\[(?P<axes>[^\]]*)\]")
 _AXIS = re.compile(r'"([^"\n]*)"\s*=\s*(\d+)')
 _SHARDING_OF_MESH = re.compile(r"<\s*@([\w$.-]+)\s*,[^@]*\Z")
@@ -53,6 +56,37 @@ class Name:
     def is_definition(self) -> bool:
         """Whether this occurrence defines the name."""
         return self.definition == self.start
+
+
+class Region(NamedTuple):
+    """A region or a dictionary.
+
+    Attributes:
+        start: the offset of its opening brace.
+        end: the offset of its closing brace.
+        is_in_parentheses: whether it is directly in parentheses, as the attributes of arguments.
+    """
+
+    start: int
+    end: int
+    is_in_parentheses: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """An operation that defines a symbol.
+
+    Attributes:
+        keyword: `func.func`, `sdy.mesh` or `module`.
+        name: the symbol.
+        start: the offset of the operation.
+        end: the offset after its region, or after its line if it has none.
+    """
+
+    keyword: str
+    name: Name
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +130,39 @@ class TextIndex:
             declared[mesh["name"]] = MeshDeclaration(mesh["name"], axes)
         return declared
 
+    @cached_property
+    def regions(self) -> list[Region]:
+        """The regions of several lines, in the order of the text."""
+        found: list[Region] = []
+        brackets: list[tuple[str, int]] = []
+        for token in _TOKEN.finditer(self.text):
+            if token["bracket"] in ("(", "{"):
+                brackets.append((token["bracket"], token.start()))
+            elif token["bracket"] in (")", "}") and brackets:
+                opening, start = brackets.pop()
+                if opening == "{" and "\n" in self.text[start : token.start()]:
+                    is_inside = bool(brackets) and brackets[-1][0] == "("
+                    found.append(Region(start, token.start(), is_inside))
+        return sorted(found)
+
+    @cached_property
+    def declarations(self) -> list[Declaration]:
+        """The operations that define symbols, in the order of the text."""
+        found: list[Declaration] = []
+        names = [name for name in self.names if name.text.startswith("@") and name.is_definition]
+        limits = [*(name.start for name in names[1:]), len(self.text)]
+        for name, limit in zip(names, limits, strict=True):
+            before = _DECLARES.search(self.text, max(0, name.start - 60), name.start)
+            line_end = self.text.find("\n", name.end)
+            end = len(self.text) if line_end < 0 else line_end
+            behind = self.regions[bisect.bisect(self.regions, (name.end,)) :]
+            body = next((each for each in behind if not each.is_in_parentheses), None)
+            if body is not None and body.start < limit:
+                end = body.end + 1
+            if before is not None:
+                found.append(Declaration(before["keyword"], name, before.start(), end))
+        return found
+
     def at(self, offset: int) -> Name | None:
         """Return the name at an offset, or None."""
         starts = [name.start for name in self.names]
@@ -103,6 +170,17 @@ class TextIndex:
         if index < 0 or self.names[index].end < offset:
             return None
         return self.names[index]
+
+    def kind_of(self, name: Name) -> str:
+        """Return what a name stands for: a variable, parameter, function, struct or enumMember.
+
+        A mesh is a struct, and its axes are the members of an enumeration.
+        """
+        if name.text.startswith("%"):
+            return "variable" if name.definition in self._results else "parameter"
+        if not name.text.startswith("@"):
+            return "enumMember"
+        return "struct" if name.text[1:] in self.meshes else "function"
 
     def references(self, name: Name) -> list[Name]:
         """Return all occurrences of the value, symbol or axis that a name refers to."""
@@ -121,7 +199,7 @@ class TextIndex:
 
     def _values_and_axes(self) -> Iterator[Name]:
         text = self.text
-        results = self._names_of_results()
+        results = self._results
         scopes: list[dict[str, int]] = [{}]
         brackets: list[str] = []
         for token in _TOKEN.finditer(text):
@@ -149,7 +227,9 @@ class TextIndex:
                     )
                     yield Name(token["value"], start, end, next(around, -1))
 
-    def _names_of_results(self) -> set[int]:
+    @cached_property
+    def _results(self) -> set[int]:
+        """The offsets at which results of operations are defined."""
         return {
             line.start() + name.start()
             for line in _RESULTS.finditer(self.text)

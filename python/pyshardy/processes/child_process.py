@@ -24,8 +24,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import IO, Any
 
-import numpy as np
-
 from mlir_sdy.last_words import last_words
 from pyshardy.processes.worker import Question
 
@@ -134,7 +132,9 @@ class _Answers(pickle.Unpickler):
 
 
 def _is_element_type(found: object) -> bool:
-    return isinstance(found, type) and issubclass(found, np.generic)
+    """Whether something is a class of scalars of NumPy, which takes long to load."""
+    bases = found.__mro__ if isinstance(found, type) else ()
+    return any((base.__module__, base.__name__) == ("numpy", "generic") for base in bases)
 
 
 def _send(what: Any, stream: IO[bytes]) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The language server, as an editor talks to it."""
 
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -8,7 +9,10 @@ from pathlib import Path
 import pytest
 import pytest_lsp
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+
+from pyshardy.lsp.outline import LEGEND
 
 PROGRAM = """\
 // RUN: sdy-opt %s -sdy-propagation-pipeline
@@ -253,3 +257,148 @@ async def test_a_script_that_fails(client, tmp_path):
     (problem,) = client.diagnostics[script.as_uri()]
     assert problem.range.start.line == 2
     assert "0" in problem.message
+
+
+MODULE = """\
+// A mesh,
+// and a program.
+sdy.mesh @mesh = <["x"=2]>
+module @inner {
+  func.func private @g(tensor<8xf32>) -> tensor<8xf32>
+  func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+    %c, %d:2 = "some.op"(%a) ({
+      "some.end"() : () -> ()
+    }) : (tensor<8xf32>) -> (tensor<8xf32>, i32, i32)
+    %0 = call @g(%c) : (tensor<8xf32>) -> tensor<8xf32> // %c
+    return %0 : tensor<8xf32>
+  }
+}
+"""
+
+
+async def open_unanalyzed(client, text, uri=URI):
+    item = types.TextDocumentItem(uri=uri, language_id="mlir", version=1, text=text)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    return types.TextDocumentIdentifier(uri)
+
+
+@pytest.mark.asyncio
+async def test_symbols_and_folds(client):
+    document = await open_unanalyzed(client, MODULE)
+    found = await client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
+    mesh, module = found
+    assert (mesh.name, mesh.kind, mesh.detail) == ("@mesh", types.SymbolKind.Struct, "x=2")
+    assert [(each.name, each.range.end.line) for each in module.children] == [("@g", 4), ("@f", 11)]
+    assert module.children[1].selection_range.start == position(MODULE, "@f")
+    folds = await client.text_document_folding_range_async(types.FoldingRangeParams(document))
+    lines = {(each.start_line, each.end_line) for each in folds}
+    assert lines == {(0, 1), (3, 11), (5, 10), (6, 7)}
+
+
+@pytest.mark.asyncio
+async def test_semantic_tokens(client):
+    document = await open_unanalyzed(client, MODULE)
+    legend = LEGEND.token_types
+
+    def words(data):
+        line = column = 0
+        for at in range(0, len(data), 5):
+            down, across, length, kind, modifiers = data[at : at + 5]
+            line, column = line + down, across if down else column + across
+            word = MODULE.splitlines()[line][column : column + length]
+            yield word, legend[kind], modifiers
+
+    full = await client.text_document_semantic_tokens_full_async(
+        types.SemanticTokensParams(document)
+    )
+    found = list(words(full.data))
+    assert found[0] == ("// A mesh,", "comment", 0)
+    assert ("sdy.mesh", "keyword", 0) in found
+    assert ("@mesh", "struct", 1) in found
+    assert ("@mesh", "struct", 0) in found
+    assert ('"x"', "enumMember", 1) in found
+    assert ("%a", "parameter", 1) in found
+    assert ("%a", "parameter", 0) in found
+    assert ("%d", "variable", 1) in found
+    assert ("@g", "function", 0) in found
+    assert ('"some.op"', "string", 0) in found
+    assert ("tensor", "type", 0) in found
+    assert ("// %c", "comment", 0) in found
+    line = types.Range(types.Position(9, 0), types.Position(10, 0))
+    part = await client.text_document_semantic_tokens_range_async(
+        types.SemanticTokensRangeParams(document, line)
+    )
+    assert [word for word, *_ in words(part.data)][:4] == ["%0", "call", "@g", "%c"]
+
+
+@pytest.mark.asyncio
+async def test_renaming(client):
+    document = await open_unanalyzed(client, MODULE)
+
+    async def rename(place, new):
+        params = types.RenameParams(document, place, new)
+        found = await client.text_document_rename_async(params)
+        edits = found.changes[URI]
+        lines = MODULE.splitlines(keepends=True)
+        for edit in sorted(edits, key=lambda each: -each.range.start.character):
+            at, start, end = edit.range.start.line, edit.range.start, edit.range.end
+            lines[at] = lines[at][: start.character] + edit.new_text + lines[at][end.character :]
+        return "".join(lines)
+
+    prepared = await client.text_document_prepare_rename_async(
+        types.PrepareRenameParams(document, position(MODULE, "%c"))
+    )
+    assert prepared.start == position(MODULE, "%c", at=1)
+    renamed = await rename(position(MODULE, "%c)"), "%call")
+    assert renamed == MODULE.replace("%c,", "%call,").replace("%c)", "%call)")
+    assert await rename(position(MODULE, "@mesh"), "grid") == MODULE.replace("@mesh", "@grid")
+    assert await rename(position(MODULE, '"x"'), "y") == MODULE.replace('"x"', '"y"')
+    for place, new, reason in (
+        (position(MODULE, "%c"), "%d", "'%d' is a name there already"),
+        (position(MODULE, "%c"), "a b", "'a b' is no name"),
+        (position(MODULE, "some.end"), "b", "no name here that this file defines"),
+    ):
+        with pytest.raises(JsonRpcException, match=reason):
+            await rename(place, new)
+
+
+LAYERS = """\
+import jax
+from jax import numpy as jnp
+from jax.sharding import PartitionSpec as P
+
+import pyshardy as sdy
+
+
+def stack(x, weights):
+    for number, w in enumerate(weights):
+        with jax.named_scope(f"layer_{number}"):
+            x = x @ w
+    return x
+
+
+shape = jax.ShapeDtypeStruct((16, 16), jnp.float32)
+mesh = sdy.Mesh.of({"data": 2})
+sdy.jax.trace(stack, shape, [shape] * 12, mesh=mesh, in_shardings=(P("data"), None))
+"""
+
+
+@pytest.mark.asyncio
+async def test_values_of_equal_layers_are_shown_once(client, tmp_path):
+    script = tmp_path / "layers.py"
+    script.write_text(LAYERS)
+    await open_document(client, LAYERS, script.as_uri(), "python")
+    command = types.ExecuteCommandParams("pyshardy.trace", [script.as_uri()])
+    await client.workspace_execute_command_async(command)
+    text = await hover_text(client, position(LAYERS, "x @ w"), script.as_uri())
+    assert "12 values in layer_*" in text
+    assert text.count("```mlir") == 1
+
+
+def test_the_server_leaves_the_host_to_its_worker():
+    """Loading the host and NumPy would delay the first answer by a third."""
+    program = "import sys, pyshardy.lsp.server\nprint({'torch_mlir', 'numpy'} & sys.modules.keys())"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, text=True
+    )
+    assert ran.stdout == "set()\n"
