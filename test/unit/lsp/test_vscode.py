@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The extension for VS Code is consistent, and agrees with the server."""
+"""The extension for VS Code is consistent, agrees with the server, and packs into one file."""
 
 import json
 import re
@@ -21,7 +21,7 @@ def test_commands_are_registered():
 
 def test_files_exist():
     named = [
-        PACKAGE["main"],
+        PACKAGE["icon"],
         *(each["configuration"] for each in PACKAGE["contributes"]["languages"]),
         *(each["path"] for each in PACKAGE["contributes"]["grammars"]),
     ]
@@ -53,7 +53,9 @@ def scopes(line):
     found = []
     position = 0
     top = [GRAMMAR["repository"][each["include"][1:]] for each in GRAMMAR["patterns"]]
-    flat = [one for rule in top for one in (rule.get("patterns") or [rule])]
+    flat = [
+        one for rule in top for one in ([rule] if "begin" in rule else rule.get("patterns", [rule]))
+    ]
     while position < len(line):
         matches = [
             (re.compile(r.get("match") or r["begin"]).search(line, position), r) for r in flat
@@ -73,7 +75,31 @@ def test_grammar_on_a_line():
     )
     found = dict(scopes(line))
     assert found["%0"] == "captures"
-    assert found["stablehlo.tanh"] == "support.function.operation.mlir"
+    assert found["stablehlo.tanh"] == "support.function.operation.stablehlo.mlir"
     assert found["%arg0"] == "variable.other.mlir"
     assert found["sdy.sharding"] == "entity.other.attribute-name.mlir"
+    assert found["#sdy.sharding<"] == "captures"
     assert found["@mesh"] == "entity.name.function.reference.mlir"
+    for word, scope in (
+        ("func.return", "keyword.control.func.mlir"),
+        ("sdy.all_gather", "keyword.other.operation.sdy.mlir"),
+        ("chlo.erf", "support.function.operation.stablehlo.mlir"),
+        ("arith.constant", "support.function.operation.mlir"),
+    ):
+        assert dict(scopes(f"  {word} %0"))[word] == scope
+    assert ("xf32", "storage.type.mlir") in scopes("8xf32>")
+
+
+def test_the_bundle_has_all_that_the_package_ships():
+    """`npm run package` bundles the libraries, so that none of node_modules is in the package."""
+    assert "dependencies" not in PACKAGE
+    assert PACKAGE["scripts"]["vscode:prepublish"] == "node build.js"
+    assert f'outfile: "{PACKAGE["main"].removeprefix("./")}"' in (FOLDER / "build.js").read_text()
+    everything, *shipped = (FOLDER / ".vscodeignore").read_text().split()
+    assert everything == "**"
+    assert "!dist/*" in shipped
+    for pattern in shipped:
+        if pattern not in ("!dist/*", "!LICENSE"):  # made by the scripts
+            assert list(FOLDER.glob(pattern.removeprefix("!")))
+    assert "--allow-missing-repository" not in PACKAGE["scripts"]["package"]
+    assert PACKAGE["repository"]["url"]
