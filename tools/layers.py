@@ -84,7 +84,7 @@ BUDGETS = {
     "cli": 4_250,
     "contracts": 700,
     "cost": 700,
-    "drawing": 1_000,
+    "drawing": 1_050,
     "explain": 6_950,
     "frontends": 15_400,
     "irtools": 4_560,

@@ -168,3 +168,23 @@ def test_partition_specs_without_a_mesh_that_fits(mesh):
         mesh = jax.make_mesh((2, 4), ("a", "b"), axis_types=(jax.sharding.AxisType.Explicit,) * 2)
     with pytest.raises(RuntimeError, match=r"define a context mesh via `jax\.set_mesh"):
         sdy.jax.trace(by_columns, X, mesh=mesh)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_arrays_are_drawn_as_jax_shards_them(order):
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:8][::order]).reshape(2, 4), ("a", "b"))
+    for spec in (P("a", "b"), P(("a", "b")), P(None, "b"), P()):
+        array = jax.device_put(X, NamedSharding(mesh, spec))
+        drawn = {
+            tile.where: set(tile.devices)
+            for (panel,) in sdy.draw(array).figure.panels
+            for row in panel.tiles
+            for tile in row
+        }
+        held = {}
+        for device, index in array.sharding.devices_indices_map(X.shape).items():
+            ends = (each.indices(size)[:2] for each, size in zip(index, X.shape, strict=True))
+            where = ", ".join(f"{start}:{end}" for start, end in ends)
+            held.setdefault(f"[{where}]", set()).add(device.id)
+        assert drawn == held
+    assert "1 device" in repr(sdy.draw(jnp.ones(3)))

@@ -6,6 +6,7 @@ import itertools
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -383,3 +384,18 @@ func.func @main(
   return %a, %b : tensor<8x4xf32>, tensor<4xf32>
 }
 """
+
+
+def test_values_of_explanations():
+    explained = sdy.explain(PROGRAM)
+    by_name, by_value = (
+        sdy.draw(each) for each in (explained.value("arg0"), explained.values["arg0"])
+    )
+    assert by_name.svg == by_value.svg
+    assert held(by_name)["[0:4, 0:2]"] == (0,)
+
+
+def test_arrays_without_axes_are_not_drawn():
+    array = SimpleNamespace(shape=(8,), sharding=SimpleNamespace(device_set={1, 2}))
+    with pytest.raises(sdy.ModelError, match="only arrays with a NamedSharding"):
+        sdy.draw(array)

@@ -64,3 +64,58 @@ def test_modules_are_displayed_as_text(shell, capsys):
     assert "sdy.mesh @mesh" in data["text/plain"]
     assert "&quot;x&quot;=2" in data["text/html"]
     capsys.readouterr()
+
+
+def test_a_misspelled_operation_is_one_message(shell, capsys):
+    wrong = PROGRAM.replace("sdy.mesh", "sdy.mehs")
+    first = wrong.strip().splitlines()[0]
+    for cell in (wrong, first):
+        assert result_of(shell, f"%%sdy\n{cell}") is None
+        said = capsys.readouterr().err
+        assert "did you mean 'sdy.mesh'?" in said
+        assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("sdy.mehs({'x': 2})", "has no attribute 'mehs'"),
+        ("n = 1\nmodul", "<cell>:2: error: name 'modul' is not defined; did you mean 'module'?"),
+        ("module +", "<cell>:1:9: error: the cell is no Python: invalid syntax"),
+        ("n = 1", "end in an expression"),
+    ],
+)
+def test_mistakes_in_python_are_one_message(shell, capsys, code, expected):
+    shell.user_ns.update(sdy=sdy, module=sdy.parse(PROGRAM))
+    assert result_of(shell, f"%%sdy\n{code}") is None
+    said = capsys.readouterr().err
+    assert expected in said
+    assert len(said.splitlines()) == 1
+
+
+def test_exceptions_of_the_users_functions_have_their_traceback(shell, capsys):
+    shell.run_cell("def build():\n    return undefined")
+    result = shell.run_cell("%%sdy\nbuild()")
+    assert isinstance(result.error_in_exec, NameError)
+    assert "build()" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("cell", ["%%sdy --help", "%%sdy --help\n", "%%sdy --help\nmodule"])
+def test_help(shell, capsys, cell):
+    assert result_of(shell, cell) is None
+    said = capsys.readouterr().out
+    assert "Partition and explain the program in the cell" in said
+    assert "--passes" in said
+
+
+def test_what_passes_change(shell, capsys):
+    shell.user_ns["module"] = module = sdy.parse(PROGRAM)
+    before = sdy.asm(module)
+    diff = result_of(shell, "%%sdy --passes=sdy-propagation-pipeline\nmodule")
+    assert sdy.asm(module) == before
+    assert '+  sdy.mesh @mesh = <["x"=2]> {stablehlo.mesh' in str(diff)
+    assert '<span style="color: #22863a">+' in diff._repr_html_()
+    same = result_of(shell, "%%sdy --passes=canonicalize\nmodule")
+    assert str(same) == "no line differs"
+    assert result_of(shell, f"%%sdy --passes=cononicalize\n{PROGRAM}") is None
+    assert "did you mean 'canonicalize'?" in capsys.readouterr().err

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mlir_sdy.model import Mesh, ModelError, TensorSharding
 from mlir_sdy.model.text import symbol
+from pyshardy.drawing.arrays import ArrayOfJax, layout_of_array
 from pyshardy.drawing.figure import Figure
 from pyshardy.drawing.svg import to_svg
 from pyshardy.drawing.tensors import mesh_figure, tensor_figure
@@ -74,13 +75,22 @@ class ShardedTensor(Protocol):
     def mesh(self) -> Mesh: ...  # noqa: D102
 
 
+class ExplainedValue(Protocol):
+    """The explanation of a value."""
+
+    @property
+    def value(self) -> ir.Value: ...  # noqa: D102
+
+
 def draw(
-    sharding: TensorSharding | ShardedTensor | ir.Value,
+    sharding: TensorSharding | ShardedTensor | ExplainedValue | ArrayOfJax | ir.Value,
     shape: Sequence[int] | None = None,
     mesh: Mesh | None = None,
 ) -> Drawing:
     """Draw the slices of a tensor with the devices that hold them.
 
+        sdy.draw(x)  # an array of JAX
+        sdy.draw(sdy.explain(step, x).value("hidden"))
         sdy.draw(sdy.values(module)["%hidden"])
         sdy.draw(program.inputs[0])
         sdy.draw(sdy.sharding('<@mesh, [{"x"}]>'), (8,), mesh)
@@ -90,8 +100,9 @@ def draw(
     there is a panel of tiles for each slice along the leading ones.
 
     Args:
-        sharding: the sharding of the tensor; or a value of a module, an argument or a result of a
-            partitioned program, or a sharded array, which have the other arguments.
+        sharding: the sharding of the tensor; or an array of JAX, a value of a module, its
+            explanation, an argument or a result of a partitioned program, or a sharded array, which
+            have the other arguments.
         shape: its global shape.
         mesh: the mesh that the sharding refers to; optional if it is inlined.
 
@@ -111,15 +122,17 @@ def draw(
     return Drawing(tensor_figure(sharding, tuple(shape), mesh))
 
 
-def _draw_tensor(tensor: ShardedTensor | ir.Value) -> Drawing:
+def _draw_tensor(tensor: ShardedTensor | ExplainedValue | ArrayOfJax | ir.Value) -> Drawing:
     """Draw a tensor that has a shape, a mesh and possibly a sharding."""
     if hasattr(tensor, "spec"):
         tensor = cast("ShardedTensor", tensor)
         sharding, shape, mesh = tensor.sharding, tensor.spec.shape, tensor.mesh
+    elif hasattr(tensor, "sharding"):
+        sharding, shape, mesh = layout_of_array(cast("ArrayOfJax", tensor))
     else:
         from pyshardy.drawing.values import layout_of  # noqa: PLC0415 (loads the host)
 
-        sharding, shape, mesh = layout_of(cast("ir.Value", tensor))
+        sharding, shape, mesh = layout_of(cast("ir.Value", getattr(tensor, "value", tensor)))
     return draw(sharding or TensorSharding.fully_closed(len(shape), mesh), shape, mesh)
 
 

@@ -124,7 +124,7 @@ class ExplainedProgram(Displayed):
             slot = self.record.slot(found)
         except ValueError as reason:
             raise UsageError(error(str(reason))) from None
-        return ValueExplanation(explanation, self.program_reasons.of_tensor(slot))
+        return ValueExplanation(explanation, self.program_reasons.of_tensor(slot), found)
 
     def find(self, word: str) -> tuple[ValueExplanation, ...]:
         """Explain all values that a word identifies, such as those of a source line.

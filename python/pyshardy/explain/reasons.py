@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from mlir_sdy.diagnostics import SdyError, UsageError, error
@@ -210,10 +210,12 @@ class ValueExplanation(DisplayedText):
     Attributes:
         explanation: the steps of its axes, and the reasons of the absent ones.
         axes: the reason of each axis of the mesh that has several devices, by its name.
+        value: the value, such as for `sdy.draw`.
     """
 
     explanation: Explanation
     axes: Mapping[str, Reason]
+    value: ir.Value = field(compare=False)
 
     def __str__(self) -> str:
         lines = self._wrapped(in_full=True)
