@@ -77,8 +77,11 @@ class Document:
     def position(self, offset: int) -> types.Position:
         """Return the position of an offset."""
         line = min(bisect.bisect(self._starts, offset) - 1, len(self.lines) - 1)
-        before = self.text[self._starts[line] : offset]
-        return types.Position(line, self.codec.client_num_units(before))
+        return types.Position(line, self.units(self.text[self._starts[line] : offset]))
+
+    def units(self, text: str) -> int:
+        """Return the columns that a part of the text takes in the editor."""
+        return len(text) if text.isascii() else self.codec.client_num_units(text)
 
     def range(self, start: int, end: int) -> types.Range:
         """Return the range between two offsets."""

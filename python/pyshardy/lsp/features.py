@@ -224,7 +224,7 @@ def _hints_in_python(
         shown = [value for value in values if value.dims]
         if shown:
             largest = max(shown, key=lambda value: value.nbytes)
-            column = document.codec.client_num_units(document.lines[line].rstrip("\r\n"))
+            column = document.units(document.lines[line].rstrip("\r\n"))
             yield types.InlayHint(
                 types.Position(line, column),
                 largest.dims,

@@ -117,7 +117,7 @@ def tokens(document: Document, wanted: types.Range | None = None) -> types.Seman
     line, column = 0, 0
     for first, last, kind, is_declaration in sorted(_spans(document, start, end)):
         place = document.position(first)
-        length = document.codec.client_num_units(document.text[first:last])
+        length = document.units(document.text[first:last])
         is_same_line = place.line == line
         data += [
             place.line - line,

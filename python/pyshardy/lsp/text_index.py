@@ -190,10 +190,10 @@ class TextIndex:
 
     def mesh_at(self, offset: int) -> MeshDeclaration | None:
         """Return the mesh of the sharding around an offset; else the only mesh of the text."""
+        if len(self.meshes) == 1:
+            return next(iter(self.meshes.values()))
         found = _SHARDING_OF_MESH.search(self.text, max(0, offset - 2000), offset)
-        if found is not None and found[1] in self.meshes:
-            return self.meshes[found[1]]
-        return next(iter(self.meshes.values())) if len(self.meshes) == 1 else None
+        return None if found is None else self.meshes.get(found[1])
 
     # --- Values and axes ----------------------------------------------------------------------
 
