@@ -280,6 +280,23 @@ def test_a_crash_and_a_slow_request_end_only_themselves(folder):
         assert ask("list_passes", word="close")["passes"]
 
 
+def test_a_cancelled_request_ends(folder):
+    """The next request would wait for it otherwise."""
+    (folder / "hang.py").write_text("import time\n\ntime.sleep(1000)\n")
+
+    async def ask():
+        server = create_server(folder, allows_code=True, timeout=1000)
+        async with Client(server) as client:
+            with anyio.move_on_after(1) as given_up:
+                await client.call_tool("explain", {"program": "hang.py"})
+            answer = await client.call_tool("list_passes", {"word": "close"})
+            return given_up.cancelled_caught, answer.structured_content
+
+    is_cancelled, answer = anyio.run(ask)
+    assert is_cancelled
+    assert answer["passes"]
+
+
 def test_over_standard_input_and_output(folder):
     arguments = ["-m", "pyshardy", "mcp", str(folder)]
     parameters = StdioServerParameters(
