@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, argument, flag
 from pyshardy.cli.tool import Parser, Tool, entry_point, write_report
 
@@ -132,9 +131,6 @@ def _costs(arguments: AutoFlags, hardware: Hardware) -> CostModel | None:
     from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes  # noqa: PLC0415
     from pyshardy.auto.strategies.measured import read_measured  # noqa: PLC0415
 
-    if arguments.byte_price < 0:
-        message = f"the price of a byte must be at least 0, got: {arguments.byte_price:g}"
-        raise UsageError(error(message))
     costs = read_measured(arguments.measured, hardware) if arguments.measured else None
     if arguments.byte_price:
         return PricedBytes(costs or HardwareCosts(hardware), arguments.byte_price)

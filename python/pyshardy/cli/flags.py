@@ -14,9 +14,12 @@ repeated. Help, completion, the reference and the parsers follow from the fields
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
+
+from mlir_sdy.diagnostics import UsageError, error
 
 NO_GUARD = "run in a single process, without recovery from crashes of the MLIR host; for debuggers"
 VERBOSE = "log files, passes with their times and numbers of operations, and programs"
@@ -42,6 +45,7 @@ class Flag:
         choices: the values allowed; any when empty.
         alone: the value if the flag is given without one; None if it requires one.
         short: a short name of a flag with a long one.
+        least: the smallest value of a number.
     """
 
     field: str
@@ -54,6 +58,7 @@ class Flag:
     choices: Sequence[Any]
     alone: Any
     short: str
+    least: int
 
     @property
     def spelling(self) -> str:
@@ -64,6 +69,22 @@ class Flag:
     def spellings(self) -> list[str]:
         """The short form, if the flag has any, and the long form."""
         return [*([f"-{self.short}"] if self.short else []), self.spelling]
+
+    def number(self, text: str) -> float:
+        """Return the value of a number.
+
+        Raises:
+            UsageError: it is another text, is not finite, or too small.
+        """
+        kind = "an integer" if self.type == "int" else "a number"
+        try:
+            value = int(text) if self.type == "int" else float(text)
+        except ValueError:
+            value = math.nan
+        if math.isfinite(value) and value >= self.least:
+            return value
+        message = f"'{self.spelling}' is '{text}': expected {kind} of at least {self.least}"
+        raise UsageError(error(message))
 
     def __str__(self) -> str:
         value = "|".join(map(str, self.choices)) or self.metavar
@@ -84,10 +105,11 @@ def flag(
     choices: Sequence[Any] = (),
     alone: Any = None,
     short: str = "",
+    least: int = 0,
 ) -> Any:
     """Return a field that is a flag; `name` replaces that of the field; see `Flag`."""
     about = {"description": description, "metavar": metavar, "name": name, "group": group}
-    about |= {"choices": choices, "alone": alone, "short": short}
+    about |= {"choices": choices, "alone": alone, "short": short, "least": least}
     return field(default=default, metadata=about)
 
 
@@ -114,6 +136,7 @@ def flags_of(declaring: type) -> Iterator[Flag]:
             about.get("choices", ()),
             about.get("alone"),
             about.get("short", ""),
+            about.get("least", 0),
         )
 
 

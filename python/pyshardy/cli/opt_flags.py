@@ -218,9 +218,7 @@ def _value(known: Flag, value: str, before: tuple[str, ...]) -> bool | int | str
             raise _error(f"'--{known.name}' is '{value}': expected {' or '.join(known.choices)}")
         return value or known.alone
     if known.type == "int":
-        if not value.isdecimal():
-            raise _error(f"'--{known.name}' is '{value}': expected a number")
-        return int(value)
+        return int(known.number(value))
     if known.alone is not None and _BOOLEANS.get(value) is not None:
         return "true" if _BOOLEANS[value] else ""
     if known.type == "tuple[str, ...]":

@@ -35,8 +35,6 @@ _INVALID_CHOICE = re.compile(r"invalid choice: '(?P<given>.*)' \(choose from (?P
 
 Flags = TypeVar("Flags")
 
-_TYPES: dict[str, type] = {"int": int, "float": float}
-
 
 class Tool:
     """A run of a tool.
@@ -266,7 +264,8 @@ class Parser(argparse.ArgumentParser, Generic[Flags]):
         elif flag.type == "tuple[str, ...]":
             about |= {"action": "append", "default": [], "metavar": flag.metavar}
         else:
-            about |= {"type": _TYPES.get(flag.type, str), "metavar": flag.metavar or None}
+            read = flag.number if flag.type in ("int", "float") else str
+            about |= {"type": read, "metavar": flag.metavar or None}
             about |= {"choices": flag.choices} if flag.choices else {}
             about |= {"nargs": "?", "const": flag.alone} if flag.alone is not None else {}
             about |= {"default": flag.default} if flag.default is not MISSING else {}
