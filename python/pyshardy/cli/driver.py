@@ -29,7 +29,7 @@ from mlir_sdy.diagnostics import (
 )
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.stages import stage
+from mlir_sdy.stages import listening, stage
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.traversal import operations_in
 from pyshardy.cli.mesh_flag import give_mesh, read_mesh
@@ -66,16 +66,18 @@ class Driver:
     Args:
         arguments: the command line.
         tool: reads the input, and keeps the source texts for diagnostics.
+        started: when the tool began to load the modules that this file imports.
     """
 
-    def __init__(self, arguments: Arguments, tool: Tool):
+    def __init__(self, arguments: Arguments, tool: Tool, started: float):
         self._arguments = arguments
         self._tool = tool
         self._sources = tool.sources
         self._filename = "<stdin>" if arguments.input == "-" else arguments.input
         self._pipeline = arguments.pass_pipeline or ",".join(map(str, arguments.passes))
         self._verify_each = arguments.verify_each
-        self._timing = Timing()
+        self._timing = Timing(started)
+        self._timing.add_imports()
         self._statistics = Statistics()
         split = arguments.split_input_file
         self._separator = SEPARATOR if split == "true" else split
@@ -92,13 +94,26 @@ class Driver:
             return 0
         if self._arguments.verbose:
             self._tool.enable_logging()
-        for path in self._arguments.load_passes:
-            run_user_file(path, "passes")
-        self._check_names()
-        self._check_pipeline()
-        self._load_rules()
+        with listening(self._timing.on_stages):
+            status = self._transform()
+        if self._arguments.mlir_timing or self._arguments.mlir_timing_display:
+            as_list = self._arguments.mlir_timing_display == "list"
+            sys.stderr.write(self._timing.report(as_list=as_list))
+        if self._arguments.mlir_pass_statistics:
+            sys.stderr.write(self._statistics.report())
+        return status
+
+    def _transform(self) -> int:
+        """Read, transform and write the program; returns the exit status."""
+        with self._timing.measure("Imports"):
+            for path in self._arguments.load_passes:
+                run_user_file(path, "passes")
+            self._check_names()
+            self._check_pipeline()
+            self._load_rules()
+        with self._timing.measure("Dialects"):
+            context = Context(allow_unregistered=self._arguments.allow_unregistered_dialect)
         data = self._tool.read_input(self._arguments.input)
-        context = Context(allow_unregistered=self._arguments.allow_unregistered_dialect)
         if Kind.of(data) is not Kind.TEXT:
             outputs = [self._output_for(data, context)]
         else:
@@ -107,11 +122,6 @@ class Driver:
         if ok or self._arguments.output == "-":
             with self._timing.measure("Output"):
                 self._write(outputs)
-        if self._arguments.mlir_timing or self._arguments.mlir_timing_display:
-            as_list = self._arguments.mlir_timing_display == "list"
-            sys.stderr.write(self._timing.report(as_list=as_list))
-        if self._arguments.mlir_pass_statistics:
-            sys.stderr.write(self._statistics.report())
         return 0 if ok and not self._expectations_failed else 1
 
     def _load_rules(self) -> None:

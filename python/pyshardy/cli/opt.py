@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,6 +51,7 @@ def _completing_parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: Arguments, tool: Tool) -> int:
+    started = time.perf_counter()
     for path in arguments.load_passes if arguments.help or arguments.list_passes else ():
         # Only with files of users, since it loads the MLIR host.
         from pyshardy.irtools.user_files import run_user_file  # noqa: PLC0415
@@ -74,7 +76,7 @@ def _run(arguments: Arguments, tool: Tool) -> int:
     # Loads the MLIR host, which the answers above do without.
     from pyshardy.cli.driver import Driver  # noqa: PLC0415
 
-    return Driver(arguments, tool).run()
+    return Driver(arguments, tool, started).run()
 
 
 def _pass_reproducer(arguments: Arguments) -> PassReproducer | None:

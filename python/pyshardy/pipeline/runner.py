@@ -190,8 +190,7 @@ def _run_and_verify(step: Step, module: ir.Module, verify_each: bool) -> int:
         else:
             num_targets = _run_python_pass(step, module)
             if verify_each:
-                with stage("verifying"):
-                    verify(module)
+                verify(module)
     except PipelineError:
         raise
     except SdyError as failure:
