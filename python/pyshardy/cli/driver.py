@@ -24,6 +24,7 @@ from mlir_sdy.diagnostics import (
     collect,
     emit,
     error,
+    note,
     redirect,
     remarks,
 )
@@ -33,12 +34,12 @@ from mlir_sdy.stages import listening, stage
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.traversal import operations_in
 from pyshardy.cli.mesh_flag import give_mesh, read_mesh
-from pyshardy.cli.opt_flags import FLAGS, Arguments
+from pyshardy.cli.opt_flags import FLAGS, Arguments, load_passes, reproducing_flags
 from pyshardy.cli.split_input import SEPARATOR, Chunk, near_misses, split_input
 from pyshardy.cli.tool import Tool, write_output
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
 from pyshardy.frontends.files import Kind, dump, load
-from pyshardy.irtools.user_files import run_user_file
+from pyshardy.irtools.user_files import RAISED_HERE
 from pyshardy.pipeline import PipelineError, parse_pipeline, passes, pipeline_of, pipelines
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.host_passes import knows
@@ -52,7 +53,7 @@ from pyshardy.pipeline.reproducer import (
     pipeline_of_steps,
     read_reproducer,
 )
-from pyshardy.pipeline.runner import run_pipeline
+from pyshardy.pipeline.runner import INTERNAL, run_pipeline
 from pyshardy.pipeline.syntax import SOURCE_NAME
 from pyshardy.pipeline.timing import Timing
 
@@ -106,8 +107,7 @@ class Driver:
     def _transform(self) -> int:
         """Read, transform and write the program; returns the exit status."""
         with self._timing.measure("Imports"):
-            for path in self._arguments.load_passes:
-                run_user_file(path, "passes")
+            load_passes(self._arguments)
             self._check_names()
             self._check_pipeline()
             self._load_rules()
@@ -128,8 +128,11 @@ class Driver:
         if self._arguments.load_rules:
             from pyshardy.rules import load_rules  # noqa: PLC0415 (passes load rules)
 
-            for path in self._arguments.load_rules:
-                load_rules(path)
+            loaded = set(map(Path.resolve, map(Path, self._arguments.load_passes)))
+            for path in map(Path, self._arguments.load_rules):
+                if path.resolve() not in loaded:
+                    loaded.add(path.resolve())
+                    load_rules(path)
 
     def _strict_rules(self) -> AbstractContextManager[None]:
         if not self._arguments.strict_rules:
@@ -241,13 +244,27 @@ class Driver:
             with self._timing.measure("Output"), stage("writing the program"):
                 return self._serialized(module)
         except SdyError as failure:
-            if isinstance(failure, PipelineError) and self._is_whole_pipeline:
-                self._advise(failure, source, context)
+            if isinstance(failure, PipelineError):
+                if self._is_whole_pipeline:
+                    self._advise(failure, source, context)
+                self._hint_at_traceback(failure)
             for diagnostic in failure.diagnostics:
                 emit(diagnostic)
             if self._arguments.mlir_print_stacktrace_on_diagnostic:
                 traceback.print_exception(failure)
             return None
+
+    def _hint_at_traceback(self, failure: PipelineError) -> None:
+        """Add a note on the flag for tracebacks to an error that is a bug of a pass or a rule."""
+        first, *others = failure.diagnostics
+        is_bug = first.message.startswith(INTERNAL) or any(
+            each.message == RAISED_HERE for each in first.notes
+        )
+        if not is_bug or self._arguments.mlir_print_stacktrace_on_diagnostic:
+            return
+        text = "use --mlir-print-stacktrace-on-diagnostic for a traceback"
+        hint = note(text, first.location)
+        failure.diagnostics = (replace(first, notes=(*first.notes, hint)), *others)
 
     @property
     def _is_whole_pipeline(self) -> bool:
@@ -301,12 +318,13 @@ class Driver:
             arguments.mlir_print_ir_after_change and not arguments.mlir_print_ir_after
         )
         observers: list[Instrumentation] = []
+        flags = reproducing_flags(arguments)
         if arguments.mlir_pass_pipeline_crash_reproducer:
             path = Path(arguments.mlir_pass_pipeline_crash_reproducer)
-            observers.append(CrashReproducer(path, self._verify_each))
+            observers.append(CrashReproducer(path, self._verify_each, flags))
         if arguments.mlir_generate_reproducer:
             path = Path(arguments.mlir_generate_reproducer)
-            observers.append(ReproducerWriter(path, self._verify_each))
+            observers.append(ReproducerWriter(path, self._verify_each, flags))
         observers.append(
             IRPrinting(
                 before=Everything()

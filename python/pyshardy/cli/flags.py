@@ -70,6 +70,12 @@ class Flag:
         """The short form, if the flag has any, and the long form."""
         return [*([f"-{self.short}"] if self.short else []), self.spelling]
 
+    def written(self, value: Any) -> str:
+        """Return the flag with a value, as on a command line."""
+        if self.type == "bool":
+            return self.spelling
+        return f"{self.spelling}={value if isinstance(value, str) else ','.join(value)}"
+
     def number(self, text: str) -> float:
         """Return the value of a number.
 

@@ -8,9 +8,11 @@ run in the order of their flags.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.flags import (
@@ -25,6 +27,7 @@ from pyshardy.cli.flags import (
     flag,
     flags_of,
 )
+from pyshardy.irtools.user_files import run_user_file
 
 _BOOLEANS = {"": True, "true": True, "1": True, "false": False, "0": False}
 
@@ -102,7 +105,9 @@ class Arguments:
         False, "recompute the analyses that a pass preserves, and fail if they differ"
     )
     load_passes: tuple[str, ...] = _run(
-        (), "load passes and pipelines from these Python files", "file,..."
+        (),
+        "load passes and pipelines from these Python files; rules in them count as well",
+        "file,...",
     )
     load_rules: tuple[str, ...] = _run((), LOAD_RULES, "file,...")
     strict_rules: bool = _run(False, STRICT_RULES)
@@ -159,6 +164,16 @@ class Arguments:
 
 
 FLAGS: dict[str, Flag] = {each.name: each for each in flags_of(Arguments)}
+_REPRODUCING = (
+    "load_passes",
+    "load_rules",
+    "strict_rules",
+    "allow_unregistered_dialect",
+    "verify_inside_pipelines",
+    "verify_analyses",
+)
+"""The fields of the flags that decide whether a pipeline fails."""
+
 _ALIASES = {"h": "help", "v": "verbose"}
 
 
@@ -191,6 +206,29 @@ def parse_arguments(arguments: Sequence[str]) -> Arguments:
             "'--run-reproducer' cannot be combined with passes: the input file contains them"
         )
     return result
+
+
+def load_passes(arguments: Arguments) -> None:
+    """Run the files of `--load-passes`, each once.
+
+    Raises:
+        UsageError: a file can't be read, or fails.
+    """
+    for path in {Path(each).resolve(): each for each in arguments.load_passes}.values():
+        run_user_file(path, "passes")
+
+
+def reproducing_flags(arguments: Arguments, *others: str) -> str:
+    """Return the flags without which a reproducer fails otherwise, each after a space.
+
+    Args:
+        arguments: the command line of the failure.
+        others: the names of further fields that count.
+    """
+    names = (*_REPRODUCING, *others)
+    given = {name: getattr(arguments, name) for name in names if getattr(arguments, name)}
+    flags = ((FLAGS[name.replace("_", "-")], value) for name, value in given.items())
+    return "".join(f" {shlex.quote(known.written(value))}" for known, value in flags)
 
 
 def _read_flag(argument: str, remaining: Iterator[str], result: Arguments) -> None:
