@@ -91,7 +91,7 @@ BUDGETS = {
     "lsp": 1_500,
     "partition": 16_400,
     "passes": 14_000,
-    "pipeline": 2_500,
+    "pipeline": 2_550,
     "pipelines": 800,
     "processes": 550,
     "propagation": 6_200,

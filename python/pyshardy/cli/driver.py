@@ -7,7 +7,6 @@ import pkgutil
 import re
 import sys
 import traceback
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from importlib import import_module
@@ -18,6 +17,7 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import (
     Diagnostic,
     SdyError,
+    Severity,
     SourceLocation,
     UsageError,
     VerificationError,
@@ -32,9 +32,9 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.stages import listening, stage
 from mlir_sdy.suggest import did_you_mean
-from mlir_sdy.traversal import operations_in
 from pyshardy.cli.mesh_flag import give_mesh, read_mesh
 from pyshardy.cli.opt_flags import FLAGS, Arguments, load_passes, reproducing_flags
+from pyshardy.cli.printing import with_unique_names, with_value_users
 from pyshardy.cli.split_input import SEPARATOR, Chunk, near_misses, split_input
 from pyshardy.cli.tool import Tool, write_output
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
@@ -43,7 +43,7 @@ from pyshardy.irtools.user_files import RAISED_HERE
 from pyshardy.pipeline import PipelineError, parse_pipeline, passes, pipeline_of, pipelines
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.host_passes import knows
-from pyshardy.pipeline.instrumentation import Instrumentation, Statistics
+from pyshardy.pipeline.instrumentation import ActionLog, Instrumentation, Statistics
 from pyshardy.pipeline.ir_printing import Everything, IRPrinting
 from pyshardy.pipeline.plan import PASSES as DEPRECATED_PASSES
 from pyshardy.pipeline.plan import plan_pipeline
@@ -80,6 +80,7 @@ class Driver:
         self._timing = Timing(started)
         self._timing.add_imports()
         self._statistics = Statistics()
+        self._log = ActionLog(arguments.log_actions_to) if arguments.log_actions_to else None
         split = arguments.split_input_file
         self._separator = SEPARATOR if split == "true" else split
         self._expectations_failed = False
@@ -99,7 +100,8 @@ class Driver:
             status = self._transform()
         if self._arguments.mlir_timing or self._arguments.mlir_timing_display:
             as_list = self._arguments.mlir_timing_display == "list"
-            sys.stderr.write(self._timing.report(as_list=as_list))
+            as_json = self._arguments.mlir_output_format == "json"
+            sys.stderr.write(self._timing.report(as_list=as_list, as_json=as_json))
         if self._arguments.mlir_pass_statistics:
             sys.stderr.write(self._statistics.report())
         return status
@@ -225,7 +227,7 @@ class Driver:
                 module = self._read(source, context)
             with (
                 self._strict_rules(),
-                remarks() if self._arguments.remarks else nullcontext(),
+                remarks() if self._wants_remarks else nullcontext(),
             ):
                 if self._arguments.schedule:
                     module = self._scheduled(module)
@@ -253,6 +255,10 @@ class Driver:
             if self._arguments.mlir_print_stacktrace_on_diagnostic:
                 traceback.print_exception(failure)
             return None
+
+    @property
+    def _wants_remarks(self) -> bool:
+        return self._arguments.remarks or bool(self._arguments.remarks_filter)
 
     def _hint_at_traceback(self, failure: PipelineError) -> None:
         """Add a note on the flag for tracebacks to an error that is a bug of a pass or a rule."""
@@ -283,6 +289,10 @@ class Driver:
     def _read(self, source: Chunk | bytes, context: Context) -> ir.Module:
         """Return the input, on the mesh of the flags."""
         module = self._parsed(source, context)
+        place = location_of(module.operation.location)
+        if self._arguments.no_implicit_module and place is not None and place.line == 0:
+            message = "the program has no 'module' around its operations"
+            raise UsageError(error(message, replace(place, line=1, column=1)))
         if self._arguments.mesh:
             give_mesh(module, *read_mesh(self._arguments.mesh))
         return module
@@ -300,17 +310,26 @@ class Driver:
     def _text(self, module: ir.Module | ir.OpView) -> str:
         """Return the text of an operation in the form of the flags."""
         arguments = self._arguments
-        text = asm(
+        text = (
+            with_unique_names(module, self._asm)
+            if arguments.mlir_print_unique_ssa_ids
+            else self._asm(module)
+        )
+        return with_value_users(text, module) if arguments.mlir_print_value_users else text
+
+    def _asm(self, module: ir.Module | ir.OpView | ir.Operation) -> str:
+        arguments = self._arguments
+        return asm(
             module,
             generic=arguments.mlir_print_op_generic,
             debug_info=arguments.mlir_print_debuginfo,
             large_elements_limit=arguments.mlir_elide_elementsattrs_if_larger,
             large_resource_limit=arguments.mlir_elide_resource_strings_if_larger,
             local_scope=arguments.mlir_print_local_scope,
-            names_of_locations=arguments.mlir_use_nameloc_as_prefix,
+            names_of_locations=arguments.mlir_use_nameloc_as_prefix
+            or arguments.mlir_print_unique_ssa_ids,
             skip_regions=arguments.mlir_print_skip_regions,
         )
-        return with_value_users(text, module) if arguments.mlir_print_value_users else text
 
     def _instrumentation(self) -> list[Instrumentation]:
         arguments = self._arguments
@@ -335,8 +354,13 @@ class Driver:
                 after_failure=arguments.mlir_print_ir_after_failure,
                 module_scope=arguments.mlir_print_ir_module_scope,
                 text_of=self._text,
+                directory=Path(arguments.mlir_print_ir_tree_dir)
+                if arguments.mlir_print_ir_tree_dir
+                else None,
             )
         )
+        if self._log is not None:
+            observers.append(self._log)
         if arguments.mlir_pass_statistics:
             observers.append(self._statistics)
         # Innermost, so that the time of the others isn't counted as the pass's time.
@@ -347,6 +371,11 @@ class Driver:
         write_output(self._arguments.output, separator.join(output or b"" for output in outputs))
 
     def _show(self, diagnostic: Diagnostic) -> None:
+        pattern = self._arguments.remarks_filter
+        if diagnostic.severity is Severity.REMARK and not re.search(pattern, diagnostic.message):
+            return
+        if self._arguments.mlir_disable_diagnostic_notes:
+            diagnostic = replace(diagnostic, notes=())
         if not self._arguments.mlir_print_op_on_diagnostic:
             kept = (each for each in diagnostic.notes if not each.message.startswith(_OPERATION))
             diagnostic = replace(diagnostic, notes=tuple(kept))
@@ -387,51 +416,3 @@ def _dialects() -> str:
     candidates |= {"builtin", "chlo", "sdy", "stablehlo", "vhlo"}
     known = sorted(name for name in candidates if context.is_dialect_loaded(name))
     return f"Available Dialects: {', '.join(known)}\n"
-
-
-# --- The users of values --------------------------------------------------------------------------
-
-
-_RESULTS = re.compile(r"^\s*(%[\w$.-]+)(?::\d+)?(?:, %[\w$.-]+(?::\d+)?)* = ", re.MULTILINE)
-
-
-def with_value_users(text: str, module: ir.Module | ir.OpView) -> str:
-    """Return the text of an operation with a comment on each line that defines values.
-
-        %0 = stablehlo.abs %arg0 : tensor<4xf32>  // users: %1, func.return
-
-    The text is returned as it is if it has another number of definitions than the operation, as
-    when regions are left out.
-
-    Args:
-        text: the text.
-        module: the operation.
-    """
-    makers = [each.operation for each in operations_in(module.operation) if each.operation.results]
-    lines = list(_RESULTS.finditer(text))
-    if len(lines) != len(makers):
-        return text
-    names = {maker: line[1] for maker, line in zip(makers, lines, strict=True)}
-    comments = {
-        text.count("\n", 0, line.start(1)): ", ".join(_users(maker, names)) or "unused"
-        for maker, line in zip(makers, lines, strict=True)
-    }
-    return "\n".join(
-        line if comments.get(number) is None else f"{line}  // {_phrase(comments[number])}"
-        for number, line in enumerate(text.split("\n"))
-    )
-
-
-def _phrase(users: str) -> str:
-    return users if users == "unused" else f"{'users' if ',' in users else 'user'}: {users}"
-
-
-def _users(maker: ir.Operation, names: dict[ir.Operation, str]) -> Iterator[str]:
-    """Yield each user once: the name of its first result, or its own if it has none."""
-    seen: set[ir.Operation] = set()
-    for result in maker.results:
-        for use in result.uses:
-            user = use.owner.operation
-            if user not in seen:
-                seen.add(user)
-                yield names.get(user, user.name)

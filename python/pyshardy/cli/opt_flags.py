@@ -8,6 +8,7 @@ run in the order of their flags.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from pyshardy.cli.flags import (
     flag,
     flags_of,
 )
+from pyshardy.cli.refused_flags import REFUSED
 from pyshardy.irtools.user_files import run_user_file
 
 _BOOLEANS = {"": True, "true": True, "1": True, "false": False, "0": False}
@@ -91,9 +93,15 @@ class Arguments:
         False, "check that the output is the same after printing and reading, as text and bytecode"
     )
     mesh: str = _text("", MESH, MESH_FORM)
-    schedule: str = _run("", "propagate by the tactics of this TOML file before the passes", "file")
     emit_bytecode: bool = _text(False, "write MLIR bytecode instead of text")
+    no_implicit_module: bool = _text(
+        False, "refuse a program without a 'module' around its operations"
+    )
+    mlir_print_unique_ssa_ids: bool = _text(
+        False, "number values so that no two of the program have the same number"
+    )
 
+    schedule: str = _run("", "propagate by the tactics of this TOML file before the passes", "file")
     pass_pipeline: str = _run(
         "", "run this textual pass pipeline instead of pass flags", "pipeline"
     )
@@ -128,7 +136,18 @@ class Arguments:
     mlir_print_ir_module_scope: bool = _watch(
         False, "print the entire module, also for passes on functions"
     )
+    mlir_print_ir_tree_dir: str = _watch(
+        "",
+        "print the IR into files of this directory: a folder for each operation, in which the "
+        "files are numbered in the order of the passes",
+        "dir",
+    )
     remarks: bool = _watch(False, REMARKS)
+    remarks_filter: str = _watch("", "report remarks that match this regular expression", "regex")
+    mlir_disable_diagnostic_notes: bool = _watch(False, "print diagnostics without notes")
+    log_actions_to: str = _watch(
+        "", "log the beginning and the end of each pass to this file; - for standard error", "file"
+    )
     dump_pass_pipeline: bool = _watch(
         False, "print the passes that run; named pipelines are expanded"
     )
@@ -139,6 +158,7 @@ class Arguments:
         choices=("tree", "list"),
         alone="tree",
     )
+    mlir_output_format: str = _watch("text", "form of the times", choices=("text", "json"))
     mlir_pass_statistics: bool = _watch(
         False, "print the number of operations that each pass adds and removes"
     )
@@ -174,7 +194,14 @@ _REPRODUCING = (
 )
 """The fields of the flags that decide whether a pipeline fails."""
 
-_ALIASES = {"h": "help", "v": "verbose"}
+_ALIASES = {
+    "h": "help",
+    "help-hidden": "help-all",
+    "help-list": "help",
+    "help-list-hidden": "help-all",
+    "p": "pass-pipeline",
+    "v": "verbose",
+}
 
 
 def parse_arguments(arguments: Sequence[str]) -> Arguments:
@@ -205,7 +232,33 @@ def parse_arguments(arguments: Sequence[str]) -> Arguments:
         raise _error(
             "'--run-reproducer' cannot be combined with passes: the input file contains them"
         )
+    _check(result)
     return result
+
+
+def _check(result: Arguments) -> None:
+    """Raise an error for flags that cannot be combined, or need others."""
+    for field_name in ("mlir_print_debuginfo", "mlir_use_nameloc_as_prefix"):
+        if result.mlir_print_unique_ssa_ids and getattr(result, field_name):
+            other = FLAGS[field_name.replace("_", "-")].spelling
+            raise _error(f"'--mlir-print-unique-ssa-ids' cannot be combined with '{other}'")
+    if result.mlir_print_ir_tree_dir and not (
+        result.mlir_print_ir_before
+        or result.mlir_print_ir_after
+        or result.mlir_print_ir_before_all
+        or result.mlir_print_ir_after_all
+        or result.mlir_print_ir_after_change
+        or result.mlir_print_ir_after_failure
+    ):
+        raise _error(
+            "'--mlir-print-ir-tree-dir' needs a flag that says what to print, such as "
+            "'--mlir-print-ir-after-change'"
+        )
+    try:
+        re.compile(result.remarks_filter)
+    except re.error as reason:
+        message = f"'--remarks-filter' is no regular expression: {reason}"
+        raise _error(message) from None
 
 
 def load_passes(arguments: Arguments) -> None:
@@ -235,6 +288,8 @@ def _read_flag(argument: str, remaining: Iterator[str], result: Arguments) -> No
     written, equals, value = argument.partition("=")
     name = written.removeprefix("-").removeprefix("-")
     known = FLAGS.get(_ALIASES.get(name, name))
+    if name in REFUSED:
+        raise _error(f"the flag '--{name}' of mlir-opt isn't supported: {REFUSED[name]}")
     if known is None:
         result.passes.append(PassFlag(name, value))
         return

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.stages import VERIFYING
 from pyshardy.pipeline.instrumentation import Instrumentation
@@ -144,17 +145,20 @@ class Timing(Instrumentation):
         """Stop the clock."""
         self.after_pass(step, module)
 
-    def report(self, *, as_list: bool = False) -> str:
+    def report(self, *, as_list: bool = False, as_json: bool = False) -> str:
         """Return the table, ending in a line break.
 
         Args:
             as_list: sort the rows by their time, and add those of equal names.
+            as_json: write a list of JSON, in which rows hold the rows that are indented below them.
         """
         total = time.perf_counter() - self.started
         rows = [*self._before.values(), *self._nested_steps(), *self._after.values()]
         measured = sum(row.seconds for row in rows if not row.name.startswith("  "))
         rows = _as_list(rows) if as_list else _with_analyses(rows)
         rows += [_Row("Rest", seconds=total - measured), _Row("Total", seconds=total)]
+        if as_json:
+            return json.dumps(_nested(rows, total), indent=1) + "\n"
         lines = [
             _RULE,
             _TITLE.center(len(_RULE)).rstrip(),
@@ -190,6 +194,23 @@ def _with_analyses(rows: Iterable[_Row]) -> list[_Row]:
         found += [
             _Row(f"{indentation}(A) {name}", seconds=own) for name, own in row.analyses.items()
         ]
+    return found
+
+
+def _nested(rows: Iterable[_Row], total: float) -> list[dict[str, Any]]:
+    """Return the rows as values of JSON, as MLIR writes them."""
+    found: list[dict[str, Any]] = []
+    levels = [found]
+    for row in rows:
+        name = row.name.lstrip()
+        level = (len(row.name) - len(name)) // 2
+        wall = {
+            "duration": round(row.seconds, 4),
+            "percentage": round(100 * row.seconds / total, 1),
+        }
+        entry: dict[str, Any] = {"wall": wall, "name": name, "passes": []}
+        levels[level].append(entry)
+        levels[level + 1 :] = [entry["passes"]]
     return found
 
 
