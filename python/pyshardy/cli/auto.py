@@ -20,7 +20,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, argument, flag
-from pyshardy.cli.tool import Parser, Tool, entry_point, write_report
+from pyshardy.cli.output import write_report
+from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
     from pyshardy.auto.plans.pareto import Pareto

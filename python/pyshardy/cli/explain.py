@@ -29,8 +29,9 @@ from typing import TYPE_CHECKING, cast
 
 from mlir_sdy.diagnostics import UsageError, emit, error
 from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, ScheduleFlag, argument, flag
+from pyshardy.cli.output import write_report
 from pyshardy.cli.progress import activity
-from pyshardy.cli.tool import Parser, Tool, entry_point, write_report
+from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
     from mlir_sdy.diagnostics import Diagnostic

@@ -23,8 +23,9 @@ from mlir_sdy.diagnostics import UsageError, emit, error, warning
 from pyshardy.backends import CompileOptions, backend_names
 from pyshardy.backends.registry import registered
 from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, ScheduleFlag, argument, flag
+from pyshardy.cli.output import refuse_binary_on_terminal
 from pyshardy.cli.progress import activity, is_later_rank
-from pyshardy.cli.tool import Parser, Tool, entry_point, refuse_binary_on_terminal
+from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
