@@ -80,7 +80,7 @@ Layers in one pair of brackets are siblings, which do not import each other.
 BUDGETS = {
     "auto": 11_050,
     "backends": 7_950,
-    "cli": 4_650,
+    "cli": 4_800,
     "contracts": 700,
     "cost": 700,
     "drawing": 1_000,

@@ -142,11 +142,18 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
     tool.start(arguments, arguments.file)
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.auto.entry import auto_shard  # noqa: PLC0415
-    from pyshardy.cli.reading import read_program, rule_flags_applied, shown_name  # noqa: PLC0415
+    from pyshardy.cli.reading import (  # noqa: PLC0415
+        check_axes,
+        read_program,
+        rule_flags_applied,
+        shown_name,
+    )
     from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
 
     hardware = load_hardware(arguments.hardware)
     module = read_program(arguments.file, tool, arguments.mesh)
+    check_axes("--fix", arguments.fix, module, tool)
+    check_axes("--forbid", arguments.forbid, module, tool)
     with rule_flags_applied(arguments):
         plan = auto_shard(
             module,

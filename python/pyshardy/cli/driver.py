@@ -32,7 +32,7 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.stages import listening, stage
 from mlir_sdy.suggest import did_you_mean
-from pyshardy.cli.mesh_flag import give_mesh, read_mesh
+from pyshardy.cli.mesh_flag import give_mesh
 from pyshardy.cli.opt_flags import FLAGS, Arguments, load_passes, reproducing_flags
 from pyshardy.cli.output import write_output
 from pyshardy.cli.printing import with_unique_names, with_value_users
@@ -295,7 +295,7 @@ class Driver:
             message = "the program has no 'module' around its operations"
             raise UsageError(error(message, replace(place, line=1, column=1)))
         if self._arguments.mesh:
-            give_mesh(module, *read_mesh(self._arguments.mesh))
+            give_mesh(module, self._arguments.mesh, self._sources)
         return module
 
     def _parsed(self, source: Chunk | bytes, context: Context) -> ir.Module:

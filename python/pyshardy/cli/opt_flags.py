@@ -130,7 +130,7 @@ class Arguments:
     )
     mlir_print_ir_after: tuple[str, ...] = _watch((), "print the IR after these passes", "pass,...")
     mlir_print_ir_before_all: bool = _watch(False, "print the IR before each pass")
-    mlir_print_ir_after_all: bool = _watch(False, "print the IR after each pass")
+    mlir_print_ir_after_all: bool = _watch(False, "print the IR after each pass, changed or not")
     mlir_print_ir_after_change: bool = _watch(False, "print the IR after each pass that changes it")
     mlir_print_ir_after_failure: bool = _watch(False, "print the IR after a pass that fails")
     mlir_print_ir_module_scope: bool = _watch(
