@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, argument, flag
+from pyshardy.cli.flags import HARDWARE_FORM, GuardFlags, MeshFlag, RuleFlags, argument, flag
 from pyshardy.cli.output import write_report
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
@@ -39,7 +39,7 @@ class AutoFlags(MeshFlag, RuleFlags, GuardFlags):
     hardware: str = flag(
         "h100",
         "hardware whose cost counts: a preset or a TOML file (default: %(default)s)",
-        "NAME|FILE.toml",
+        HARDWARE_FORM,
     )
     memory: str | None = flag(
         None, "memory of a device, such as 40GB (default: any amount)", "SIZE"

@@ -28,7 +28,15 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from mlir_sdy.diagnostics import UsageError, emit, error
-from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, ScheduleFlag, argument, flag
+from pyshardy.cli.flags import (
+    HARDWARE_FORM,
+    GuardFlags,
+    MeshFlag,
+    RuleFlags,
+    ScheduleFlag,
+    argument,
+    flag,
+)
 from pyshardy.cli.output import write_report
 from pyshardy.cli.progress import activity
 from pyshardy.cli.tool import Parser, Tool, entry_point
@@ -79,12 +87,12 @@ class ExplainFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
         "default",
         "hardware that the program is partitioned for: a preset or a TOML file "
         "(default: %(default)s)",
-        "NAME|FILE.toml",
+        HARDWARE_FORM,
     )
     report_hardware: str | None = flag(
         None,
         "hardware for cost estimates (default: that of --hardware, or h100 without it)",
-        "NAME|FILE.toml",
+        HARDWARE_FORM,
     )
     diff: str = flag("", "compare costs and shardings with those of another plan", "FILE")
     html: str | None = flag(

@@ -25,6 +25,7 @@ NO_GUARD = "run in a single process, without recovery from crashes of the MLIR h
 VERBOSE = "log files, passes with their times and numbers of operations, and programs"
 MESH = "mesh to use instead of the program's: data:4,model:2"
 MESH_FORM = "[NAME=]AXIS:SIZE,..."
+HARDWARE_FORM = "NAME|FILE.toml"
 LOAD_RULES = "load sharding rules from this Python file"
 STRICT_RULES = "report operations without a sharding rule as errors"
 REMARKS = "report operations that cannot be computed on shards, and their cost"

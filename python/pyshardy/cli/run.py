@@ -22,7 +22,15 @@ from typing import TYPE_CHECKING
 from mlir_sdy.diagnostics import UsageError, emit, error, warning
 from pyshardy.backends import CompileOptions, backend_names
 from pyshardy.backends.registry import registered
-from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, ScheduleFlag, argument, flag
+from pyshardy.cli.flags import (
+    HARDWARE_FORM,
+    GuardFlags,
+    MeshFlag,
+    RuleFlags,
+    ScheduleFlag,
+    argument,
+    flag,
+)
 from pyshardy.cli.output import refuse_binary_on_terminal
 from pyshardy.cli.progress import activity, is_later_rank
 from pyshardy.cli.tool import Parser, Tool, entry_point
@@ -63,7 +71,7 @@ class RunFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
         "default",
         "hardware that the program is partitioned for: a preset or a TOML file "
         "(default: %(default)s)",
-        "NAME|FILE.toml",
+        HARDWARE_FORM,
     )
     inputs: str | None = flag(
         None,

@@ -23,8 +23,8 @@ from mlir_sdy.diagnostics import (
     redirect,
 )
 from mlir_sdy.suggest import did_you_mean
-from pyshardy.cli.completion import complete_if_asked
-from pyshardy.cli.flags import Flag, GuardFlags, flags_of
+from pyshardy.cli.completion import complete_if_asked, hardware_completions
+from pyshardy.cli.flags import HARDWARE_FORM, Flag, GuardFlags, flags_of
 from pyshardy.cli.output import guard_standard_streams
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.pipeline.errors import describe
@@ -242,7 +242,9 @@ class Parser(argparse.ArgumentParser, Generic[Flags]):
             about["dest"] = flag.field
         elif flag.default is not MISSING:
             about["nargs"] = "?"
-        self.add_argument(*(flag.spellings if flag.name else [flag.field]), **about)
+        action = self.add_argument(*(flag.spellings if flag.name else [flag.field]), **about)
+        if flag.metavar == HARDWARE_FORM:
+            setattr(action, "completer", hardware_completions)  # noqa: B010 (for argcomplete)
 
     def described(self) -> Iterator[tuple[str, str]]:
         """Yield the spelling and the description of each argument and flag."""
