@@ -13,12 +13,11 @@ from importlib import import_module
 from pathlib import Path
 
 from mlir_sdy import host
-from mlir_sdy.assembly import asm, parse
+from mlir_sdy.assembly import asm, decoded, parse
 from mlir_sdy.diagnostics import (
     Diagnostic,
     SdyError,
     Severity,
-    SourceLocation,
     UsageError,
     VerificationError,
     collect,
@@ -173,14 +172,8 @@ class Driver:
             sys.stderr.write(f"Pass Manager with {len(steps)} passes:\n{pipeline}\n\n")
 
     def _chunks(self, data: bytes) -> list[Chunk]:
-        try:
-            text = data.decode()
-        except UnicodeDecodeError as broken:
-            line = data.count(b"\n", 0, broken.start) + 1
-            message = f"the input is not UTF-8 text: {broken.reason}"
-            place = SourceLocation(self._filename, line, 0)
-            raise UsageError(error(message, place)) from None
-        self._sources.add(self._filename, text)
+        self._sources.add(self._filename, data.decode("utf-8-sig", errors="replace"))
+        text = decoded(data, self._filename)
         if self._arguments.run_reproducer:
             reproducer = read_reproducer(text)
             if reproducer is None:

@@ -47,7 +47,7 @@ def read_program(file: str, tool: Tool, mesh: str | None = None) -> ir.Module:
     data = tool.read_input(file)
     kind = Kind.of(data)
     if kind is Kind.TEXT:
-        tool.sources.add(shown_name(file), data.decode(errors="replace"))
+        tool.sources.add(shown_name(file), data.decode("utf-8-sig", errors="replace"))
     module = load(data, Context(), shown_name(file))
     _LOG.info("read %s: %s, %s bytes", shown_name(file), kind.value, f"{len(data):,}")
     if mesh:
