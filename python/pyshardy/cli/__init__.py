@@ -16,5 +16,10 @@ _IS_TOOL = (
     or _PROGRAM.endswith(os.path.join("pyshardy", "__main__.py"))
 )
 
+
+def _end(_number: int, _frame: object) -> None:
+    os._exit(130)
+
+
 if _IS_TOOL and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    signal.signal(signal.SIGINT, _end)

@@ -24,9 +24,9 @@ def complete_if_asked(parser: Callable[[], argparse.ArgumentParser]) -> None:
     """
     if _REQUEST not in os.environ:
         return
-    import argcomplete  # noqa: PLC0415 (an optional package)
+    from argcomplete.finders import CompletionFinder  # noqa: PLC0415 (an optional package)
 
-    class Finder(argcomplete.CompletionFinder):
+    class Finder(CompletionFinder):
         """Completes `--flag='value` from the quote on, as bash replaces it."""
 
         def quote_completions(

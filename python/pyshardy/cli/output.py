@@ -57,9 +57,12 @@ def guard_standard_streams() -> None:
 
 
 def _guarded(stream: TextIO | None) -> TextIO | None:
+    if stream is None:
+        return None
+    original: TextIO = stream
     if not isinstance(stream, io.TextIOWrapper) or isinstance(stream, _Guarded):
         return stream
-    raw = _Stream(stream)
+    raw = _Stream(original)
     return _Guarded(
         raw if stream.write_through else io.BufferedWriter(raw),  # as Python's option -u
         stream.encoding,
