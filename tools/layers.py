@@ -86,7 +86,7 @@ BUDGETS = {
     "drawing": 1_000,
     "explain": 6_950,
     "frontends": 15_400,
-    "irtools": 4_560,
+    "irtools": 4_600,
     "local_program": 1_350,
     "lsp": 1_500,
     "partition": 16_400,
