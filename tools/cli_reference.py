@@ -48,6 +48,9 @@ Programs are text, MLIR bytecode, portable artifacts of StableHLO, or what `jax.
 | 130 | interrupted from the keyboard |
 | 128 + N | ended by signal N |
 
+If the reader of a pipe goes early, as in `sdy-run program.mlir | head`, the tool ends its work, and
+the exit status is that of the work.
+
 | environment variable | effect |
 |---|---|
 | `NO_COLOR` | no color, whatever its value |

@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterator
 
 from mlir_sdy.ambient import Ambient
 
+VERIFYING = "verifying"
+"""The stage of the verification of a module."""
+
 Listener = Callable[[tuple[str, ...]], None]
 
 _listeners: list[Listener] = []

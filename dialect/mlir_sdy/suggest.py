@@ -13,11 +13,19 @@ _SIMILARITY = 0.72
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is most similar to an unknown one, or None.
 
-    A known name that begins with the unknown one is similar, whatever its length.
+    Two exchanged letters are the smallest mistake. A known name that begins with the unknown one is
+    similar, whatever its length.
+
+    Examples: of "tan" and "tanh", the nearest to "tahn" is "tanh".
     """
     import difflib  # noqa: PLC0415 (for errors only)
 
     candidates = list(known)
+    exchanged = {
+        f"{name[:at]}{name[at + 1]}{name[at]}{name[at + 2 :]}" for at in range(len(name) - 1)
+    }
+    if found := exchanged.intersection(candidates) - {name}:
+        return min(found)
     near = difflib.get_close_matches(name, candidates, n=1, cutoff=_SIMILARITY)
     if near or len(name) < 3:
         return near[0] if near else None

@@ -7,7 +7,9 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.suggest import did_you_mean
+from pyshardy.cli.tool import Tool
 from pyshardy.cli.version import version_text
 
 TOOLS = {
@@ -48,23 +50,27 @@ def main(argv: Sequence[str] | None = None) -> int:
             guarded against crashes.
     """
     words = sys.argv[1:] if argv is None else list(argv)
-    if not words or words[0] in ("-h", "--help"):
-        sys.stdout.write(help_text())
-        return 0
-    if words[0] == "--version":
-        sys.stdout.write(version_text("python -m pyshardy"))
-        return 0
-    name = words[0].removeprefix("sdy-")
+    name = words[0].removeprefix("sdy-") if words else "--help"
     if name not in TOOLS:
-        advice = did_you_mean(name, TOOLS) or f"; the tools are {', '.join(TOOLS)}"
-        sys.stderr.write(f"python -m pyshardy: error: no tool '{words[0]}'{advice}\n")
-        return 1
+        return Tool("python -m pyshardy", argv).run(lambda: _answer(name))
     module = f"{name}.main" if name in ("lsp", "mcp") else f"cli.{name}"
     tool = importlib.import_module(f"pyshardy.{module}")
     if argv is not None:
         return tool.main(words[1:])
     sys.argv = [f"sdy-{name}", *words[1:]]
     return tool.main()
+
+
+def _answer(word: str) -> int:
+    """Print what is asked for instead of a tool."""
+    if word in ("-h", "--help"):
+        sys.stdout.write(help_text())
+    elif word == "--version":
+        sys.stdout.write(version_text("python -m pyshardy"))
+    else:
+        advice = did_you_mean(word, TOOLS) or f"; the tools are {', '.join(TOOLS)}"
+        raise UsageError(error(f"no tool '{word}'{advice}"))
+    return 0
 
 
 if __name__ == "__main__":

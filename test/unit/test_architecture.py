@@ -20,6 +20,7 @@ LATE_IMPORTS = {
     "pyshardy.api": "reading files, guarded parsing and records of propagation",
     "pyshardy.backends.registry": "the lockstep backend, which loads the host",
     "pyshardy.cli.auto": "the search, after --help and bad usage",
+    "pyshardy.cli.completion": "hardware, for the names of presets",
     "pyshardy.cli.crash_report": "the reproducer of pipelines",
     "pyshardy.cli.driver": "schedules, for one flag, and advice on contracts",
     "pyshardy.cli.explain": "reports, each for one option",

@@ -70,7 +70,8 @@ def program(module):
         (lambda _: load(b" \n", _.context, "f"), "f: error: the file is empty"),
         (
             lambda _: load(b"\x1b[2J\xff", _.context, "f"),
-            "f:1: error: the input is neither bytecode nor UTF-8 text: invalid start byte",
+            "f:1:5: error: the file is neither bytecode nor UTF-8 text: byte 0xff is not valid "
+            "here (invalid start byte); save it as UTF-8",
         ),
     ],
 )

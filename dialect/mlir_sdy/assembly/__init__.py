@@ -15,7 +15,7 @@ from mlir_sdy.assembly.host_messages import with_suggestion
 from mlir_sdy.assembly.host_text import HostText
 from mlir_sdy.assembly.places import pointed_at
 from mlir_sdy.assembly.reader import Reader
-from mlir_sdy.assembly.source import BLANK, STRING, SourceText
+from mlir_sdy.assembly.source import BLANK, STRING, SourceText, decoded
 from mlir_sdy.assembly.unverified import WITNESS
 from mlir_sdy.assembly.writer import Writer
 from mlir_sdy.attributes import AttributeCache
@@ -32,7 +32,7 @@ from mlir_sdy.shard.spellings import in_current_spelling
 from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify_shard, verify_shardings, violation_before_host
 
-__all__ = ["asm", "parse"]
+__all__ = ["asm", "decoded", "parse"]
 
 _MODULE_FIRST = re.compile(
     rf"(?:{BLANK}[#!][A-Za-z_][\w$.-]*\s*=[^\n]*\n)*{BLANK}\"?(?:builtin\.)?module\b"
@@ -91,10 +91,9 @@ def _suggesting(diagnostic: Diagnostic, source: SourceText, context: ir.Context)
     place = diagnostic.location
     if place is None or place.filename != source.filename:
         return diagnostic
-    start = source.offset(place.line, 1)  # the name is before the place of some errors
-    end = source.offset(place.line, sys.maxsize)
-    line = source.text[start:end]
-    return with_suggestion(diagnostic, line, context)
+    at, end = (source.offset(place.line, column) for column in (place.column, sys.maxsize))
+    start = max(source.text.rfind("func.func", 0, at), 0)
+    return with_suggestion(diagnostic, source.text[start:end], at - start, context)
 
 
 def _read(source: SourceText, context: ir.Context) -> ir.Module:

@@ -21,6 +21,7 @@ _UNKNOWN_OPERATION = re.compile(
 )
 _UNKNOWN_DIALECT = re.compile(r"Dialect `(?P<dialect>[\w$]+)' not found for custom op '.*'")
 _UNREGISTERED = "operation being parsed with an unregistered dialect"
+_UNKNOWN_VALUE, _VALUE = "use of undeclared SSA value name", re.compile(r"%[\w$.-]+")
 _QUOTED_NAME = re.compile(r'"(?P<dialect>[A-Za-z_][\w$]*)\.[\w$.]+"')
 _ADVICE = (
     "; 'sdy-opt --show-dialects' lists the dialects; 'sdy-opt --allow-unregistered-dialect' reads "
@@ -37,15 +38,21 @@ _CONVERSIONS = {
 """Advice for programs in dialects that are close to those of this project."""
 
 
-def with_suggestion(diagnostic: Diagnostic, line: str, context: ir.Context) -> Diagnostic:
+def with_suggestion(diagnostic: Diagnostic, text: str, at: int, context: ir.Context) -> Diagnostic:
     """Return a diagnostic of the host's parser with a suggestion, if it is on an unknown name.
 
     Args:
         diagnostic: the diagnostic.
-        line: the line of the source.
+        text: the source, from the beginning of the function to the end of the line.
+        at: the place of the diagnostic in the text.
         context: the context of the parser.
     """
     message = diagnostic.message
+    if message == _UNKNOWN_VALUE and (match := _VALUE.match(text, at)):
+        known = {name[0] for name in _VALUE.finditer(text, 0, at)}
+        advice = did_you_mean(match[0], sorted(known))
+        return replace(diagnostic, message=f"{message} '{match[0]}'{advice}")
+    line = text[text.rfind("\n", 0, at) + 1 :]
     if match := _UNKNOWN_OPERATION.search(message):
         name: str = match["custom"] or match["generic"]
         return replace(diagnostic, message=f"{message}{_near(name, context)}")

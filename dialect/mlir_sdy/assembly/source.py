@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import bisect
+import codecs
 import re
 import sys
 from collections.abc import Sequence
 from functools import cached_property
 
-from mlir_sdy.diagnostics import ParseError, SourceLocation, error
+from mlir_sdy.diagnostics import ParseError, SourceLocation, UsageError, error
 
 BLANK = r"(?:\s|//[^\n]*)*"
 """White space and comments between two tokens."""
@@ -19,6 +20,9 @@ STRING = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
 
 BRACKET = re.compile(rf"{STRING}|//[^\n]*|->|[<>]=|[(\[{{<>}}\])]")
 """A bracket, or text in which characters are no brackets."""
+
+_NUM_PROBED = 64
+"""The number of bytes by which UTF-16 is recognized: every other one is zero."""
 
 _BLANK = re.compile(BLANK)
 _STRING = re.compile(STRING)
@@ -66,6 +70,31 @@ def unescape(literal: str) -> str:
 def on_one_line(text: str) -> str:
     """Return the text without line breaks and comments."""
     return _LINE_END.sub(lambda match: match[1] or " ", text).strip()
+
+
+def decoded(data: bytes, filename: str) -> str:
+    """Return the text of a file in UTF-8, without a byte order mark.
+
+    Raises:
+        UsageError: it is in another encoding, such as UTF-16; at the first wrong byte.
+    """
+    beginning = data[:_NUM_PROBED]
+    zeros = [beginning[first::2].count(0) * 4 > len(beginning) for first in (0, 1)]
+    if zeros[0] != zeros[1]:
+        message = "the file looks like UTF-16; save it as UTF-8"
+        raise UsageError(error(message, SourceLocation(filename, 1, 1)))
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as wrong:
+        # The mark isn't counted in the place of the error.
+        data = data.removeprefix(codecs.BOM_UTF8)
+        line = data.count(b"\n", 0, wrong.start) + 1
+        column = wrong.start - data.rfind(b"\n", 0, wrong.start)
+        message = (
+            f"the file is neither bytecode nor UTF-8 text: byte 0x{data[wrong.start]:02x} is not "
+            f"valid here ({wrong.reason}); save it as UTF-8"
+        )
+        raise UsageError(error(message, SourceLocation(filename, line, column))) from None
 
 
 class SourceText:

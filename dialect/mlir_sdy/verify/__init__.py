@@ -18,6 +18,7 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import VerificationError
 from mlir_sdy.host import diagnostics_of, ir
 from mlir_sdy.shard.verify import verify_shard
+from mlir_sdy.stages import VERIFYING, stage
 from mlir_sdy.verify.checks import ModuleChecks
 from mlir_sdy.verify.precedence import violation_before_host, violation_first
 from mlir_sdy.verify.violation import ConstraintViolation
@@ -31,14 +32,15 @@ def verify(module: ir.Module | ir.Operation | ir.OpView) -> None:
     Raises:
         VerificationError: the first rule that is broken, with its place.
     """
-    verify_shard(module)
-    try:
-        module.operation.verify()
-    except ir.MLIRError as failure:
-        diagnostics = diagnostics_of(failure)
-        earlier = violation_before_host(module.operation)
-        raise VerificationError(*([earlier] if earlier else diagnostics)) from None
-    verify_shardings(module)
+    with stage(VERIFYING):
+        verify_shard(module)
+        try:
+            module.operation.verify()
+        except ir.MLIRError as failure:
+            diagnostics = diagnostics_of(failure)
+            earlier = violation_before_host(module.operation)
+            raise VerificationError(*([earlier] if earlier else diagnostics)) from None
+        verify_shardings(module)
 
 
 def verify_shardings(module: ir.Module | ir.Operation | ir.OpView) -> None:
@@ -48,8 +50,9 @@ def verify_shardings(module: ir.Module | ir.Operation | ir.OpView) -> None:
         VerificationError: the first rule that is broken, with its place.
     """
     root = module.operation
-    if not _is_fine(root):
-        raise VerificationError(violation_first(root))
+    with stage(VERIFYING):
+        if not _is_fine(root):
+            raise VerificationError(violation_first(root))
 
 
 def _is_fine(root: ir.Operation) -> bool:

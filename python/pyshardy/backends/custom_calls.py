@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import inspect
-import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
-from mlir_sdy.diagnostics import Diagnostic, SdyError, SourceLocation, error, note
+from mlir_sdy.diagnostics import SdyError, error, note
+from pyshardy.irtools.user_files import raised_at
 from pyshardy.local_program.custom_calls import CustomCall
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.tensor_spec import Array
@@ -44,7 +44,7 @@ def results_of(function: Function, call: CustomCall, arrays: Sequence[Array]) ->
     except Exception as failure:
         what = f"{type(failure).__name__}: {failure}".rstrip(": ")
         message = f"the function for the custom call '@{call.target}' failed: {what}"
-        raise ExecutionError(error(message, call.place, _raised_at(failure))) from failure
+        raise ExecutionError(error(message, call.place, raised_at(failure))) from failure
     _check(results, call)
     return results
 
@@ -90,12 +90,3 @@ def _check(results: Sequence[Array], call: CustomCall) -> None:
             else f"convert it by: .astype(numpy.{spec.dtype})"
         )
         raise ExecutionError(error(message, call.place, [note(hint, call.place)]))
-
-
-def _raised_at(failure: BaseException) -> list[Diagnostic]:
-    """Return the location at which a function raised an exception, empty if it was not entered."""
-    frames = traceback.extract_tb(failure.__traceback__)
-    if frames[-1].filename == __file__:
-        return []
-    place = SourceLocation(frames[-1].filename, frames[-1].lineno or 0, 0)
-    return [note("it was raised here", place)]

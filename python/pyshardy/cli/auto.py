@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, argument, flag
-from pyshardy.cli.tool import Parser, Tool, entry_point, write_report
+from pyshardy.cli.flags import HARDWARE_FORM, GuardFlags, MeshFlag, RuleFlags, argument, flag
+from pyshardy.cli.output import write_report
+from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
     from pyshardy.auto.plans.pareto import Pareto
@@ -39,7 +39,7 @@ class AutoFlags(MeshFlag, RuleFlags, GuardFlags):
     hardware: str = flag(
         "h100",
         "hardware whose cost counts: a preset or a TOML file (default: %(default)s)",
-        "NAME|FILE.toml",
+        HARDWARE_FORM,
     )
     memory: str | None = flag(
         None, "memory of a device, such as 40GB (default: any amount)", "SIZE"
@@ -132,9 +132,6 @@ def _costs(arguments: AutoFlags, hardware: Hardware) -> CostModel | None:
     from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes  # noqa: PLC0415
     from pyshardy.auto.strategies.measured import read_measured  # noqa: PLC0415
 
-    if arguments.byte_price < 0:
-        message = f"the price of a byte must be at least 0, got: {arguments.byte_price:g}"
-        raise UsageError(error(message))
     costs = read_measured(arguments.measured, hardware) if arguments.measured else None
     if arguments.byte_price:
         return PricedBytes(costs or HardwareCosts(hardware), arguments.byte_price)
@@ -145,11 +142,18 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
     tool.start(arguments, arguments.file)
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.auto.entry import auto_shard  # noqa: PLC0415
-    from pyshardy.cli.reading import read_program, rule_flags_applied, shown_name  # noqa: PLC0415
+    from pyshardy.cli.reading import (  # noqa: PLC0415
+        check_axes,
+        read_program,
+        rule_flags_applied,
+        shown_name,
+    )
     from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
 
     hardware = load_hardware(arguments.hardware)
     module = read_program(arguments.file, tool, arguments.mesh)
+    check_axes("--fix", arguments.fix, module, tool)
+    check_axes("--forbid", arguments.forbid, module, tool)
     with rule_flags_applied(arguments):
         plan = auto_shard(
             module,

@@ -26,11 +26,13 @@ class PassReproducer:
         path: the file to write.
         pipeline: the textual pipeline of the run.
         verify_each: whether the run verifies after each pass.
+        flags: the flags that the reproducer needs, each after a space.
     """
 
     path: Path
     pipeline: str
     verify_each: bool
+    flags: str = ""
 
 
 class CrashReport:
@@ -83,14 +85,14 @@ class CrashReport:
         wanted = self._pass_reproducer
         if wanted is None or not any(stage.startswith("running pass") for stage in crash.stages):
             return []
-        from pyshardy.pipeline.reproducer import Reproducer  # noqa: PLC0415
+        from pyshardy.pipeline.reproducer import Reproducer, command_of  # noqa: PLC0415
 
         text = self._content(self._inputs[0]).decode(errors="surrogateescape")
-        reproducer = str(Reproducer(text, wanted.pipeline, wanted.verify_each))
+        reproducer = str(Reproducer(text, wanted.pipeline, wanted.verify_each, wanted.flags))
         wanted.path.write_bytes(reproducer.encode(errors="surrogateescape"))
         return [
             note(f"reproducer generated at '{wanted.path}'"),
-            note(f"to reproduce: sdy-opt --run-reproducer '{wanted.path}'"),
+            note(command_of(wanted.path, wanted.flags)),
         ]
 
     def _content(self, file: str) -> bytes:

@@ -7,42 +7,43 @@ import pkgutil
 import re
 import sys
 import traceback
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 from mlir_sdy import host
-from mlir_sdy.assembly import asm, parse
+from mlir_sdy.assembly import asm, decoded, parse
 from mlir_sdy.diagnostics import (
     Diagnostic,
     SdyError,
-    SourceLocation,
+    Severity,
     UsageError,
     VerificationError,
     collect,
     emit,
     error,
+    note,
     redirect,
     remarks,
 )
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.stages import stage
+from mlir_sdy.stages import listening, stage
 from mlir_sdy.suggest import did_you_mean
-from mlir_sdy.traversal import operations_in
-from pyshardy.cli.mesh_flag import give_mesh, read_mesh
-from pyshardy.cli.opt_flags import FLAGS, Arguments
+from pyshardy.cli.mesh_flag import give_mesh
+from pyshardy.cli.opt_flags import FLAGS, Arguments, load_passes, reproducing_flags
+from pyshardy.cli.output import write_output
+from pyshardy.cli.printing import with_unique_names, with_value_users
 from pyshardy.cli.split_input import SEPARATOR, Chunk, near_misses, split_input
-from pyshardy.cli.tool import Tool, write_output
+from pyshardy.cli.tool import Tool
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
 from pyshardy.frontends.files import Kind, dump, load
-from pyshardy.irtools.user_files import run_user_file
+from pyshardy.irtools.user_files import RAISED_HERE
 from pyshardy.pipeline import PipelineError, parse_pipeline, passes, pipeline_of, pipelines
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.host_passes import knows
-from pyshardy.pipeline.instrumentation import Instrumentation, Statistics
+from pyshardy.pipeline.instrumentation import ActionLog, Instrumentation, Statistics
 from pyshardy.pipeline.ir_printing import Everything, IRPrinting
 from pyshardy.pipeline.plan import PASSES as DEPRECATED_PASSES
 from pyshardy.pipeline.plan import plan_pipeline
@@ -52,7 +53,7 @@ from pyshardy.pipeline.reproducer import (
     pipeline_of_steps,
     read_reproducer,
 )
-from pyshardy.pipeline.runner import run_pipeline
+from pyshardy.pipeline.runner import INTERNAL, run_pipeline
 from pyshardy.pipeline.syntax import SOURCE_NAME
 from pyshardy.pipeline.timing import Timing
 
@@ -66,17 +67,20 @@ class Driver:
     Args:
         arguments: the command line.
         tool: reads the input, and keeps the source texts for diagnostics.
+        started: when the tool began to load the modules that this file imports.
     """
 
-    def __init__(self, arguments: Arguments, tool: Tool):
+    def __init__(self, arguments: Arguments, tool: Tool, started: float):
         self._arguments = arguments
         self._tool = tool
         self._sources = tool.sources
         self._filename = "<stdin>" if arguments.input == "-" else arguments.input
         self._pipeline = arguments.pass_pipeline or ",".join(map(str, arguments.passes))
         self._verify_each = arguments.verify_each
-        self._timing = Timing()
+        self._timing = Timing(started)
+        self._timing.add_imports()
         self._statistics = Statistics()
+        self._log = ActionLog(arguments.log_actions_to) if arguments.log_actions_to else None
         split = arguments.split_input_file
         self._separator = SEPARATOR if split == "true" else split
         self._expectations_failed = False
@@ -92,13 +96,26 @@ class Driver:
             return 0
         if self._arguments.verbose:
             self._tool.enable_logging()
-        for path in self._arguments.load_passes:
-            run_user_file(path, "passes")
-        self._check_names()
-        self._check_pipeline()
-        self._load_rules()
+        with listening(self._timing.on_stages):
+            status = self._transform()
+        if self._arguments.mlir_timing or self._arguments.mlir_timing_display:
+            as_list = self._arguments.mlir_timing_display == "list"
+            as_json = self._arguments.mlir_output_format == "json"
+            sys.stderr.write(self._timing.report(as_list=as_list, as_json=as_json))
+        if self._arguments.mlir_pass_statistics:
+            sys.stderr.write(self._statistics.report())
+        return status
+
+    def _transform(self) -> int:
+        """Read, transform and write the program; returns the exit status."""
+        with self._timing.measure("Imports"):
+            load_passes(self._arguments)
+            self._check_names()
+            self._check_pipeline()
+            self._load_rules()
+        with self._timing.measure("Dialects"):
+            context = Context(allow_unregistered=self._arguments.allow_unregistered_dialect)
         data = self._tool.read_input(self._arguments.input)
-        context = Context(allow_unregistered=self._arguments.allow_unregistered_dialect)
         if Kind.of(data) is not Kind.TEXT:
             outputs = [self._output_for(data, context)]
         else:
@@ -107,19 +124,17 @@ class Driver:
         if ok or self._arguments.output == "-":
             with self._timing.measure("Output"):
                 self._write(outputs)
-        if self._arguments.mlir_timing or self._arguments.mlir_timing_display:
-            as_list = self._arguments.mlir_timing_display == "list"
-            sys.stderr.write(self._timing.report(as_list=as_list))
-        if self._arguments.mlir_pass_statistics:
-            sys.stderr.write(self._statistics.report())
         return 0 if ok and not self._expectations_failed else 1
 
     def _load_rules(self) -> None:
         if self._arguments.load_rules:
             from pyshardy.rules import load_rules  # noqa: PLC0415 (passes load rules)
 
-            for path in self._arguments.load_rules:
-                load_rules(path)
+            loaded = set(map(Path.resolve, map(Path, self._arguments.load_passes)))
+            for path in map(Path, self._arguments.load_rules):
+                if path.resolve() not in loaded:
+                    loaded.add(path.resolve())
+                    load_rules(path)
 
     def _strict_rules(self) -> AbstractContextManager[None]:
         if not self._arguments.strict_rules:
@@ -157,14 +172,8 @@ class Driver:
             sys.stderr.write(f"Pass Manager with {len(steps)} passes:\n{pipeline}\n\n")
 
     def _chunks(self, data: bytes) -> list[Chunk]:
-        try:
-            text = data.decode()
-        except UnicodeDecodeError as broken:
-            line = data.count(b"\n", 0, broken.start) + 1
-            message = f"the input is not UTF-8 text: {broken.reason}"
-            place = SourceLocation(self._filename, line, 0)
-            raise UsageError(error(message, place)) from None
-        self._sources.add(self._filename, text)
+        self._sources.add(self._filename, data.decode("utf-8-sig", errors="replace"))
+        text = decoded(data, self._filename)
         if self._arguments.run_reproducer:
             reproducer = read_reproducer(text)
             if reproducer is None:
@@ -212,7 +221,7 @@ class Driver:
                 module = self._read(source, context)
             with (
                 self._strict_rules(),
-                remarks() if self._arguments.remarks else nullcontext(),
+                remarks() if self._wants_remarks else nullcontext(),
             ):
                 if self._arguments.schedule:
                     module = self._scheduled(module)
@@ -231,13 +240,31 @@ class Driver:
             with self._timing.measure("Output"), stage("writing the program"):
                 return self._serialized(module)
         except SdyError as failure:
-            if isinstance(failure, PipelineError) and self._is_whole_pipeline:
-                self._advise(failure, source, context)
+            if isinstance(failure, PipelineError):
+                if self._is_whole_pipeline:
+                    self._advise(failure, source, context)
+                self._hint_at_traceback(failure)
             for diagnostic in failure.diagnostics:
                 emit(diagnostic)
             if self._arguments.mlir_print_stacktrace_on_diagnostic:
                 traceback.print_exception(failure)
             return None
+
+    @property
+    def _wants_remarks(self) -> bool:
+        return self._arguments.remarks or bool(self._arguments.remarks_filter)
+
+    def _hint_at_traceback(self, failure: PipelineError) -> None:
+        """Add a note on the flag for tracebacks to an error that is a bug of a pass or a rule."""
+        first, *others = failure.diagnostics
+        is_bug = first.message.startswith(INTERNAL) or any(
+            each.message == RAISED_HERE for each in first.notes
+        )
+        if not is_bug or self._arguments.mlir_print_stacktrace_on_diagnostic:
+            return
+        text = "use --mlir-print-stacktrace-on-diagnostic for a traceback"
+        hint = note(text, first.location)
+        failure.diagnostics = (replace(first, notes=(*first.notes, hint)), *others)
 
     @property
     def _is_whole_pipeline(self) -> bool:
@@ -256,8 +283,12 @@ class Driver:
     def _read(self, source: Chunk | bytes, context: Context) -> ir.Module:
         """Return the input, on the mesh of the flags."""
         module = self._parsed(source, context)
+        place = location_of(module.operation.location)
+        if self._arguments.no_implicit_module and place is not None and place.line == 0:
+            message = "the program has no 'module' around its operations"
+            raise UsageError(error(message, replace(place, line=1, column=1)))
         if self._arguments.mesh:
-            give_mesh(module, *read_mesh(self._arguments.mesh))
+            give_mesh(module, self._arguments.mesh, self._sources)
         return module
 
     def _parsed(self, source: Chunk | bytes, context: Context) -> ir.Module:
@@ -273,17 +304,26 @@ class Driver:
     def _text(self, module: ir.Module | ir.OpView) -> str:
         """Return the text of an operation in the form of the flags."""
         arguments = self._arguments
-        text = asm(
+        text = (
+            with_unique_names(module, self._asm)
+            if arguments.mlir_print_unique_ssa_ids
+            else self._asm(module)
+        )
+        return with_value_users(text, module) if arguments.mlir_print_value_users else text
+
+    def _asm(self, module: ir.Module | ir.OpView | ir.Operation) -> str:
+        arguments = self._arguments
+        return asm(
             module,
             generic=arguments.mlir_print_op_generic,
             debug_info=arguments.mlir_print_debuginfo,
             large_elements_limit=arguments.mlir_elide_elementsattrs_if_larger,
             large_resource_limit=arguments.mlir_elide_resource_strings_if_larger,
             local_scope=arguments.mlir_print_local_scope,
-            names_of_locations=arguments.mlir_use_nameloc_as_prefix,
+            names_of_locations=arguments.mlir_use_nameloc_as_prefix
+            or arguments.mlir_print_unique_ssa_ids,
             skip_regions=arguments.mlir_print_skip_regions,
         )
-        return with_value_users(text, module) if arguments.mlir_print_value_users else text
 
     def _instrumentation(self) -> list[Instrumentation]:
         arguments = self._arguments
@@ -291,12 +331,13 @@ class Driver:
             arguments.mlir_print_ir_after_change and not arguments.mlir_print_ir_after
         )
         observers: list[Instrumentation] = []
+        flags = reproducing_flags(arguments)
         if arguments.mlir_pass_pipeline_crash_reproducer:
             path = Path(arguments.mlir_pass_pipeline_crash_reproducer)
-            observers.append(CrashReproducer(path, self._verify_each))
+            observers.append(CrashReproducer(path, self._verify_each, flags))
         if arguments.mlir_generate_reproducer:
             path = Path(arguments.mlir_generate_reproducer)
-            observers.append(ReproducerWriter(path, self._verify_each))
+            observers.append(ReproducerWriter(path, self._verify_each, flags))
         observers.append(
             IRPrinting(
                 before=Everything()
@@ -307,8 +348,13 @@ class Driver:
                 after_failure=arguments.mlir_print_ir_after_failure,
                 module_scope=arguments.mlir_print_ir_module_scope,
                 text_of=self._text,
+                directory=Path(arguments.mlir_print_ir_tree_dir)
+                if arguments.mlir_print_ir_tree_dir
+                else None,
             )
         )
+        if self._log is not None:
+            observers.append(self._log)
         if arguments.mlir_pass_statistics:
             observers.append(self._statistics)
         # Innermost, so that the time of the others isn't counted as the pass's time.
@@ -319,6 +365,11 @@ class Driver:
         write_output(self._arguments.output, separator.join(output or b"" for output in outputs))
 
     def _show(self, diagnostic: Diagnostic) -> None:
+        pattern = self._arguments.remarks_filter
+        if diagnostic.severity is Severity.REMARK and not re.search(pattern, diagnostic.message):
+            return
+        if self._arguments.mlir_disable_diagnostic_notes:
+            diagnostic = replace(diagnostic, notes=())
         if not self._arguments.mlir_print_op_on_diagnostic:
             kept = (each for each in diagnostic.notes if not each.message.startswith(_OPERATION))
             diagnostic = replace(diagnostic, notes=tuple(kept))
@@ -359,51 +410,3 @@ def _dialects() -> str:
     candidates |= {"builtin", "chlo", "sdy", "stablehlo", "vhlo"}
     known = sorted(name for name in candidates if context.is_dialect_loaded(name))
     return f"Available Dialects: {', '.join(known)}\n"
-
-
-# --- The users of values --------------------------------------------------------------------------
-
-
-_RESULTS = re.compile(r"^\s*(%[\w$.-]+)(?::\d+)?(?:, %[\w$.-]+(?::\d+)?)* = ", re.MULTILINE)
-
-
-def with_value_users(text: str, module: ir.Module | ir.OpView) -> str:
-    """Return the text of an operation with a comment on each line that defines values.
-
-        %0 = stablehlo.abs %arg0 : tensor<4xf32>  // users: %1, func.return
-
-    The text is returned as it is if it has another number of definitions than the operation, as
-    when regions are left out.
-
-    Args:
-        text: the text.
-        module: the operation.
-    """
-    makers = [each.operation for each in operations_in(module.operation) if each.operation.results]
-    lines = list(_RESULTS.finditer(text))
-    if len(lines) != len(makers):
-        return text
-    names = {maker: line[1] for maker, line in zip(makers, lines, strict=True)}
-    comments = {
-        text.count("\n", 0, line.start(1)): ", ".join(_users(maker, names)) or "unused"
-        for maker, line in zip(makers, lines, strict=True)
-    }
-    return "\n".join(
-        line if comments.get(number) is None else f"{line}  // {_phrase(comments[number])}"
-        for number, line in enumerate(text.split("\n"))
-    )
-
-
-def _phrase(users: str) -> str:
-    return users if users == "unused" else f"{'users' if ',' in users else 'user'}: {users}"
-
-
-def _users(maker: ir.Operation, names: dict[ir.Operation, str]) -> Iterator[str]:
-    """Yield each user once: the name of its first result, or its own if it has none."""
-    seen: set[ir.Operation] = set()
-    for result in maker.results:
-        for use in result.uses:
-            user = use.owner.operation
-            if user not in seen:
-                seen.add(user)
-                yield names.get(user, user.name)

@@ -28,14 +28,24 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from mlir_sdy.diagnostics import UsageError, emit, error
-from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, ScheduleFlag, argument, flag
+from pyshardy.cli.flags import (
+    HARDWARE_FORM,
+    GuardFlags,
+    MeshFlag,
+    RuleFlags,
+    ScheduleFlag,
+    argument,
+    flag,
+)
+from pyshardy.cli.output import write_report
 from pyshardy.cli.progress import activity
-from pyshardy.cli.tool import Parser, Tool, entry_point, write_report
+from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
     from mlir_sdy.diagnostics import Diagnostic
     from mlir_sdy.host import ir
     from pyshardy.cli.explain_ahead import ReportAhead
+    from pyshardy.contracts.contract import Contract
     from pyshardy.explain.forms import Form
     from pyshardy.explain.program import ExplainedProgram
     from pyshardy.explain.what_if import WhatIf
@@ -77,12 +87,12 @@ class ExplainFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
         "default",
         "hardware that the program is partitioned for: a preset or a TOML file "
         "(default: %(default)s)",
-        "NAME|FILE.toml",
+        HARDWARE_FORM,
     )
     report_hardware: str | None = flag(
         None,
         "hardware for cost estimates (default: that of --hardware, or h100 without it)",
-        "NAME|FILE.toml",
+        HARDWARE_FORM,
     )
     diff: str = flag("", "compare costs and shardings with those of another plan", "FILE")
     html: str | None = flag(
@@ -149,9 +159,11 @@ def _explain(arguments: ExplainFlags, tool: Tool) -> int:
 
 
 def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> int:
+    contract = _contract(arguments)
+    shardings = _shardings(arguments)
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.backends.xla.preparation import text_to_partition  # noqa: PLC0415
-    from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
+    from pyshardy.cli.reading import check_axes, read_program, shown_name  # noqa: PLC0415
     from pyshardy.explain.against_xla import against_xla  # noqa: PLC0415
     from pyshardy.explain.cost_difference import compare  # noqa: PLC0415
     from pyshardy.explain.page.render import render_page  # noqa: PLC0415
@@ -160,6 +172,7 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
     hardware = report_hardware_of(arguments.hardware, arguments.report_hardware)
     title = shown_name(arguments.file)
     module = read_program(arguments.file, tool, arguments.mesh)
+    check_axes("--what-if", arguments.what_if, module, tool)
     annotated = text_to_partition(module) if arguments.against_xla else ""
     plan = _plan(module, arguments) if arguments.schedule else None
     if plan is not None:
@@ -195,12 +208,12 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
     if arguments.model_explorer:
         write_report(arguments.model_explorer, _graph(explained, title))
     if arguments.what_if:
-        _print_what_if(arguments, tool)
+        _print_what_if(shardings, arguments, tool)
         return 0
     if arguments.advise:
         _print_advice(arguments, tool)
         return 0
-    status = _check(explained, arguments, tool) if arguments.check else 0
+    status = 0 if contract is None else _check(explained, contract, arguments, tool)
     asks = (
         arguments.value
         or arguments.replicated
@@ -257,12 +270,28 @@ def _check_axes(arguments: ExplainFlags, explained: ExplainedProgram) -> None:
             raise UsageError(error(f"'--axis': no mesh has an axis '{axis}'{hint}"))
 
 
-def _print_what_if(arguments: ExplainFlags, tool: Tool) -> None:
+def _contract(arguments: ExplainFlags) -> Contract | None:
+    """Return the limits of `--check`."""
+    if not arguments.check:
+        return None
+    from pyshardy.contracts.contract import Contract  # noqa: PLC0415
+    from pyshardy.contracts.files import read_contract  # noqa: PLC0415
+
+    return functools.reduce(Contract.merged, map(read_contract, arguments.check))
+
+
+def _shardings(arguments: ExplainFlags) -> dict[str, str]:
+    """Return the dimensions of `--what-if` by values."""
+    from pyshardy.cli.reading import read_sharding  # noqa: PLC0415
+
+    return dict(read_sharding("--what-if", text) for text in arguments.what_if)
+
+
+def _print_what_if(shardings: Mapping[str, str], arguments: ExplainFlags, tool: Tool) -> None:
     """Print the effect of other shardings."""
-    from pyshardy.cli.reading import read_sharding, rule_flags_applied  # noqa: PLC0415
+    from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
     from pyshardy.cli.tables import Printer  # noqa: PLC0415
 
-    shardings = dict(read_sharding("--what-if", text) for text in arguments.what_if)
     with activity("partitioning"), rule_flags_applied(arguments):
         change = _what_if(arguments, tool).shard_all(shardings)
     printer = Printer()
@@ -294,16 +323,15 @@ def _print_advice(arguments: ExplainFlags, tool: Tool) -> None:
         print("no constraint that was tried makes devices send fewer bytes")
 
 
-def _check(explained: ExplainedProgram, arguments: ExplainFlags, tool: Tool) -> int:
+def _check(
+    explained: ExplainedProgram, contract: Contract, arguments: ExplainFlags, tool: Tool
+) -> int:
     """Report the limits that the program exceeds, and return the exit status."""
-    from pyshardy.contracts.contract import Contract  # noqa: PLC0415
-    from pyshardy.contracts.files import read_contract  # noqa: PLC0415
     from pyshardy.display import counted  # noqa: PLC0415
     from pyshardy.explain.contract_advice import advice_on_contract  # noqa: PLC0415
     from pyshardy.explain.program_explanation import ProgramExplanation  # noqa: PLC0415
 
     measured = ProgramExplanation.of(explained).measured
-    contract = functools.reduce(Contract.merged, map(read_contract, arguments.check))
     violations = contract.violations(measured)
     if not violations:
         limits = counted(len(str(contract).splitlines()), "limit")

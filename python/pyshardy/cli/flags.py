@@ -14,14 +14,18 @@ repeated. Help, completion, the reference and the parsers follow from the fields
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
+
+from mlir_sdy.diagnostics import UsageError, error
 
 NO_GUARD = "run in a single process, without recovery from crashes of the MLIR host; for debuggers"
 VERBOSE = "log files, passes with their times and numbers of operations, and programs"
 MESH = "mesh to use instead of the program's: data:4,model:2"
 MESH_FORM = "[NAME=]AXIS:SIZE,..."
+HARDWARE_FORM = "NAME|FILE.toml"
 LOAD_RULES = "load sharding rules from this Python file"
 STRICT_RULES = "report operations without a sharding rule as errors"
 REMARKS = "report operations that cannot be computed on shards, and their cost"
@@ -42,6 +46,7 @@ class Flag:
         choices: the values allowed; any when empty.
         alone: the value if the flag is given without one; None if it requires one.
         short: a short name of a flag with a long one.
+        least: the smallest value of a number.
     """
 
     field: str
@@ -54,6 +59,7 @@ class Flag:
     choices: Sequence[Any]
     alone: Any
     short: str
+    least: int
 
     @property
     def spelling(self) -> str:
@@ -64,6 +70,28 @@ class Flag:
     def spellings(self) -> list[str]:
         """The short form, if the flag has any, and the long form."""
         return [*([f"-{self.short}"] if self.short else []), self.spelling]
+
+    def written(self, value: Any) -> str:
+        """Return the flag with a value, as on a command line."""
+        if self.type == "bool":
+            return self.spelling
+        return f"{self.spelling}={value if isinstance(value, str) else ','.join(value)}"
+
+    def number(self, text: str) -> float:
+        """Return the value of a number.
+
+        Raises:
+            UsageError: it is another text, is not finite, or too small.
+        """
+        kind = "an integer" if self.type == "int" else "a number"
+        try:
+            value = int(text) if self.type == "int" else float(text)
+        except ValueError:
+            value = math.nan
+        if math.isfinite(value) and value >= self.least:
+            return value
+        message = f"'{self.spelling}' is '{text}': expected {kind} of at least {self.least}"
+        raise UsageError(error(message))
 
     def __str__(self) -> str:
         value = "|".join(map(str, self.choices)) or self.metavar
@@ -84,10 +112,11 @@ def flag(
     choices: Sequence[Any] = (),
     alone: Any = None,
     short: str = "",
+    least: int = 0,
 ) -> Any:
     """Return a field that is a flag; `name` replaces that of the field; see `Flag`."""
     about = {"description": description, "metavar": metavar, "name": name, "group": group}
-    about |= {"choices": choices, "alone": alone, "short": short}
+    about |= {"choices": choices, "alone": alone, "short": short, "least": least}
     return field(default=default, metadata=about)
 
 
@@ -114,6 +143,7 @@ def flags_of(declaring: type) -> Iterator[Flag]:
             about.get("choices", ()),
             about.get("alone"),
             about.get("short", ""),
+            about.get("least", 0),
         )
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import textwrap
 from collections.abc import Iterable, Iterator
 
@@ -38,7 +37,8 @@ given order; options follow '=': --sdy-basic-propagate='keep-sharding-rules=true
 def help_text() -> str:
     """Return the text of `--help`: the flags, and how to learn about passes."""
     lines = [_OVERVIEW]
-    for group, flags in itertools.groupby(FLAGS.values(), key=lambda flag: flag.group):
+    for group in dict.fromkeys(flag.group for flag in FLAGS.values()):
+        flags = [flag for flag in FLAGS.values() if flag.group == group]
         lines.append(f"{group}:\n")
         lines += [_entry(2, str(flag), flag.description) for flag in flags]
         lines.append("")

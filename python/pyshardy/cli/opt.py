@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyshardy.cli.completion import complete_if_asked
 from pyshardy.cli.help import full_help_text, help_text, pass_help_text, pass_list
-from pyshardy.cli.opt_flags import Arguments, parse_arguments
+from pyshardy.cli.opt_flags import Arguments, load_passes, parse_arguments, reproducing_flags
 from pyshardy.cli.tool import Tool
 from pyshardy.cli.version import version_text
 
@@ -50,11 +51,9 @@ def _completing_parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: Arguments, tool: Tool) -> int:
-    for path in arguments.load_passes if arguments.help or arguments.list_passes else ():
-        # Only with files of users, since it loads the MLIR host.
-        from pyshardy.irtools.user_files import run_user_file  # noqa: PLC0415
-
-        run_user_file(path, "passes")
+    started = time.perf_counter()
+    if arguments.help or arguments.list_passes:
+        load_passes(arguments)
     for wanted, text in (
         (arguments.help_all, full_help_text),
         (arguments.help == "true", help_text),
@@ -74,7 +73,7 @@ def _run(arguments: Arguments, tool: Tool) -> int:
     # Loads the MLIR host, which the answers above do without.
     from pyshardy.cli.driver import Driver  # noqa: PLC0415
 
-    return Driver(arguments, tool).run()
+    return Driver(arguments, tool, started).run()
 
 
 def _pass_reproducer(arguments: Arguments) -> PassReproducer | None:
@@ -85,7 +84,8 @@ def _pass_reproducer(arguments: Arguments) -> PassReproducer | None:
 
     flags = ",".join(map(str, arguments.passes))
     pipeline = arguments.pass_pipeline or f"builtin.module({flags})"
-    return PassReproducer(Path(file), pipeline, arguments.verify_each)
+    flags = reproducing_flags(arguments, "mesh", "schedule")
+    return PassReproducer(Path(file), pipeline, arguments.verify_each, flags)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterable
 
 from pyshardy.cli.completion import last_word
@@ -26,12 +27,24 @@ def completing_parser() -> argparse.ArgumentParser:
             continue
         choices = names if flag.metavar in ("pass", "pass,...") else flag.choices or None
         nargs = None if flag.alone is None or flag.name == completed else "?"
-        parser.add_argument(flag.spelling, nargs=nargs, choices=choices, help=flag.description)
+        action = parser.add_argument(
+            flag.spelling, nargs=nargs, choices=choices, help=flag.description
+        )
+        if flag.name == "pass-pipeline":
+            setattr(action, "completer", _pipelines)  # noqa: B010 (for argcomplete)
     for name in names:
         nargs = None if name == completed else "?"
         options = _option_values(name) if name == completed else None
         parser.add_argument(f"--{name}", nargs=nargs, choices=options)
     return parser
+
+
+def _pipelines(prefix: str, **_: object) -> list[str]:
+    """Return the pipelines that continue one with the name of a pass or an operation."""
+    last = re.split(r"[(,]", prefix)[-1]
+    begun = prefix.removesuffix(last)
+    names = [*passes(), *pipelines(), *WELL_KNOWN_HOST_PASSES, "builtin.module(", "func.func("]
+    return [f"{begun}{name}" for name in names if name.startswith(last)]
 
 
 def _option_values(name: str) -> list[str] | None:

@@ -8,9 +8,12 @@ run in the order of their flags.
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.flags import (
@@ -25,6 +28,8 @@ from pyshardy.cli.flags import (
     flag,
     flags_of,
 )
+from pyshardy.cli.refused_flags import REFUSED
+from pyshardy.irtools.user_files import run_user_file
 
 _BOOLEANS = {"": True, "true": True, "1": True, "false": False, "0": False}
 
@@ -88,9 +93,15 @@ class Arguments:
         False, "check that the output is the same after printing and reading, as text and bytecode"
     )
     mesh: str = _text("", MESH, MESH_FORM)
-    schedule: str = _run("", "propagate by the tactics of this TOML file before the passes", "file")
     emit_bytecode: bool = _text(False, "write MLIR bytecode instead of text")
+    no_implicit_module: bool = _text(
+        False, "refuse a program without a 'module' around its operations"
+    )
+    mlir_print_unique_ssa_ids: bool = _text(
+        False, "number values so that no two of the program have the same number"
+    )
 
+    schedule: str = _run("", "propagate by the tactics of this TOML file before the passes", "file")
     pass_pipeline: str = _run(
         "", "run this textual pass pipeline instead of pass flags", "pipeline"
     )
@@ -102,7 +113,9 @@ class Arguments:
         False, "recompute the analyses that a pass preserves, and fail if they differ"
     )
     load_passes: tuple[str, ...] = _run(
-        (), "load passes and pipelines from these Python files", "file,..."
+        (),
+        "load passes and pipelines from these Python files; rules in them count as well",
+        "file,...",
     )
     load_rules: tuple[str, ...] = _run((), LOAD_RULES, "file,...")
     strict_rules: bool = _run(False, STRICT_RULES)
@@ -117,13 +130,24 @@ class Arguments:
     )
     mlir_print_ir_after: tuple[str, ...] = _watch((), "print the IR after these passes", "pass,...")
     mlir_print_ir_before_all: bool = _watch(False, "print the IR before each pass")
-    mlir_print_ir_after_all: bool = _watch(False, "print the IR after each pass")
+    mlir_print_ir_after_all: bool = _watch(False, "print the IR after each pass, changed or not")
     mlir_print_ir_after_change: bool = _watch(False, "print the IR after each pass that changes it")
     mlir_print_ir_after_failure: bool = _watch(False, "print the IR after a pass that fails")
     mlir_print_ir_module_scope: bool = _watch(
         False, "print the entire module, also for passes on functions"
     )
+    mlir_print_ir_tree_dir: str = _watch(
+        "",
+        "print the IR into files of this directory: a folder for each operation, in which the "
+        "files are numbered in the order of the passes",
+        "dir",
+    )
     remarks: bool = _watch(False, REMARKS)
+    remarks_filter: str = _watch("", "report remarks that match this regular expression", "regex")
+    mlir_disable_diagnostic_notes: bool = _watch(False, "print diagnostics without notes")
+    log_actions_to: str = _watch(
+        "", "log the beginning and the end of each pass to this file; - for standard error", "file"
+    )
     dump_pass_pipeline: bool = _watch(
         False, "print the passes that run; named pipelines are expanded"
     )
@@ -134,6 +158,7 @@ class Arguments:
         choices=("tree", "list"),
         alone="tree",
     )
+    mlir_output_format: str = _watch("text", "form of the times", choices=("text", "json"))
     mlir_pass_statistics: bool = _watch(
         False, "print the number of operations that each pass adds and removes"
     )
@@ -159,7 +184,24 @@ class Arguments:
 
 
 FLAGS: dict[str, Flag] = {each.name: each for each in flags_of(Arguments)}
-_ALIASES = {"h": "help", "v": "verbose"}
+_REPRODUCING = (
+    "load_passes",
+    "load_rules",
+    "strict_rules",
+    "allow_unregistered_dialect",
+    "verify_inside_pipelines",
+    "verify_analyses",
+)
+"""The fields of the flags that decide whether a pipeline fails."""
+
+_ALIASES = {
+    "h": "help",
+    "help-hidden": "help-all",
+    "help-list": "help",
+    "help-list-hidden": "help-all",
+    "p": "pass-pipeline",
+    "v": "verbose",
+}
 
 
 def parse_arguments(arguments: Sequence[str]) -> Arguments:
@@ -190,13 +232,64 @@ def parse_arguments(arguments: Sequence[str]) -> Arguments:
         raise _error(
             "'--run-reproducer' cannot be combined with passes: the input file contains them"
         )
+    _check(result)
     return result
+
+
+def _check(result: Arguments) -> None:
+    """Raise an error for flags that cannot be combined, or need others."""
+    for field_name in ("mlir_print_debuginfo", "mlir_use_nameloc_as_prefix"):
+        if result.mlir_print_unique_ssa_ids and getattr(result, field_name):
+            other = FLAGS[field_name.replace("_", "-")].spelling
+            raise _error(f"'--mlir-print-unique-ssa-ids' cannot be combined with '{other}'")
+    if result.mlir_print_ir_tree_dir and not (
+        result.mlir_print_ir_before
+        or result.mlir_print_ir_after
+        or result.mlir_print_ir_before_all
+        or result.mlir_print_ir_after_all
+        or result.mlir_print_ir_after_change
+        or result.mlir_print_ir_after_failure
+    ):
+        raise _error(
+            "'--mlir-print-ir-tree-dir' needs a flag that says what to print, such as "
+            "'--mlir-print-ir-after-change'"
+        )
+    try:
+        re.compile(result.remarks_filter)
+    except re.error as reason:
+        message = f"'--remarks-filter' is no regular expression: {reason}"
+        raise _error(message) from None
+
+
+def load_passes(arguments: Arguments) -> None:
+    """Run the files of `--load-passes`, each once.
+
+    Raises:
+        UsageError: a file can't be read, or fails.
+    """
+    for path in {Path(each).resolve(): each for each in arguments.load_passes}.values():
+        run_user_file(path, "passes")
+
+
+def reproducing_flags(arguments: Arguments, *others: str) -> str:
+    """Return the flags without which a reproducer fails otherwise, each after a space.
+
+    Args:
+        arguments: the command line of the failure.
+        others: the names of further fields that count.
+    """
+    names = (*_REPRODUCING, *others)
+    given = {name: getattr(arguments, name) for name in names if getattr(arguments, name)}
+    flags = ((FLAGS[name.replace("_", "-")], value) for name, value in given.items())
+    return "".join(f" {shlex.quote(known.written(value))}" for known, value in flags)
 
 
 def _read_flag(argument: str, remaining: Iterator[str], result: Arguments) -> None:
     written, equals, value = argument.partition("=")
     name = written.removeprefix("-").removeprefix("-")
     known = FLAGS.get(_ALIASES.get(name, name))
+    if name in REFUSED:
+        raise _error(f"the flag '--{name}' of mlir-opt isn't supported: {REFUSED[name]}")
     if known is None:
         result.passes.append(PassFlag(name, value))
         return
@@ -218,9 +311,7 @@ def _value(known: Flag, value: str, before: tuple[str, ...]) -> bool | int | str
             raise _error(f"'--{known.name}' is '{value}': expected {' or '.join(known.choices)}")
         return value or known.alone
     if known.type == "int":
-        if not value.isdecimal():
-            raise _error(f"'--{known.name}' is '{value}': expected a number")
-        return int(value)
+        return int(known.number(value))
     if known.alone is not None and _BOOLEANS.get(value) is not None:
         return "true" if _BOOLEANS[value] else ""
     if known.type == "tuple[str, ...]":

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from mlir_sdy.stages import current_depth, listening, stage
+from mlir_sdy.stages import VERIFYING, current_depth, listening, stage
 
 _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
 """The environment variables in which launchers of MPI jobs tell a process its number."""
@@ -37,7 +37,7 @@ def activity(what: str) -> Iterator[None]:
 
         def show(stages: tuple[str, ...]) -> None:
             nonlocal count
-            if len(stages) > outer:
+            if len(stages) > outer and stages[outer] != VERIFYING:
                 count += 1
                 seconds = time.monotonic() - started
                 about = f"{stages[outer]} (stage {count}, {seconds:.0f} s)"

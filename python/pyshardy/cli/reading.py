@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
-from mlir_sdy.diagnostics import UsageError, error, remarks
+from mlir_sdy.diagnostics import SourceLocation, UsageError, error, remarks
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
+from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.symbols import meshes_of
 from pyshardy.cli.flags import RuleFlags
 from pyshardy.cli.mesh_flag import give_mesh, read_mesh
 from pyshardy.cli.tool import Tool
@@ -17,6 +20,7 @@ from pyshardy.explain.forms import dims_of_spec
 from pyshardy.frontends.files import Kind, load
 from pyshardy.rules import load_rules, strict_rules
 
+_QUOTED = re.compile(r"""['"]([^'"]+)['"]""")
 _LOG = logging.getLogger(__name__)
 
 
@@ -38,16 +42,36 @@ def read_program(file: str, tool: Tool, mesh: str | None = None) -> ir.Module:
         ParseError: the text has a syntax error.
         VerificationError: an operation or attribute is invalid, or doesn't fit the mesh.
     """
-    given = read_mesh(mesh) if mesh else None
+    if mesh:
+        read_mesh(mesh)  # before the program, which may be large
     data = tool.read_input(file)
     kind = Kind.of(data)
     if kind is Kind.TEXT:
-        tool.sources.add(shown_name(file), data.decode(errors="replace"))
+        tool.sources.add(shown_name(file), data.decode("utf-8-sig", errors="replace"))
     module = load(data, Context(), shown_name(file))
     _LOG.info("read %s: %s, %s bytes", shown_name(file), kind.value, f"{len(data):,}")
-    if given is not None:
-        give_mesh(module, *given)
+    if mesh:
+        give_mesh(module, mesh, tool.sources)
     return module
+
+
+def check_axes(flag: str, texts: Iterable[str], module: ir.Module, tool: Tool) -> None:
+    """Check that the shardings of a flag name axes of the program's meshes.
+
+    Raises:
+        UsageError: one doesn't; at its place in the text.
+    """
+    known = {axis.name for mesh in meshes_of(module).values() for axis in mesh.axes}
+    for text in texts:
+        start = max(text.rfind("=["), text.rfind("=P("))
+        for axis in _QUOTED.finditer(text, max(start, 0)):
+            if axis[1] not in known:
+                tool.sources.add(flag, text)
+                advice = (
+                    did_you_mean(axis[1], known) or f"; the axes are {', '.join(sorted(known))}"
+                )
+                message = f"the program has no mesh with an axis '{axis[1]}'{advice}"
+                raise UsageError(error(message, SourceLocation(flag, 1, axis.start(1) + 1)))
 
 
 def read_sharding(flag: str, text: str) -> tuple[str, str]:

@@ -15,16 +15,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, emit, error, warning
 from pyshardy.backends import CompileOptions, backend_names
 from pyshardy.backends.registry import registered
-from pyshardy.cli.flags import GuardFlags, MeshFlag, RuleFlags, ScheduleFlag, argument, flag
+from pyshardy.cli.flags import (
+    HARDWARE_FORM,
+    GuardFlags,
+    MeshFlag,
+    RuleFlags,
+    ScheduleFlag,
+    argument,
+    flag,
+)
+from pyshardy.cli.output import refuse_binary_on_terminal
 from pyshardy.cli.progress import activity, is_later_rank
-from pyshardy.cli.tool import Parser, Tool, entry_point, refuse_binary_on_terminal
+from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
@@ -47,8 +56,9 @@ class RunFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
     seed: int = flag(0, "seed of the random inputs (default: 0)", "N")
     tolerance: float | None = flag(
         None,
-        "maximum difference of floating-point results, relative to the largest absolute value "
-        "of the result (default: depends on the least precise element type; 1e-5 for f32)",
+        "largest difference of floating-point results, relative to the largest absolute value "
+        "of the result; 0 for equal values (default: that of the least precise element type, "
+        "1e-5 for f32, or more where rounding alone gives more)",
         "T",
     )
     backend: str = flag(
@@ -61,7 +71,7 @@ class RunFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
         "default",
         "hardware that the program is partitioned for: a preset or a TOML file "
         "(default: %(default)s)",
-        "NAME|FILE.toml",
+        HARDWARE_FORM,
     )
     inputs: str | None = flag(
         None,
@@ -82,6 +92,7 @@ class RunFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
         "report the time of each stage; run N more times and report the fastest (default: 5)",
         "N",
         alone=5,
+        least=1,
     )
     emit: str | None = flag(
         None,
@@ -188,8 +199,6 @@ def _check(arguments: RunFlags) -> None:
     """Raise an error for flags that cannot be combined."""
     if arguments.no_check and arguments.compare:
         raise UsageError(error("'--compare' and '--no-check' cannot be combined"))
-    if arguments.profile is not None and arguments.profile < 1:
-        raise UsageError(error(f"'--profile={arguments.profile}' must be at least 1"))
     if arguments.output != "-" and not arguments.emit:
         raise UsageError(error("'-o' requires '--emit'; use '--outputs' to write arrays"))
     if arguments.emit in ("portable", "vmfb"):
@@ -292,7 +301,10 @@ def _agree(
     if tolerance is None:
         tolerance = tolerance_within(original)
     specs = [port.spec for port in report.program.outputs]
-    differences = list(map(compare, outputs, expected, specs, [tolerance] * len(specs)))
+    differences = [
+        replace(each, is_limit=arguments.tolerance is not None)
+        for each in map(compare, outputs, expected, specs, [tolerance] * len(specs))
+    ]
     if not calls_to(CALLBACKS, original):  # a second run would repeat their effects
         with activity("measuring the noise of rounding"):
             moved = run(with_last_places_moved(inputs))

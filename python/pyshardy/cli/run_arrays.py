@@ -7,8 +7,6 @@ numbers of arguments: `arg0`; or by position, as by `numpy.savez(file, first, se
 
 from __future__ import annotations
 
-import runpy
-import traceback
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -16,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from mlir_sdy.diagnostics import SourceLocation, UsageError, error
+from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.suggest import did_you_mean
+from pyshardy.irtools.user_files import run_user_file
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.program import Port
 
@@ -127,27 +126,9 @@ def load_functions(given: Sequence[str]) -> dict[str, Callable[..., Any]]:
         if not (target and path and name):
             raise UsageError(error(f"'--custom-call={each}' must be TARGET=FILE:FUNCTION"))
         if path not in files:
-            files[path] = _run(path)
+            files[path] = vars(run_user_file(path, "functions for custom calls"))
         function = files[path].get(name)
         if not callable(function):
             raise UsageError(error(f"'{path}' has no function '{name}' for '--custom-call={each}'"))
         functions[target] = function
     return functions
-
-
-def _run(path: str) -> dict[str, Any]:
-    """Return the names that a Python file defines."""
-    try:
-        return runpy.run_path(path)
-    except OSError as refusal:
-        message = f"cannot read the functions in '{path}': {refusal.strerror or refusal}"
-        raise UsageError(error(message)) from None
-    except (Exception, SystemExit) as failure:
-        frames = traceback.extract_tb(failure.__traceback__)
-        lines = [frame.lineno for frame in frames if frame.filename == path and frame.lineno]
-        if isinstance(failure, SyntaxError):
-            lines.append(failure.lineno or 0)
-        what = f"{type(failure).__name__}: {failure}".rstrip(": ")
-        place = SourceLocation(path, lines[-1] if lines else 0, 0)
-        message = f"the file with the functions for custom calls failed: {what}"
-        raise UsageError(error(message, place)) from failure

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pyshardy.backends import CompileOptions
-from pyshardy.cli.tool import write_output
+from pyshardy.cli.output import write_output
 from pyshardy.frontends.files import Kind, dump
 from pyshardy.program import PartitionedProgram
 

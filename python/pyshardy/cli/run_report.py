@@ -122,9 +122,15 @@ def _compared(found: Difference) -> tuple[str | Text, ...]:
         f"{found.absolute:.3g}",
         f"{found.relative:.3g}",
         "-" if found.noise is None else f"{found.noise:.2g}",
-        f"{found.tolerance:g}",
+        _allowed(found),
         Text(found.verdict.value, _STYLES[found.verdict]),
     )
+
+
+def _allowed(found: Difference) -> str:
+    if found.is_small or found.allowed == found.tolerance:
+        return f"{found.tolerance:g}"
+    return f"{found.allowed:.2g} (rounding)"
 
 
 def _uncompared(ports: Sequence[Port], differences: Sequence[Difference]) -> Iterator[str]:
@@ -147,7 +153,11 @@ def _conclusion(differences: Sequence[Difference]) -> tuple[str, str]:
         return "OK: the results match those of the unpartitioned program", style
     if verdict is Verdict.FAILED:
         wrong = sum(each.verdict is Verdict.FAILED for each in differences)
-        return f"FAILED: {wrong} of {len(differences)} results differ", style
+        text = f"FAILED: {wrong} of {len(differences)} results differ"
+        noise = [each.noise or 0.0 for each in differences if each.is_explained]
+        if noise:
+            text += f"; rounding alone gives {max(noise):.2g}, more than --tolerance allows"
+        return text, style
     if not any(each.num_compared for each in differences):
         return "inconclusive: no value could be compared; use other inputs by --inputs", style
     noise = max(each.noise or 0.0 for each in differences if each.verdict is verdict)

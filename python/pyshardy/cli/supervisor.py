@@ -18,6 +18,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from pyshardy.cli.output import guard_standard_streams
 from pyshardy.processes.fork import SharedState, forked
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def continue_in_child(report: Callable[[Crash], None]) -> None:
         signal.signal(signal.SIGCHLD, disposition or signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         shared.enter_child()
+        guard_standard_streams()
         return
     exit_status = 1
     try:

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tables on standard output that fit the terminal.
 
-Text is wrapped between words, and a word that is too long ends in an ellipsis; numbers are always
-complete. In files and pipes, lines are long, so that they can be searched. No line has trailing
-blanks.
+Text is wrapped between words, and numbers are always complete. Where a column would be narrower
+than one of its words, the cells of text of a row stand below each other. In files and pipes, lines
+are long, so that they can be searched. No line has trailing blanks.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -49,7 +50,10 @@ class Printer:
     def table(self, title: str, content: Content) -> None:
         """Print a table under its title."""
         self.line(f"\n{title}", "bold")
-        self.value(content.laid_out(self._console.width))
+        width = self._console.width
+        self.value(
+            (content if content.holds_words(width) else content.stacked(width)).laid_out(width)
+        )
 
     def tables(self, tables: Iterable[TextTable]) -> None:
         """Print the tables of a report."""
@@ -100,6 +104,18 @@ def _cell(value: object) -> Text:
     return value if isinstance(value, Text) else Text(str(value))
 
 
+def _packed(cells: Sequence[str], width: int) -> Text:
+    """Return a text with the first cell on a line, and the others on indented lines below it."""
+    lines = [""]
+    for cell in filter(None, cells[1:]):
+        pieces = textwrap.wrap(cell, max(width - 2, _NARROWEST), break_on_hyphens=False)
+        if lines[-1] and len(f"{lines[-1]}  {cell}") <= width - 2:
+            lines[-1] += f"  {cell}"
+        else:
+            lines += pieces
+    return Text("\n  ".join([cells[0], *filter(None, lines)]))
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
     """The content of a table; see `table_of`."""
@@ -138,6 +154,32 @@ class Content:
         """Whether the columns fit without text of less than a useful width."""
         return sum(self.widths(available)) + _GAP * (len(self.headings) - 1) <= available
 
+    def holds_words(self, available: int) -> bool:
+        """Whether each column is as wide as its longest word."""
+        return all(
+            width >= len(_longest_word(row[at].plain))
+            for at, width in enumerate(self.widths(available))
+            for row in self.rows
+        )
+
+    def stacked(self, available: int) -> Content:
+        """Return the content with the columns of text before the numbers as one column.
+
+        product   p.mlir:3:8   tensor<8xf32>   32  ->  product                       32
+                                                         p.mlir:3:8  tensor<8xf32>
+        """
+        end = max(self.numeric.start, 1)
+        rest = [row[end:] for row in [*self.rows, *([self.total] if self.total else [])]]
+        numbers = Content(self.headings[end:], rest, range(len(self.headings) - end), ())
+        width = available - sum(numbers.widths(0)) - _GAP * len(numbers.headings)
+        rows = [
+            [_packed([cell.plain for cell in row[:end]], width), *row[end:]] for row in self.rows
+        ]
+        total = [self.total[0], *self.total[end:]] if self.total else ()
+        numeric = range(1, len(self.numeric) + 1)
+        heading = ", ".join(self.headings[:end])
+        return Content((heading, *self.headings[end:]), rows, numeric, total)
+
     def laid_out(self, available: int) -> Table:
         """Return the table for an output of a number of columns."""
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
@@ -145,7 +187,7 @@ class Content:
             zip(self.headings, self.widths(available), strict=True)
         ):
             justify = "right" if at in self.numeric else "left"
-            table.add_column(heading, justify=justify, width=width, overflow="ellipsis")
+            table.add_column(heading, justify=justify, width=width, overflow="fold")
         for row in self.rows:
             table.add_row(*row)
         if self.total:

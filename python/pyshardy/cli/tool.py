@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -22,8 +23,9 @@ from mlir_sdy.diagnostics import (
     redirect,
 )
 from mlir_sdy.suggest import did_you_mean
-from pyshardy.cli.completion import complete_if_asked
-from pyshardy.cli.flags import Flag, GuardFlags, flags_of
+from pyshardy.cli.completion import complete_if_asked, hardware_completions
+from pyshardy.cli.flags import HARDWARE_FORM, Flag, GuardFlags, flags_of
+from pyshardy.cli.output import guard_standard_streams
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.pipeline.errors import describe
 
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
 _INVALID_CHOICE = re.compile(r"invalid choice: '(?P<given>.*)' \(choose from (?P<choices>.*)\)")
 
 Flags = TypeVar("Flags")
-
-_TYPES: dict[str, type] = {"int": int, "float": float}
 
 
 class Tool:
@@ -57,6 +57,10 @@ class Tool:
         self.arguments = list(sys.argv[1:] if argv is None else argv)
         self.sources = SourceFiles()
         self._owns_process = argv is None
+        if self._owns_process:
+            guard_standard_streams()
+            if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, signal.SIG_DFL):
+                signal.signal(signal.SIGINT, signal.default_int_handler)
         self._crash_report: CrashReport | None = None
 
     def run(
@@ -75,16 +79,15 @@ class Tool:
         """
         try:
             with redirect(self.show):
-                status = work()
+                try:
+                    status = work()
+                except SystemExit as end:  # after --help
+                    status = int(end.code or 0)
             if sys.stdout is not None:
                 sys.stdout.flush()
         except SdyError as failure:
             for diagnostic in failure.diagnostics:
                 self.show(diagnostic)
-        except BrokenPipeError:
-            # The reader has gone. Python flushes once more at exit, which must not fail again.
-            if sys.stdout is not None:
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except KeyboardInterrupt:
             return 130
         except RecursionError:
@@ -176,42 +179,6 @@ class Tool:
         print(self.sources.render(diagnostic, self.name), file=sys.stderr)
 
 
-def write_output(file: str, data: bytes) -> None:
-    """Write a file, or to standard output for "-".
-
-    Raises:
-        UsageError: it can't be written.
-    """
-    try:
-        if file != "-":
-            Path(file).write_bytes(data)
-            return
-        if sys.stdout is None:
-            raise UsageError(error("cannot write standard output: it is closed"))
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as refusal:
-        target = "standard output" if file == "-" else f"output file '{file}'"
-        message = f"cannot write {target}: {refusal.strerror or refusal}"
-        raise UsageError(error(message)) from None
-
-
-def write_report(file: str, text: str) -> None:
-    """Write a file, and tell the user so."""
-    write_output(file, text.encode())
-    print(f"wrote {file}", file=sys.stderr)
-
-
-def refuse_binary_on_terminal(form: str, file: str) -> None:
-    """Raise a `UsageError` if a binary form would be written to a terminal."""
-    if file == "-" and sys.stdout.isatty():
-        message = f"refusing to write binary '{form}' to a terminal; use '-o FILE'"
-        raise UsageError(error(message))
-
-
 def entry_point(
     name: str,
     parser: Callable[[], Parser[Flags]],
@@ -266,7 +233,8 @@ class Parser(argparse.ArgumentParser, Generic[Flags]):
         elif flag.type == "tuple[str, ...]":
             about |= {"action": "append", "default": [], "metavar": flag.metavar}
         else:
-            about |= {"type": _TYPES.get(flag.type, str), "metavar": flag.metavar or None}
+            read = flag.number if flag.type in ("int", "float") else str
+            about |= {"type": read, "metavar": flag.metavar or None}
             about |= {"choices": flag.choices} if flag.choices else {}
             about |= {"nargs": "?", "const": flag.alone} if flag.alone is not None else {}
             about |= {"default": flag.default} if flag.default is not MISSING else {}
@@ -274,7 +242,9 @@ class Parser(argparse.ArgumentParser, Generic[Flags]):
             about["dest"] = flag.field
         elif flag.default is not MISSING:
             about["nargs"] = "?"
-        self.add_argument(*(flag.spellings if flag.name else [flag.field]), **about)
+        action = self.add_argument(*(flag.spellings if flag.name else [flag.field]), **about)
+        if flag.metavar == HARDWARE_FORM:
+            setattr(action, "completer", hardware_completions)  # noqa: B010 (for argcomplete)
 
     def described(self) -> Iterator[tuple[str, str]]:
         """Yield the spelling and the description of each argument and flag."""

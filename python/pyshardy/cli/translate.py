@@ -18,7 +18,8 @@ from functools import partial
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.flags import GuardFlags, MeshFlag, argument, flag
-from pyshardy.cli.tool import Parser, Tool, entry_point, refuse_binary_on_terminal, write_output
+from pyshardy.cli.output import refuse_binary_on_terminal, write_output
+from pyshardy.cli.tool import Parser, Tool, entry_point
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -85,12 +85,7 @@ def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
     if kind is Kind.BYTECODE:
         with stage(f"reading '{filename}'"):
             return _from_bytecode(data, context, filename)
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as broken:
-        place = SourceLocation(filename, data.count(b"\n", 0, broken.start) + 1, 0)
-        message = f"the input is neither bytecode nor UTF-8 text: {broken.reason}"
-        raise UsageError(error(message, place)) from None
+    text = assembly.decoded(data, filename)
     module = assembly.parse(text, context, filename)
     remember_text(module, text)
     return module

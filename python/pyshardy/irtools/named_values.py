@@ -202,7 +202,11 @@ class NamedValues(Mapping[str, ir.Value]):
                 f"no value '{word}': expected a name in the text ('%5', '%scores'), 'arg2', "
                 "'result 0', the name of an argument, or a source line ('12', 'model.py:40')"
             )
-            raise UnknownValueError(error(message + did_you_mean(word, self)))
+            line = re.fullmatch(r"line ?(\d+)", word)
+            advice = f"; write '{line[1]}' for the line" if line else did_you_mean(word, self)
+            known = ", ".join(f"'{name}'" for name in itertools.islice(self, _MOST_SHOWN))
+            advice = advice or f"; there are {known}{', ...' if len(self) > _MOST_SHOWN else ''}"
+            raise UnknownValueError(error(message + advice))
         return values
 
     def _found(self, word: str) -> Iterator[ir.Value]:

@@ -3,12 +3,28 @@
 
 from __future__ import annotations
 
+import re
+import sysconfig
 import traceback
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
 
-from mlir_sdy.diagnostics import SdyError, SourceLocation, UsageError, error
+import mlir_sdy
+from mlir_sdy.diagnostics import Diagnostic, SdyError, SourceLocation, UsageError, error, note
+
+RAISED_HERE = "it was raised here"
+"""The note on the line that raised an exception."""
+
+_FOLDERS = (
+    "<",
+    str(Path(__file__).parents[1]),
+    str(Path(mlir_sdy.__file__).parent),
+    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib")),
+)
+_INSTALLED = {"site-packages", "dist-packages"}
+_FRAME = re.compile(r'^ *File "(.*)", line (\d+)', re.MULTILINE)
 
 
 def run_user_file(path: str | PathLike[str], content: str) -> ModuleType:
@@ -46,12 +62,30 @@ def run_user_file(path: str | PathLike[str], content: str) -> ModuleType:
     except (Exception, SystemExit) as failure:
         what = f"{type(failure).__name__}: {failure}".rstrip(": ")
         message = f"running the file of {content} failed: {what}"
-        raise UsageError(error(message, _place_in(filename, failure))) from failure
+        places = [place for place in _lines_of(failure) if place.filename == filename]
+        place = places[-1] if places else SourceLocation(filename, 0, 0)
+        raise UsageError(error(message, place)) from failure
     return module
 
 
-def _place_in(filename: str, failure: BaseException) -> SourceLocation:
-    """Return the last line of the file that was running when it failed."""
-    frames = traceback.extract_tb(failure.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == filename and frame.lineno]
-    return SourceLocation(filename, lines[-1] if lines else 0, 0)
+def raised_at(failure: BaseException) -> list[Diagnostic]:
+    """Return a note on the line of a user's own code that raised an exception, if there is one.
+
+    Code of this project, of the standard library and of installed packages is left out.
+    """
+    places = [
+        place
+        for place in _lines_of(failure)
+        if not place.filename.startswith(_FOLDERS)
+        and _INSTALLED.isdisjoint(Path(place.filename).parts)
+    ]
+    return [note(RAISED_HERE, places[-1])] if places else []
+
+
+def _lines_of(failure: BaseException) -> Iterator[SourceLocation]:
+    """Yield the lines at which an exception passed, the innermost last."""
+    for frame in traceback.extract_tb(failure.__traceback__):
+        yield SourceLocation(frame.filename, frame.lineno or 0, 0)
+    # The text of an exception in a callback of the host has those inside of the callback.
+    for filename, line in _FRAME.findall(str(failure)):
+        yield SourceLocation(filename, int(line), 0)

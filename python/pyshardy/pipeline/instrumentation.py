@@ -3,20 +3,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.pipeline.plan import Step
+from pyshardy.pipeline.syntax import MODULE_ANCHOR
 
 if TYPE_CHECKING:
-    from mlir_sdy.host import ir
     from pyshardy.irtools.analyses import AnalysisName
     from pyshardy.pipeline.errors import PipelineError
-
-if TYPE_CHECKING:
-    from pyshardy.pipeline.plan import Step
 
 
 class Instrumentation:
@@ -45,6 +45,53 @@ class Instrumentation:
 
     def after_failed_pipeline(self, failure: PipelineError) -> None:
         """Called once, after a step that failed, before the failure is raised."""
+
+
+# --- Log ------------------------------------------------------------------------------------------
+
+
+class ActionLog(Instrumentation):
+    """Logs the beginning and the end of each pass, in the form of MLIR's actions.
+
+    Args:
+        path: the file to write; "-" for standard error.
+
+    Raises:
+        UsageError: it can't be written.
+    """
+
+    def __init__(self, path: str):
+        self._path = None if path == "-" else Path(path)
+        try:
+            if self._path is not None:
+                self._path.write_bytes(b"")
+        except OSError as refusal:
+            message = f"cannot write the log '{path}': {refusal.strerror or refusal}"
+            raise UsageError(error(message)) from None
+
+    def before_pass(self, step: Step, module: ir.Module) -> None:
+        """Log the name of the pass and its operations."""
+        del module
+        anchor = step.nesting[-1] if step.nesting else MODULE_ANCHOR
+        running = f"running `{step.display_name}` on Operation `{anchor}`"
+        self._log(f"begins (no breakpoint) Action `pass-execution` {running}")
+
+    def after_pass(self, step: Step, module: ir.Module) -> None:
+        """Log the end of the pass."""
+        del step, module
+        self._log("completed `pass-execution`")
+
+    def after_failed_pass(self, step: Step, module: ir.Module) -> None:
+        """Log the end of the pass."""
+        self.after_pass(step, module)
+
+    def _log(self, text: str) -> None:
+        line = f"[thread main] {text}\n"
+        if self._path is None:
+            sys.stderr.write(line)
+            return
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(line)
 
 
 # --- Statistics -----------------------------------------------------------------------------------

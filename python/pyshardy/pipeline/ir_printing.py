@@ -6,15 +6,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from mlir_sdy.assembly import asm
+from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
 from pyshardy.pipeline.instrumentation import Instrumentation
 from pyshardy.pipeline.plan import Step, operations_at
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
+
+
+_UNNAMED = "no-symbol-name"
 
 
 class Everything(Container[str]):
@@ -36,6 +41,7 @@ class IRPrinting(Instrumentation):
         module_scope: print the whole module, also around passes on functions.
         text_of: returns the text of an operation.
         stream: where to print; standard error by default.
+        directory: print into files below this directory instead; see `_file`.
     """
 
     before: Container[str] = ()
@@ -45,6 +51,8 @@ class IRPrinting(Instrumentation):
     module_scope: bool = False
     text_of: Callable[[ir.OpView], str] = asm
     stream: TextIO | None = None
+    directory: Path | None = None
+    _number: int = field(default=0, init=False, repr=False)
     _texts_before: list[str] = field(default_factory=list[str], init=False, repr=False)
 
     def before_pass(self, step: Step, module: ir.Module) -> None:
@@ -58,6 +66,7 @@ class IRPrinting(Instrumentation):
         """Print if this pass was selected and, with `only_changed`, changed something."""
         if step.argument in self.after:
             self._print("After", "", step, module, unless=self._texts_before)
+        self._number += 1
 
     def after_failed_pass(self, step: Step, module: ir.Module) -> None:
         """Print the state at the failure."""
@@ -67,7 +76,6 @@ class IRPrinting(Instrumentation):
     def _print(
         self, when: str, how: str, step: Step, module: ir.Module, unless: list[str] | None = None
     ) -> None:
-        stream = self.stream or sys.stderr
         for index, target in enumerate(_targets(step, module)):
             # A pass may add or remove operations; these cannot be compared.
             if unless and index < len(unless) and unless[index] == _plain_text(target):
@@ -75,12 +83,39 @@ class IRPrinting(Instrumentation):
             scope = ""
             shown = target
             if self.module_scope and step.nesting:
-                scope = f" ('{target.operation.name}' operation{_symbol(target)})"
+                symbol = _symbol(target.operation)
+                about = "" if symbol == _UNNAMED else f": @{symbol}"
+                scope = f" ('{target.operation.name}' operation{about})"
                 shown = module.operation.opview
             name = f"{step.display_name}{how} ({step.argument})"
             text = self.text_of(shown)
-            print(f"// -----// IR Dump {when} {name}{scope} //----- //", file=stream)
-            print(text.rstrip("\n"), end="\n\n", file=stream)
+            dump = f"// -----// IR Dump {when} {name}{scope} //----- //\n{text.rstrip()}\n\n"
+            if self.directory is None:
+                (self.stream or sys.stderr).write(dump)
+            else:
+                suffix = "_before" if when == "Before" else how.replace(" F", "_f")
+                self._write(self._file(target, f"{step.argument}{suffix}"), dump)
+
+    def _file(self, target: ir.OpView, name: str) -> Path:
+        """Return the file of a dump, whose folders are the names of the operations around it.
+
+        Example: `builtin_module_no-symbol-name/func_func_main/3_cse.mlir` after the fourth pass.
+        """
+        assert self.directory is not None
+        folders: list[str] = []
+        operation: ir.Operation | None = target.operation
+        while operation is not None:
+            folders.append(f"{operation.name.replace('.', '_')}_{_symbol(operation)}")
+            operation = None if operation.parent is None else operation.parent.operation
+        return self.directory.joinpath(*reversed(folders), f"{self._number}_{name}.mlir")
+
+    def _write(self, file: Path, text: str) -> None:
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        except OSError as refusal:
+            message = f"cannot write the IR to '{file}': {refusal.strerror or refusal}"
+            raise UsageError(error(message)) from None
 
 
 def _targets(step: Step, module: ir.Module) -> list[ir.OpView]:
@@ -91,6 +126,6 @@ def _plain_text(operation: ir.OpView) -> str:
     return operation.operation.get_asm(print_generic_op_form=True, assume_verified=True)
 
 
-def _symbol(operation: ir.OpView) -> str:
-    is_symbol = FunctionView.sym_name.is_in(operation.operation)
-    return f": @{symbol_name(operation.operation)}" if is_symbol else ""
+def _symbol(operation: ir.Operation) -> str:
+    is_symbol = FunctionView.sym_name.is_in(operation)
+    return symbol_name(operation) if is_symbol else _UNNAMED

@@ -103,7 +103,16 @@ def _steps(
             continue
         element = with_current_names(element)  # noqa: PLW2901
         if element.name in pipelines():
-            steps = _steps(_expanded(element, expanding), nesting, (*expanding, element.name))
+            inner = _expanded(element, expanding)
+            try:
+                steps = _steps(inner, nesting, (*expanding, element.name))
+            except UsageError as refusal:
+                first = refusal.diagnostics[0]
+                if first.location is not None or element.location is None:
+                    raise
+                # The passes of a named pipeline have no place; the name of the pipeline has.
+                message = f"pipeline '{element.name}': {first.message}"
+                raise UsageError(error(message, element.location)) from None
             found += [replace(step, is_inside=True) for step in steps[:-1]] + steps[-1:]
         elif (info := passes().get(element.name)) is not None:
             place = _place(element, nesting, info.anchor)

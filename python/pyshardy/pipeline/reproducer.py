@@ -32,15 +32,20 @@ _VERIFY_EACH = re.compile(r"\bverify_each:\s*(true|false)")
 
 @dataclass(frozen=True, slots=True)
 class Reproducer:
-    """The content of a reproducer file: the module's text, the pipeline and its settings."""
+    """The content of a reproducer file: the module's text, the pipeline and its settings.
+
+    `flags` are further ones of sdy-opt without which the pipeline fails otherwise.
+    """
 
     module_text: str
     pipeline: str
     verify_each: bool = True
+    flags: str = ""
 
     def __str__(self) -> str:
         pipeline = self.pipeline.replace("\\", "\\\\").replace('"', '\\"')
-        return f"""{self.module_text.rstrip()}
+        needed = f"\n// needs the flags:{self.flags}" if self.flags else ""
+        return f"""{self.module_text.rstrip()}{needed}
 
 {{-#
   external_resources: {{
@@ -75,10 +80,12 @@ class ReproducerWriter(Instrumentation):
     Attributes:
         path: the file to write.
         verify_each: the setting of the run, stored in the file.
+        flags: the flags of sdy-opt that the reproducer needs, each after a space.
     """
 
     path: Path
     verify_each: bool = True
+    flags: str = ""
 
     def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:
         """Write the file.
@@ -88,9 +95,16 @@ class ReproducerWriter(Instrumentation):
         """
         from mlir_sdy.assembly import asm  # noqa: PLC0415 - reading a file needs no host
 
-        text = str(Reproducer(asm(module), str(pipeline_of_steps(steps)), self.verify_each))
+        text = str(
+            Reproducer(asm(module), str(pipeline_of_steps(steps)), self.verify_each, self.flags)
+        )
         if message := _refusal(self.path, text):
             raise UsageError(error(message))
+
+
+def command_of(path: Path, flags: str) -> str:
+    """Return the text of a note with the command that runs a reproducer."""
+    return f"to reproduce: sdy-opt --run-reproducer '{path}'{flags}"
 
 
 def _refusal(path: Path, text: str) -> str:
@@ -115,10 +129,12 @@ class CrashReproducer(Instrumentation):
     Attributes:
         path: the file to write.
         verify_each: the setting of the run, stored in the file.
+        flags: the flags of sdy-opt that the reproducer needs, each after a space.
     """
 
     path: Path
     verify_each: bool = True
+    flags: str = ""
     _before: ir.OpView | None = field(default=None, init=False, repr=False)
     _pipeline: PassPipeline | None = field(default=None, init=False, repr=False)
 
@@ -132,7 +148,7 @@ class CrashReproducer(Instrumentation):
         from mlir_sdy.assembly import asm  # noqa: PLC0415 - reading a file needs no host
 
         assert self._before is not None
-        text = str(Reproducer(asm(self._before), str(self._pipeline), self.verify_each))
+        text = str(Reproducer(asm(self._before), str(self._pipeline), self.verify_each, self.flags))
         location = failure.diagnostics[0].location
         if message := _refusal(self.path, text):
             failure.add(error(message, location))
@@ -141,6 +157,6 @@ class CrashReproducer(Instrumentation):
             error(
                 f"pass '{failure.failed_pass}' failed: reproducer generated at '{self.path}'",
                 location,
-                [note(f"to reproduce: sdy-opt --run-reproducer '{self.path}'", location)],
+                [note(command_of(self.path, self.flags), location)],
             )
         )

@@ -29,6 +29,7 @@ from pyshardy.irtools.analyses import (
     preserved_by,
 )
 from pyshardy.irtools.modules import move_contents
+from pyshardy.irtools.user_files import raised_at
 from pyshardy.pipeline import canonicalize
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.pipeline.errors import PipelineError, describe
@@ -39,6 +40,8 @@ from pyshardy.pipeline.syntax import MODULE_ANCHOR, PassPipeline
 VERIFY_ANALYSES = "PYSHARDY_VERIFY_ANALYSES"
 """The environment variable that switches the check of preserved analyses on."""
 
+INTERNAL = "internal error"
+"""The beginning of the error of a pass that raised an unexpected exception."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -190,8 +193,7 @@ def _run_and_verify(step: Step, module: ir.Module, verify_each: bool) -> int:
         else:
             num_targets = _run_python_pass(step, module)
             if verify_each:
-                with stage("verifying"):
-                    verify(module)
+                verify(module)
     except PipelineError:
         raise
     except SdyError as failure:
@@ -243,8 +245,8 @@ def _run_host_pass(step: Step, module: ir.Module, verify_each: bool) -> None:
 def _internal_error(step: Step, place: ir.Operation, bug: Exception) -> Diagnostic:
     if isinstance(bug, RecursionError):
         return nesting_error(host.location_of(place.location))
-    message = f"internal error in pass '{step.argument}': {describe(bug)}"
-    return error(message, host.location_of(place.location))
+    message = f"{INTERNAL} in pass '{step.argument}': {describe(bug)}"
+    return error(message, host.location_of(place.location), raised_at(bug))
 
 
 def _diagnostics_of(

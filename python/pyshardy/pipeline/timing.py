@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from mlir_sdy.stages import VERIFYING
 from pyshardy.pipeline.instrumentation import Instrumentation
 from pyshardy.pipeline.plan import Step
 
@@ -68,13 +70,18 @@ class Timing(Instrumentation):
     """Sums the time of each step over all runs of the same pipeline.
 
     The time of a pass includes the analyses that it is the first to ask for, and which later passes
-    use as well; they have rows of their own below it, such as `(A) operation-names`. `measure`
-    times other work than passes; `report` formats the table.
+    use as well; they have rows of their own below it, such as `(A) operation-names`. Verification
+    is a row of its own if `on_stages` listens. `measure` times other work than passes; `report`
+    formats the table.
+
+    Attributes:
+        started: when the total time began, by `time.perf_counter`.
     """
 
-    _started: float = field(default_factory=time.perf_counter, init=False)
-    _pass_started: float = field(default=0.0, init=False)
+    started: float = field(default_factory=time.perf_counter)
+    _verification: contextlib.ExitStack = field(default_factory=contextlib.ExitStack, init=False)
     _next_step: int = field(default=0, init=False)
+    _analyses: dict[str, float] = field(default_factory=dict[str, float], init=False)
     _clock: NestedClock = field(default_factory=NestedClock, init=False)
     _steps: list[_Row] = field(default_factory=list[_Row], init=False)
     _before: dict[str, _Row] = field(default_factory=dict[str, _Row], init=False)
@@ -82,14 +89,25 @@ class Timing(Instrumentation):
 
     @contextlib.contextmanager
     def measure(self, name: str) -> Iterator[None]:
-        """Add the time that the `with` block takes to the row `name`."""
+        """Add the time that the `with` block takes, without measured parts, to the row `name`."""
         rows = self._after if self._steps else self._before
         row = self._before.get(name) or rows.setdefault(name, _Row(name))
-        started = time.perf_counter()
+        self._clock.start()
         try:
             yield
         finally:
-            row.seconds += time.perf_counter() - started
+            row.seconds += self._clock.stop()
+
+    def add_imports(self) -> None:
+        """Add the time since the start, before anything was measured, to the row `Imports`."""
+        row = self._before.setdefault("Imports", _Row("Imports"))
+        row.seconds += time.perf_counter() - self.started
+
+    def on_stages(self, stages: tuple[str, ...]) -> None:
+        """Measure verification, as a listener of `mlir_sdy.stages`."""
+        self._verification.close()
+        if stages[-1:] == (VERIFYING,):
+            self._verification.enter_context(self.measure("Verification"))
 
     def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:
         """Make a row for each step, to which a second run of the pipeline adds."""
@@ -101,12 +119,16 @@ class Timing(Instrumentation):
     def before_pass(self, step: Step, module: ir.Module) -> None:
         """Start the clock."""
         del step, module
-        self._pass_started = time.perf_counter()
+        self._clock.start()
 
     def after_pass(self, step: Step, module: ir.Module) -> None:
         """Stop the clock."""
         del step, module
-        self._steps[self._next_step].seconds += time.perf_counter() - self._pass_started
+        row = self._steps[self._next_step]
+        row.seconds += self._clock.stop() + sum(self._analyses.values())
+        for name, seconds in self._analyses.items():
+            row.analyses[name] = row.analyses.get(name, 0.0) + seconds
+        self._analyses.clear()
         self._next_step += 1
 
     def before_analysis(self, name: AnalysisName, module: ir.Operation) -> None:
@@ -117,24 +139,26 @@ class Timing(Instrumentation):
     def after_analysis(self, name: AnalysisName, module: ir.Operation) -> None:
         """Stop the clock of an analysis."""
         del module
-        known = self._steps[self._next_step].analyses
-        known[name] = known.get(name, 0.0) + self._clock.stop()
+        self._analyses[name] = self._analyses.get(name, 0.0) + self._clock.stop()
 
     def after_failed_pass(self, step: Step, module: ir.Module) -> None:
         """Stop the clock."""
         self.after_pass(step, module)
 
-    def report(self, *, as_list: bool = False) -> str:
+    def report(self, *, as_list: bool = False, as_json: bool = False) -> str:
         """Return the table, ending in a line break.
 
         Args:
             as_list: sort the rows by their time, and add those of equal names.
+            as_json: write a list of JSON, in which rows hold the rows that are indented below them.
         """
-        total = time.perf_counter() - self._started
+        total = time.perf_counter() - self.started
         rows = [*self._before.values(), *self._nested_steps(), *self._after.values()]
         measured = sum(row.seconds for row in rows if not row.name.startswith("  "))
         rows = _as_list(rows) if as_list else _with_analyses(rows)
-        rows += [_Row("PaddingContents", seconds=total - measured), _Row("Total", seconds=total)]
+        rows += [_Row("Rest", seconds=total - measured), _Row("Total", seconds=total)]
+        if as_json:
+            return json.dumps(_nested(rows, total), indent=1) + "\n"
         lines = [
             _RULE,
             _TITLE.center(len(_RULE)).rstrip(),
@@ -170,6 +194,23 @@ def _with_analyses(rows: Iterable[_Row]) -> list[_Row]:
         found += [
             _Row(f"{indentation}(A) {name}", seconds=own) for name, own in row.analyses.items()
         ]
+    return found
+
+
+def _nested(rows: Iterable[_Row], total: float) -> list[dict[str, Any]]:
+    """Return the rows as values of JSON, as MLIR writes them."""
+    found: list[dict[str, Any]] = []
+    levels = [found]
+    for row in rows:
+        name = row.name.lstrip()
+        level = (len(row.name) - len(name)) // 2
+        wall = {
+            "duration": round(row.seconds, 4),
+            "percentage": round(100 * row.seconds / total, 1),
+        }
+        entry: dict[str, Any] = {"wall": wall, "name": name, "passes": []}
+        levels[level].append(entry)
+        levels[level + 1 :] = [entry["passes"]]
     return found
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import traceback
 import weakref
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -25,6 +24,7 @@ from mlir_sdy.model import OpShardingRule, TensorMapping, factor_name
 from mlir_sdy.verify.sharding_rule import verify_rule
 from mlir_sdy.verify.violation import ConstraintViolation
 from pyshardy.irtools.stablehlo_views import attribute_named, target_of
+from pyshardy.irtools.user_files import raised_at
 from pyshardy.rules.notation import RuleNotation, rule
 from pyshardy.rules.own_rules import has_own_rule, own_rule
 from pyshardy.rules.registry import (
@@ -431,21 +431,15 @@ def suspicious_rule(
 def broken_rule(operation: ir.Operation, function: RuleFunction, failure: Exception) -> Diagnostic:
     """Return the error of a rule that failed or does not fit, with a note on its definition."""
     if isinstance(failure, RuleError):
-        message, place = str(failure), _place_of(function)
+        message, notes = str(failure), []
     else:
         what = f"{type(failure).__name__}: {failure}"
         message = f"the sharding rule of '{operation.name}' failed: {what}"
-        place = _place_of_failure(failure)
-    notes = () if place is None else (note("the rule is defined here", place),)
+        notes = raised_at(failure)
+    place = _place_of(function)
+    if place is not None and not notes:
+        notes = [note("the rule is defined here", place)]
     return error(message, location_of(operation.location), notes)
-
-
-def _place_of_failure(failure: BaseException) -> SourceLocation | None:
-    """Return the source line that raised an exception."""
-    frames = traceback.extract_tb(failure.__traceback__)
-    if not frames or frames[-1].lineno is None:
-        return None
-    return SourceLocation(frames[-1].filename, frames[-1].lineno, 0)
 
 
 def _place_of(function: RuleFunction) -> SourceLocation | None:

@@ -18,11 +18,16 @@
 // WATCH-NEXT: func.func @twice(
 // WATCH-NOT:  IR Dump
 // WATCH:      Execution time report
-// WATCH:      Parser
-// WATCH:      'func.func' Pipeline
+// WATCH:      Imports
+// WATCH-NEXT: Dialects
+// WATCH-NEXT: Parser
+// WATCH-NEXT: Verification
+// WATCH-NEXT: 'func.func' Pipeline
 // WATCH-NEXT:   Cse
 // WATCH-NEXT:   Canonicalize
-// WATCH:      Total
+// WATCH-NEXT: Output
+// WATCH-NEXT: Rest
+// WATCH-NEXT: Total
 
 // GENERIC: "sdy.mesh"()
 // GENERIC: "stablehlo.add"({{.*}} loc(#[[LOC:.*]])

@@ -16,8 +16,8 @@
 // SHAPE: note: it computes the shards of one device; a keyword-only parameter 'call' has their types
 // SYNTAX: sdy-run: error: '--custom-call=my_scale' must be TARGET=FILE:FUNCTION
 // NAME: sdy-run: error: '{{.*}}kernels.py' has no function 'none' for '--custom-call=my_scale=
-// MISSING: sdy-run: error: cannot read the functions in '{{.*}}missing.py': No such file or directory
-// PYTHON: no_python.txt:1: error: the file with the functions for custom calls failed: SyntaxError
+// MISSING: sdy-run: error: cannot read the functions for custom calls in '{{.*}}missing.py': No such file or directory
+// PYTHON: no_python.txt:1:{{[0-9]+}}: error: the file of functions for custom calls is not valid Python
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %f: tensor<4xf32>)
     -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, tensor<8x4xf32>) {

@@ -25,7 +25,7 @@
 // PACKAGE: sdy-run: error: the backend 'iree' needs the package 'iree-base-compiler', which is missing; install it by: pip install {{.*}}[iree]
 // OUTPUT: sdy-run: error: '-o' requires '--emit'; use '--outputs' to write arrays
 // WRITE: sdy-run: error: cannot write output file '{{.*}}': No such file or directory
-// PROFILE: sdy-run: error: '--profile=0' must be at least 1
+// PROFILE: sdy-run: error: '--profile' is '0': expected an integer of at least 1
 func.func @main(%x: tensor<2x4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> tensor<2x4x4xf32> {
   %0 = stablehlo.custom_call @unheard_of(%x) : (tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
   return %0 : tensor<2x4x4xf32>

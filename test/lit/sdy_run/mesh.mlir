@@ -14,7 +14,10 @@
 // CHECK: OK: the results match those of the unpartitioned program
 // UNNAMED: 8 devices, mesh <["x"=4, "z"=2]>
 // UNNAMED: %a tensor<12xf32> <@mesh, [{"x"}]> tensor<3xf32>
-// AXES: mesh.mlir:[[# @LINE + 8]]:1: error: {{.*}}unknown axis {{.*}}"x"
+// AXES: --mesh:1:1: error: the program has shardings that don't fit this mesh
+// AXES-NEXT: a:8
+// AXES-NEXT: ^
+// AXES-NEXT: mesh.mlir:[[# @LINE + 8]]:1: note: {{.*}}unknown axis {{.*}}"x"
 // FORM: sdy-run: error: '--mesh=8' is not a mesh: expected a form such as 'mesh=data:4,model:2' or 'data:4,model:2'
 // TWICE: sdy-run: error: '--mesh=x:2,x:2' is not a mesh: {{.*}}"x"
 // BYTECODE: 3 devices, mesh <["x"=3]>

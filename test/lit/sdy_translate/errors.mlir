@@ -34,4 +34,4 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 // RUN: printf 'module {\n \xff }' > %t.noise
 // RUN: not sdy-translate %t.noise 2>&1 | FileCheck %s --check-prefix=NOISE
-// NOISE: errors.mlir.tmp.noise:2: error: the input is neither bytecode nor UTF-8 text
+// NOISE: errors.mlir.tmp.noise:2:{{[0-9]+}}: error: the file is neither bytecode nor UTF-8 text

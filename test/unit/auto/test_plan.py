@@ -287,7 +287,7 @@ def test_a_price_of_bytes_of_the_tool(tmp_path, capsys):
     assert main([*flags, "--byte-price=1e-9"]) == 0
     assert " 0 bytes sent" in capsys.readouterr().out
     assert main([*flags, "--byte-price=-1"]) == 1
-    assert "the price of a byte must be at least 0, got: -1" in capsys.readouterr().err
+    assert "'--byte-price' is '-1': expected a number of at least 0" in capsys.readouterr().err
 
 
 WITHOUT_MESH = MLP.replace('sdy.mesh @mesh = <["data"=2, "model"=4]>', "").replace(

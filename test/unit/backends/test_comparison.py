@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Verdicts on results: equal up to rounding, wrong, or inconclusive."""
 
+from dataclasses import replace
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -37,6 +39,14 @@ def difference(relative: float, noise: float | None) -> Difference:
 )
 def test_rules(relative, noise, verdict):
     assert difference(relative, noise).verdict is verdict
+
+
+@pytest.mark.parametrize("noise", [None, 1e-4, 1.2])
+def test_a_tolerance_that_is_given_is_a_limit(noise):
+    limited = replace(difference(3e-4, noise), is_limit=True)
+    assert limited.verdict is Verdict.FAILED
+    assert limited.allowed == 1e-5
+    assert replace(limited, relative=1e-5).verdict is Verdict.OK
 
 
 def test_values_that_are_not_finite_are_counted():

@@ -45,6 +45,22 @@ CASES = {
         function('@mesh, [{"x"}, {}]').replace("return %0", "return %9"),
         "<stdin>:4:10: error: use of undeclared SSA value",
     ),
+    "a value with two letters exchanged": (
+        [],
+        function('@mesh, [{"x"}, {}]').replace("%0", "%sum").replace("return %sum", "return %smu"),
+        "<stdin>:4:10: error: use of undeclared SSA value name '%smu'; did you mean '%sum'?",
+    ),
+    "an operation with two letters exchanged": (
+        [],
+        function('@mesh, [{"x"}, {}]').replace("negate", "tahn"),
+        "<stdin>:3:8: error: custom op 'stablehlo.tahn' is unknown; did you mean 'stablehlo.tanh'?",
+    ),
+    "a pipeline on functions": (
+        ["--pass-pipeline=cse,func.func(sdy-propagation-pipeline)"],
+        MESH,
+        "<pass-pipeline>:1:15: error: pipeline 'sdy-propagation-pipeline': pass "
+        "'sdy-flatten-tuples' runs on 'builtin.module', not within 'func.func(...)'",
+    ),
     "an unknown pass": (["-sdy-basic-propogate"], MESH, "did you mean '--sdy-basic-propagate'?"),
     "an unknown pass in a pipeline": (
         ["--pass-pipeline=builtin.module(sdy-nothing)"],
@@ -78,6 +94,26 @@ def test_bad_input(sdy_opt, name):
     assert expected in result.err
     assert result.err.count("error:") == 1
     assert "Traceback" not in result.err
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16(sdy_opt, encoding):
+    result = sdy_opt("-", stdin=MESH.encode(encoding))
+    assert result.status == 1
+    assert "<stdin>:1:1: error: the file looks like UTF-16; save it as UTF-8\n" in result.err
+
+
+def test_a_byte_order_mark(sdy_opt):
+    result = sdy_opt("-", stdin=MESH.encode("utf-8-sig"))
+    assert (result.status, result.err) == (0, "")
+    wrong = sdy_opt("-", stdin="mesh {}".encode("utf-8-sig"))
+    assert wrong.err.startswith("<stdin>:1:1: error: ")
+
+
+def test_another_encoding(sdy_opt):
+    result = sdy_opt("-", stdin=MESH.encode() + "  // café\n".encode("latin-1"))
+    assert result.err.startswith("<stdin>:2:9: error: the file is neither bytecode nor UTF-8 text")
+    assert result.err.endswith("  // caf\ufffd\n        ^\n")
 
 
 def test_an_unreadable_file(sdy_opt, tmp_path):

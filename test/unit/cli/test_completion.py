@@ -23,6 +23,17 @@ pytest.importorskip("argcomplete")
         ("sdy-opt --mlir-print-ir-after=sdy-close-s", ["sdy-close-shardings"]),
         ("sdy-run --backend=interp", ["interpreter"]),
         ("sdy-explain --stri", ["--strict-rules"]),
+        ("sdy-explain --hardware=h", ["h100", "h200"]),
+        ("sdy-auto --hardware=tpu-v5", ["tpu-v5e", "tpu-v5p"]),
+        (
+            "sdy-opt --pass-pipeline 'builtin.module(sdy-close-s",
+            ["builtin.module(sdy-close-shardings"],
+        ),
+        (
+            "sdy-opt --pass-pipeline='builtin.module(sdy-close-s",
+            ["builtin.module(sdy-close-shardings"],
+        ),
+        ("sdy-opt --pass-pipeline=cse,symbol-d", ["cse,symbol-dce"]),
     ],
 )
 def test_completions(line, expected, tmp_path):

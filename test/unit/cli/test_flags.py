@@ -51,7 +51,7 @@ def test_values(arguments: str, field: str, value: object):
         ("--verify-each=maybe", "'--verify-each' is 'maybe': expected true or false"),
         ("--verify-diagnostics=x", "'--verify-diagnostics' is 'x': expected all or only-expected"),
         ("--pass-pipeline=a --b", "cannot be combined with pass flags"),
-        ("--mlir-elide-elementsattrs-if-larger=a", "is 'a': expected a number"),
+        ("--mlir-elide-elementsattrs-if-larger=a", "is 'a': expected an integer"),
         ("--run-reproducer --b", "cannot be combined with passes"),
     ],
 )

@@ -211,16 +211,6 @@ def test_status_and_output_pass_through(files):
     assert run("opt", program, rules, "-sdy-basic-propagate").returncode == 7
 
 
-def test_reader_that_has_gone(files):
-    program, _ = files("")
-    with subprocess.Popen(
-        command("opt", program), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        process.stdout.close()
-        assert process.stderr.read() == b""
-        assert process.wait(timeout=200) == 1
-
-
 # --- Signals --------------------------------------------------------------------------------------
 
 WAIT = "open(os.environ['READY'], 'w').write(str(os.getpid())); time.sleep(1000)"

@@ -90,7 +90,7 @@ def test_the_seed_decides_the_inputs(sdy_run):
     [
         (["nowhere.mlir"], "sdy-run: error: cannot open input file 'nowhere.mlir': No such file"),
         ([], "sdy-run: error: the following arguments are required: file"),
-        (["-", "--seed=x"], "sdy-run: error: argument --seed: invalid int value: 'x'"),
+        (["-", "--seed=x"], "error: '--seed' is 'x': expected an integer of at least 0"),
         (["-", "--backend=gpu"], "invalid choice: 'gpu'"),
     ],
 )

@@ -40,6 +40,9 @@ def test_tables_fit(program, tool, is_terminal, monkeypatch, capsys):
     assert title.startswith(program)
     assert max(map(len, lines)) <= (80 if is_terminal else 200)
     assert not [line for line in lines if line != line.rstrip()]
+    # Nothing is cut.
+    assert not any("…" in line for line in lines)
+    assert tool is run or any(re.search(r"program\.mlir:\d:8", line) for line in lines)
     # Numbers are complete, and no word is continued in the next line.
     assert any(re.match(r"total.* (32,768|65,536)$", line) for line in lines), lines
     assert all(re.search(r"[\d?]$", line) for line in lines if line.startswith("all_reduce"))

@@ -115,7 +115,7 @@ def test_unreadable_files(context, tmp_path):
     with pytest.raises(ParseError, match="other: error"):
         load(b"ML\xefR\rMLIR24\0\1rest", context, "other")
     with pytest.raises(
-        UsageError, match="other:2: error: the input is neither bytecode nor UTF-8 text"
+        UsageError, match="other:2:1: error: the file is neither bytecode nor UTF-8 text"
     ):
         load(b"module {\n\xff}", context, "other")
 

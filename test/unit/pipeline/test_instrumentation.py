@@ -11,6 +11,7 @@ import pytest
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir
+from mlir_sdy.stages import listening
 from pyshardy.pipeline import CrashReproducer, IRPrinting, PipelineError, Timing, run_pipeline
 from pyshardy.pipeline.ir_printing import Everything
 from pyshardy.pipeline.plan import plan_pipeline
@@ -79,9 +80,23 @@ def test_timing(module: ir.Module):
     rows = [match for line in lines if (match := row.match(line))]
     assert [match[3] for match in rows] == [
         *["Parser", "Cse", "'func.func' Pipeline", "  Canonicalize", "  Cse", "Cse", "Output"],
-        *["PaddingContents", "Total"],
+        *["Rest", "Total"],
     ]
     assert sum(float(match[2]) for match in rows if match[3][0] != " ") == pytest.approx(200, abs=1)
+
+
+def test_verification_has_a_row_of_its_own(module: ir.Module, add_pass):
+    def nothing(module: ir.Module) -> None:
+        del module
+
+    add_pass("nothing", nothing)
+    timing = Timing()
+    with listening(timing.on_stages), timing.measure("Parser"):
+        parse(MESHES, module.context)
+    with listening(timing.on_stages):
+        run_pipeline(module, "nothing", instrumentation=[timing])
+    rows = names_of_rows(timing.report())
+    assert rows == ["Parser", "Verification", "Nothing", "Rest", "Total"]
 
 
 MESHES = """
@@ -111,7 +126,7 @@ def test_analyses_have_rows_below_the_pass_that_asks_first(context):
         "  (A) sharding-lists",
         "  (A) interface-shardings",
         "RemoveSizeOneAxesPass",
-        "PaddingContents",
+        "Rest",
         "Total",
     ]
 

@@ -120,9 +120,12 @@ def test_a_bug_in_a_pass_becomes_a_diagnostic(module: ir.Module, add_pass):
     with pytest.raises(PipelineError) as raised:
         run_pipeline(module, "divide")
     (diagnostic,) = raised.value.diagnostics
-    assert str(diagnostic) == (
+    error, note = str(diagnostic).splitlines()
+    assert error == (
         "two.mlir:7:1: error: internal error in pass 'divide': ZeroDivisionError: division by zero"
     )
+    line = divide.__code__.co_firstlineno + 2
+    assert note.endswith(f"test_runner.py:{line}: note: it was raised here")
     assert isinstance(raised.value.__cause__, ZeroDivisionError)
 
 

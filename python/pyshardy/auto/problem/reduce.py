@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Exact reductions of a problem: a smaller one with the same optimum.
 
-At first, nodes whose strategy follows from that of a neighbor become part of it (`tied_nodes`).
+At first, nodes whose strategy follows from that of a neighbor become part of it (`tie`).
 Then, until nothing changes:
 
 1. A strategy without a finite cost is removed, or one for which a neighbor has no strategy with a

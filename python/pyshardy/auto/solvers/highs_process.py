@@ -20,7 +20,7 @@ from pyshardy.processes.child_process import ChildDiedError, ChildProcess
 from pyshardy.processes.worker import Parent
 
 COMMAND = ("-m", "pyshardy.auto.solvers.highs_process")
-"""The arguments of the Python interpreter; see `highs_worker`."""
+"""The arguments of the Python interpreter; see `HighsWorker`."""
 
 GRACE = 2.0
 """The seconds that a run may take beyond its time, in which HiGHS should have ended by itself."""

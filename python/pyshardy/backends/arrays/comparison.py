@@ -15,6 +15,8 @@ place makes. With tolerance t and noise n, a relative difference d is judged as 
 4. d <= 10 n: inconclusive, since rounding would hide an error of this size.
 5. Otherwise: failed.
 
+A tolerance that a user gives is a limit: d > t has failed, whatever n is.
+
 Examples with t = 1e-5: d = 3e-4 and n = 1e-4 is OK by 3; d = 0.8 and n = 1.2 is inconclusive by 4;
 d = 0.8 and n = 1e-6 has failed by 5.
 """
@@ -76,6 +78,7 @@ class Difference:
         num_nan: the number of elements that are not a number in both.
         num_infinite: the number of elements that are the same infinity in both.
         noise: the relative difference by rounding alone; None if it wasn't measured.
+        is_limit: whether a difference above the tolerance has failed, even if rounding explains it.
     """
 
     absolute: float
@@ -85,6 +88,7 @@ class Difference:
     num_nan: int = 0
     num_infinite: int = 0
     noise: float | None = None
+    is_limit: bool = False
 
     def with_noise(self, noise: float) -> Difference:
         """Return the same difference with the measured noise."""
@@ -101,15 +105,27 @@ class Difference:
         return self.relative <= self.tolerance
 
     @property
+    def allowed(self) -> float:
+        """The largest relative difference that is OK, by the tolerance or by rounding."""
+        if self.is_limit:
+            return self.tolerance
+        return max(self.tolerance, min(_NOISE_FACTOR * (self.noise or 0.0), _MOST_EXPLAINED))
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether rounding alone may give the difference."""
+        return self.relative <= _NOISE_FACTOR * (self.noise or 0.0)
+
+    @property
     def verdict(self) -> Verdict:
         """The verdict by the rules above."""
         if self.size and not self.num_compared:
             return Verdict.INCONCLUSIVE
-        if self.is_small:
+        if self.relative <= self.allowed:
             return Verdict.OK
-        if self.relative > _NOISE_FACTOR * (self.noise or 0.0):
+        if self.is_limit or not self.is_explained:
             return Verdict.FAILED
-        return Verdict.OK if self.relative <= _MOST_EXPLAINED else Verdict.INCONCLUSIVE
+        return Verdict.INCONCLUSIVE
 
 
 def overall(differences: Sequence[Difference]) -> Verdict:

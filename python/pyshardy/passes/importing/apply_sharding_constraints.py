@@ -5,7 +5,7 @@ Constraints here are the `sdy.sharding_constraint`s and the inputs of manual com
 inside out and in the order of the text.
 
 1. At the first of a chain of constraints, uses that come after the chain are redirected to its
-   end; see `redirect_to_end_of_chain`.
+   end; see `_redirect_to_end_of_chain`.
 2. A constraint gives its sharding to its input if the input can have one, has none or one that
    is open in all dimensions and has no axes, and has no other constraint with another sharding,
    and if the constraint's sharding is closed in all dimensions.

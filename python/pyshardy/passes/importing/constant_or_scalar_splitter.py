@@ -5,7 +5,7 @@
 2. Functions are processed after their callees, and in each first its named computations, inner
    ones first, and then its body.
 3. In a body, constant expressions are constants, iotas, and operations that compute constants
-   from constants (`ConstantExpressions`) whose operands are constant expressions. Calls and
+   from constants (`_ConstantExpressions`) whose operands are constant expressions. Calls and
    named computations without operands are among them.
 4. Each operand of another operation that is the result of a constant expression, or of a
    broadcast of a scalar, is replaced by a copy of that with all its dependencies. Copies are

@@ -8,7 +8,7 @@ An operation is changed if it satisfies:
 2. The index vectors are along another dimension than the first, of a size above 1. One of their
    components is the start of a slice in dimension 0 of the operand, where slices have size 1
    and are collapsed.
-3. That component counts along dimension 0 of the indices: `counts_along_first_dimension`.
+3. That component counts along dimension 0 of the indices: `_counts_along_first_dimension`.
 
 Then the component is removed from the index vectors, and dimension 0 becomes a batch dimension
 of operand and indices. Unused operations without effects are erased from the function.

@@ -2,7 +2,7 @@
 """`sdy-flatten-tuples`: replace tuples by their elements, as only tensors have shardings.
 
 1. Functions, calls, composites and custom calls take and return the elements of their tuples,
-   in order, including nested tuples. `tuple_attributes` converts their attributes.
+   in order, including nested tuples. `_attributes_in_parts` converts their attributes.
 2. Elements that are read from a tuple are replaced by the values of which it was built.
 3. Unused tuples are erased.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-move-reshards`: compute regions along the dimensions that reshards lead to.
 
-`AxisRegions` states what a region is, and `AxisMover` when it is changed. Only regions beside
+`AxisRegions` states what a region is, and `_AxisMover` when it is changed. Only regions beside
 reshards that move axes from one dimension to another are.
 
 The tensors of each operation are compatible, and slices don't have their local forms yet.

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The standard streams and the output files of tools."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from mlir_sdy.diagnostics import UsageError, error
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+
+class _Stream(io.FileIO):
+    """A standard stream, which drops what it can't write.
+
+    If the reader of a pipe has gone, as that of `sdy-run ... | head`, the tool goes on, so that its
+    exit status says how the work ended. Other failures of standard output are reported once.
+    """
+
+    def __init__(self, stream: TextIO):
+        super().__init__(stream.fileno(), "w", closefd=False)
+        self.is_broken = False
+        self._kept = stream  # closes its file when it is deleted
+
+    def write(self, data: Buffer, /) -> int:
+        """Write some bytes, and return their number.
+
+        Raises:
+            UsageError: standard output can't be written.
+        """
+        rest = memoryview(data).cast("B")
+        count = rest.nbytes
+        try:
+            while rest and not self.is_broken:
+                rest = rest[super().write(rest) :]
+        except BrokenPipeError:
+            self.is_broken = True
+        except OSError as refusal:
+            self.is_broken = True
+            if self.fileno() == 1:
+                raise _refused("standard output", refusal) from None
+        return count
+
+
+class _Guarded(io.TextIOWrapper):
+    """The text of a standard stream."""
+
+
+def guard_standard_streams() -> None:
+    """Make standard output and standard error report, or drop, what can't be written."""
+    sys.stdout = _guarded(sys.stdout)
+    sys.stderr = _guarded(sys.stderr)
+
+
+def _guarded(stream: TextIO | None) -> TextIO | None:
+    if stream is None:
+        return None
+    original: TextIO = stream
+    if not isinstance(stream, io.TextIOWrapper) or isinstance(stream, _Guarded):
+        return stream
+    raw = _Stream(original)
+    return _Guarded(
+        raw if stream.write_through else io.BufferedWriter(raw),  # as Python's option -u
+        stream.encoding,
+        stream.errors,
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+
+
+def write_output(file: str, data: bytes) -> None:
+    """Write a file, or to standard output for "-".
+
+    Raises:
+        UsageError: it can't be written.
+    """
+    if file == "-":
+        if sys.stdout is None:
+            raise UsageError(error("cannot write standard output: it is closed"))
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        Path(file).write_bytes(data)
+    except OSError as refusal:
+        raise _refused(f"output file '{file}'", refusal) from None
+
+
+def _refused(target: str, refusal: OSError) -> UsageError:
+    return UsageError(error(f"cannot write {target}: {refusal.strerror or refusal}"))
+
+
+def write_report(file: str, text: str) -> None:
+    """Write a file, and tell the user so."""
+    write_output(file, text.encode())
+    print(f"wrote {file}", file=sys.stderr)
+
+
+def refuse_binary_on_terminal(form: str, file: str) -> None:
+    """Raise a `UsageError` if a binary form would be written to a terminal."""
+    if file == "-" and sys.stdout.isatty():
+        message = f"refusing to write binary '{form}' to a terminal; use '-o FILE'"
+        raise UsageError(error(message))
