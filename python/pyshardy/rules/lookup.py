@@ -398,9 +398,11 @@ def suspicious_rule(
 ) -> Diagnostic | None:
     """Return the warning about a rule whose factors look misspelled.
 
-    That is a rule with a factor only in results, and another one only in operands that is neither
-    reduced nor otherwise special, such as `a b -> a c`. One of them alone is usual: operands are
-    broadcast, and dimensions are removed.
+    1. A factor is only in results, and another one only in operands and neither reduced nor
+       otherwise special, such as in `a b -> a c`. One of them alone is usual: operands are
+       broadcast, and dimensions are removed.
+    2. Such a factor is in several operands, such as in `m k, k n -> m n`: a product without
+       `reduction=`, for which both operands would be replicated along it.
     """
     special = {
         *rule.reduction_factors,
@@ -415,16 +417,28 @@ def suspicious_rule(
         return {factor for factor in found - special if rule.factor_sizes[factor] > 1}
 
     operands, results = factors_of(rule.operand_mappings), factors_of(rule.result_mappings)
+    place = _place_of(function)
+    notes = () if place is None else [note("the rule is defined here", place)]
+    each_alone = [factors_of([mapping]) - results for mapping in rule.operand_mappings]
+    shared = {factor for factor in operands if sum(factor in each for each in each_alone) > 1}
+    if shared and not results - operands:
+        name = factor_name(min(shared))
+        return warning(
+            f"the sharding rule {rule} of this '{operation.name}' has the factor {name} in several "
+            f"operands and in no result: reduction='{name}' if it is summed over, so that partial "
+            f"results are added; else need_replication='{name}'",
+            location_of(operation.location),
+            notes,
+        )
     if not (operands - results and results - operands):
         return None
     only = [factor_name(min(each)) for each in (results - operands, operands - results)]
-    place = _place_of(function)
     return warning(
         f"the sharding rule {rule} of this '{operation.name}' has the factor {only[0]} only in a "
         f"result, and {only[1]} only in operands: name them alike if they are one, or list "
         f"{only[1]} under 'reduction' or 'need_replication'",
         location_of(operation.location),
-        () if place is None else [note("the rule is defined here", place)],
+        notes,
     )
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from mlir_sdy.diagnostics import wrong_type
 from mlir_sdy.model import DimMapping, OpShardingRule, TensorMapping
 from pyshardy.rules.signature import OperationSignature, RuleError, TensorType
 
@@ -181,6 +182,8 @@ def rule(
     Raises:
         RuleError: the text can't be read.
     """
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong_type("rule", "a text such as 'b m k, b k n -> b m n'", text)
     left, arrow, right = text.partition("->")
     if not arrow:
         raise RuleError(f"the rule '{text}' has no '->'")
