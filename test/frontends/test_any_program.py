@@ -135,7 +135,7 @@ def test_training_steps_are_programs():
     traced = training()
     assert sdy.propagate(traced).module is traced.module
     assert {each.name for each in sdy.partition(traced).inputs} == set(traced.arguments)
-    assert repr(traced) == "TracedTraining(2 tensors of state, 2 inputs, 3 results)"
+    assert repr(traced) == "TracedTraining(3 tensors of state, 2 inputs, 3 results)"
     assert "tensor<4x4xf32>" in str(traced.tables()[0])
     assert sdy.values(sdy.parse(str(traced)))["weight"]
 

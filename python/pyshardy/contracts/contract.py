@@ -288,7 +288,6 @@ def _check_mappings(**given: object) -> None:
 
 
 def _kind(name: str) -> str:
-    __tracebackhide__ = True  # for pytest: the mistake is in the call of a test
     name = name.replace("-", "_")
     if name not in KINDS:
         hint = did_you_mean(name, (*KINDS, *_ALL_KINDS)) or f"; the kinds are {', '.join(KINDS)}"

@@ -59,6 +59,17 @@ class RuleNotation:
             blocked_propagation_factors=_sorted(self.blocked, order),
         )
 
+    def contracted_factor(self) -> str | None:
+        """Return the first factor of several operands and no result that has no kind; else None."""
+        kinds = (*self.reduction, *self.need_replication, *self.permutation, *self.blocked)
+        named = [{name for dim in dims for name in dim} for dims in self.operands]
+        left = [
+            name
+            for name in self._names()
+            if name not in kinds and not any(name in dim for dims in self.results for dim in dims)
+        ]
+        return next((name for name in left if sum(map({name}.issubset, named)) > 1), None)
+
     def _names(self) -> tuple[str, ...]:
         """Return the factors in order: those of the results first, then those of operands only."""
         tensors = self.results + self.operands

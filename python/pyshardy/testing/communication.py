@@ -80,6 +80,22 @@ def measure_communication(
         "in_shardings": in_shardings,
         "out_shardings": out_shardings,
     }
+    __tracebackhide__ = True  # for pytest
+    try:
+        return _measured(program, args, keywords, hardware, backend, options)
+    except UsageError as mistake:
+        raise mistake.with_traceback(None) from None  # it is in the call, not below it
+
+
+def _measured(
+    program: Program,
+    args: tuple[Any, ...],
+    keywords: Mapping[str, Any],
+    hardware: Hardware | str,
+    backend: str,
+    options: PropagationOptions,
+) -> MeasuredProgram:
+    """Return the collectives and the memory of a program; see `measure_communication`."""
     if backend == "pyshardy":
         explained = explain(program, *args, **keywords, hardware=hardware, **options)
         return explained.measured
@@ -130,14 +146,18 @@ def assert_communication(
         UsageError: there are no limits, or they are invalid; the arguments don't fit the program.
     """
     __tracebackhide__ = True  # for pytest
-    limits = Contract.of(
-        at_most=at_most, no_axes=no_axes, max_bytes=max_bytes, max_memory=max_memory
-    )
-    both = limits.merged(_contract(contract))
-    if both == Contract():
-        raise UsageError(error("there are no limits: pass a contract, 'at_most' or 'max_bytes'"))
-    measured = measure_communication(program, *args, **keywords)
-    violations = both.violations(measured)
+    try:
+        limits = Contract.of(
+            at_most=at_most, no_axes=no_axes, max_bytes=max_bytes, max_memory=max_memory
+        )
+        both = limits.merged(_contract(contract))
+        if both == Contract():
+            advice = "pass a contract, 'at_most' or 'max_bytes'"
+            raise UsageError(error(f"there are no limits: {advice}"))
+        measured = measure_communication(program, *args, **keywords)
+        violations = both.violations(measured)
+    except UsageError as mistake:
+        raise mistake.with_traceback(None) from None  # it is in the call, not below it
     if violations:
         raise ContractViolation(violations, _advice(program, args, keywords, both))
     return measured

@@ -77,13 +77,13 @@ def plain_function(
         WrongTypeError: it can't be called.
         UsageError: its weights are elsewhere; the error says what to pass.
     """
-    function = _called_module(function)
+    jitted, function = function, _without_jit(function)
     _check(function)
     is_module = _is_from(function, _NNX, _EQUINOX) and _has_arrays(function)
     kept_whole = {each % len(arguments) for each in static} if arguments else set[int]()
     if is_module:
         arguments, kept_whole = (function, *arguments), {each + 1 for each in kept_whole}
-    filters = _is_from(function, _EQUINOX)
+    filters = _is_from(jitted, _EQUINOX)
     split = [
         (value, None) if at in kept_whole else _split(value, arrays_only=filters)
         for at, value in enumerate(arguments)
@@ -110,15 +110,24 @@ def plain_function(
     if signature is not None:
         vars(call)["__signature__"] = signature
     vars(call)["__wrapped__"] = function
-    donating = (getattr(function, "donate_first", False), getattr(function, "donate_rest", False))
+    donating = (getattr(jitted, "donate_first", False), getattr(jitted, "donate_rest", False))
     donated = tuple(at for at in range(len(split)) if filters and donating[at > 0])
-    return PlainFunction(call, tuple(each for each, _ in split), is_module, donated)
+    if is_split:
+        arguments = tuple(each for each, _ in split)
+    return PlainFunction(call, arguments, is_module, donated)
 
 
-def _called_module(function: Any) -> Any:
-    """Return the module of `nnx.jit(model)`, or the function itself."""
-    inner = getattr(function, "__wrapped__", None) if _is_from(function, _NNX) else None
-    return inner if inner is not None and _is_from(inner, _NNX) else function
+def _without_jit(function: Any) -> Any:
+    """Return the function that `nnx.jit` was given, unless with shardings, or `filter_jit`.
+
+    Called within `nnx.jit`, all leaves of a module change, so that it would be a result.
+    """
+    if type(function).__name__ == "_JitWrapper" and _is_from(function, _EQUINOX):
+        return function.__wrapped__
+    is_nnx = type(function).__name__ == "JitWrapped" and _is_from(function, _NNX)
+    if is_nnx and function.in_shardings is None and function.out_shardings is None:
+        return function.__wrapped__
+    return function
 
 
 def _check(function: Any) -> None:
