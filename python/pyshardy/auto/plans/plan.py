@@ -495,6 +495,6 @@ class ShardingPlan(Printed):
     def tables(self) -> list[Table]:
         """Return the shardings, the largest costs, and the remarks on the certificate."""
         tables = [self.table(), self.prediction.table(self.constraints.objective)]
-        if self.notes:
-            tables.append(self.certificate.table())
+        if self.notes and (costs := self.certificate.table()).rows:
+            tables.append(costs)
         return tables
