@@ -97,7 +97,7 @@ BUDGETS = {
     "pipeline": 2_400,
     "pipelines": 800,
     "processes": 550,
-    "propagation": 6_200,
+    "propagation": 6_210,
     "rules": 3_500,
     "schedules": 1_700,
     "shard": 1_450,

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Literal, cast
+from typing import Literal
 
 from mlir_sdy.ambient import Ambient
 
@@ -209,11 +209,11 @@ def wrong_type(function: str, expected: str, given: object, remedy: str = "") ->
 
 def _described(value: object) -> str:
     """Return the type of a value in words, with the value if it is short."""
-    if isinstance(value, _SHORT_TYPES):
-        text = repr(cast("object", value))
+    kind = type(value)
+    if issubclass(kind, _SHORT_TYPES):
+        text = repr(value)
         if len(text) <= _LONGEST_VALUE and "\n" not in text:
             return text
-    kind: type[object] = type(value)
     home = "" if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}."
     return f"a value of type {home}{kind.__qualname__}"
 

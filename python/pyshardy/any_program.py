@@ -155,13 +155,14 @@ def module_of(
 
 def _lowered(program: Any) -> Any:
     """Return what JAX has traced or lowered as lowered; without devices, for a CPU."""
-    lower = getattr(program, "lower", None)
+    if not hasattr(program, "lower"):
+        return program
     try:
-        return program if lower is None else lower()
+        return program.lower()
     except ValueError as refusal:
         if "lowering_platforms" not in str(refusal):
             raise
-        return lower(lowering_platforms=("cpu",))
+        return program.lower(lowering_platforms=("cpu",))
 
 
 def traced_module(
