@@ -5,6 +5,7 @@ import inspect
 
 import jax
 import jax.export
+import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
 import torch
