@@ -209,11 +209,11 @@ def wrong_type(function: str, expected: str, given: object, remedy: str = "") ->
 
 def _described(value: object) -> str:
     """Return the type of a value in words, with the value if it is short."""
-    kind = type(value)
-    if issubclass(kind, _SHORT_TYPES):
+    if any(isinstance(value, each) for each in _SHORT_TYPES):
         text = repr(value)
         if len(text) <= _LONGEST_VALUE and "\n" not in text:
             return text
+    kind = type(value)
     home = "" if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}."
     return f"a value of type {home}{kind.__qualname__}"
 
