@@ -58,6 +58,7 @@ LAYERS = [
     ["pyshardy.frontends"],
     ["pyshardy.program_interface"],
     ["pyshardy.program"],
+    ["pyshardy.any_program"],
     ["pyshardy.api"],
     ["pyshardy.explain"],
     ["pyshardy.advised_partition"],
@@ -79,14 +80,14 @@ Layers in one pair of brackets are siblings, which do not import each other.
 """
 
 BUDGETS = {
-    "auto": 11_050,
+    "auto": 11_075,
     "backends": 7_950,
     "cli": 4_800,
     "contracts": 700,
     "cost": 700,
     "drawing": 1_050,
     "explain": 6_950,
-    "frontends": 15_400,
+    "frontends": 15_700,
     "irtools": 4_600,
     "local_program": 1_350,
     "lsp": 1_850,
@@ -96,7 +97,7 @@ BUDGETS = {
     "pipeline": 2_550,
     "pipelines": 800,
     "processes": 550,
-    "propagation": 6_200,
+    "propagation": 6_210,
     "rules": 3_500,
     "schedules": 1_700,
     "shard": 1_450,

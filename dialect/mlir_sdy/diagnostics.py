@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import itertools
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +25,8 @@ from typing import Literal
 from mlir_sdy.ambient import Ambient
 
 _LONGEST_MESSAGE = 4000
+_LONGEST_VALUE = 60
+_SHORT_TYPES = (type(None), str, int, float, list, tuple, dict, os.PathLike)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -182,6 +185,37 @@ def nesting_error(location: SourceLocation | None = None) -> Diagnostic:
 
 class UsageError(SdyError):
     """The request is invalid: an unknown pass, an invalid option, an unreadable file."""
+
+
+class WrongTypeError(UsageError, TypeError):
+    """An argument is of a type that the function doesn't take; the text names those that it takes.
+
+    It is a `UsageError` for those who handle all mistakes of users, and Python's `TypeError`.
+    """
+
+
+def wrong_type(function: str, expected: str, given: object, remedy: str = "") -> WrongTypeError:
+    """Return the error that a function takes no value of this type.
+
+    Args:
+        function: the name of the function in the API.
+        expected: what it takes.
+        given: what it was given.
+        remedy: what to write instead.
+    """
+    text = f"'sdy.{function}' takes {expected}, got {_described(given)}"
+    return WrongTypeError(error(f"{text}: {remedy}" if remedy else text))
+
+
+def _described(value: object) -> str:
+    """Return the type of a value in words, with the value if it is short."""
+    if any(isinstance(value, each) for each in _SHORT_TYPES):
+        text = repr(value)
+        if len(text) <= _LONGEST_VALUE and "\n" not in text:
+            return text
+    kind = type(value)
+    home = "" if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}."
+    return f"a value of type {home}{kind.__qualname__}"
 
 
 _remarks = Ambient("mlir_sdy_remarks", default=False)

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from mlir_sdy import host
 from mlir_sdy.attributes import register_attribute_classes
+from mlir_sdy.diagnostics import wrong_type
 from mlir_sdy.effects import EffectsOfBody
 from mlir_sdy.host import ir
 from mlir_sdy.ods import _sdy_ops_gen as _  # noqa: F401 (registers the operation classes)
@@ -39,6 +40,8 @@ class Context(ir.Context):
 
 def register(context: ir.Context) -> None:
     """Register the `sdy` dialect with any context: attributes, operations, traits, verifiers."""
+    if not isinstance(context, ir.Context):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong_type("register", "a context of MLIR, such as sdy.Context()", context)
     if context.is_dialect_loaded("sdy"):
         return
     with context:

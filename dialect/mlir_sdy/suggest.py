@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 
 _SIMILARITY = 0.72
 """The least ratio of `difflib` at which a name is suggested; a third of wrong letters is too many.
 """
+
+
+_WORD = re.compile(r"\w+")
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -44,3 +48,33 @@ def did_you_mean(name: str, known: Iterable[str], mark: str = "'", prefix: str =
     """
     near = nearest(name, known)
     return f"; did you mean {mark}{prefix}{near}{mark}?" if near else ""
+
+
+_MOST_NAMES = 12
+
+
+def unmatched_pattern(
+    pattern: str, names: Iterable[str], matches: Callable[[str, str], bool]
+) -> str:
+    """Return the suffix of the error that a pattern matches no argument.
+
+    Each word of the pattern that no name has becomes the nearest word of the names: if names match
+    then, it is suggested: `*.linear1.wieght` becomes `*.linear1.weight`.
+
+    Args:
+        pattern: the pattern.
+        names: the names of all arguments.
+        matches: whether a name matches a pattern.
+    """
+    known = list(names)
+    words = {word for name in known for word in _WORD.findall(name)}
+
+    def corrected(word: re.Match[str]) -> str:
+        return word[0] if word[0] in words else nearest(word[0], words) or word[0]
+
+    repaired = _WORD.sub(corrected, pattern)
+    if any(matches(name, repaired) for name in known):
+        return f"; did you mean '{repaired}'?"
+    listed = ", ".join(f"'{name}'" for name in known[:_MOST_NAMES])
+    more = f" and {len(known) - _MOST_NAMES} more" if len(known) > _MOST_NAMES else ""
+    return did_you_mean(pattern, known) or f"; the arguments are: {listed}{more}"

@@ -23,6 +23,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from itertools import islice
 
 from mlir_sdy.attributes import AttributeCache, attribute_of, value_of
+from mlir_sdy.diagnostics import wrong_type
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import (
     TensorSharding,
@@ -102,12 +103,20 @@ def shardable_value(value: ir.Value) -> ir.Value | None:
     return None
 
 
+_VALUE = """a value of a module, such as sdy.values(module)["%x"]"""
+
 # --- One value --------------------------------------------------------------------------------
 
 
 def get_sharding(value: ir.Value) -> TensorSharding | None:
-    """The sharding of a value; None if it has none."""
+    """The sharding of a value; None if it has none.
+
+    Raises:
+        WrongTypeError: it is no value.
+    """
     if not isinstance(value, ir.BlockArgument):
+        if not isinstance(value, ir.Value):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise wrong_type("get_sharding", _VALUE, value)
         operation = value.owner.operation  # its view may have another `name`, an attribute
         name = operation.name
         if name not in DATA_FLOW_OPERATIONS:  # most values: their sharding can only be here
@@ -149,7 +158,12 @@ def set_sharding(
 
     If the shardings of several values are in one list that does not exist yet, the others become
     fully open.
+
+    Raises:
+        WrongTypeError: it is no value.
     """
+    if not isinstance(value, ir.Value):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong_type("set_sharding", _VALUE, value)
     holder = shardable_value(value)
     if holder is None:
         return

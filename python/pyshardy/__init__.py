@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from pyshardy import passes as passes
     from pyshardy import shard as shard
     from pyshardy.advised_partition import partition
-    from pyshardy.api import asm, parse, propagate, sharding, values, write
+    from pyshardy.any_program import parse
+    from pyshardy.api import asm, propagate, sharding, values, write
     from pyshardy.auto.entry import auto_shard
     from pyshardy.auto.plans.plan import ShardingPlan
     from pyshardy.auto.strategies.costs import CostModel
@@ -169,7 +170,8 @@ _HOMES = {
     "mlir_sdy.model": ("AxisRef", "DimensionSharding", "Mesh", "ModelError", "TensorSharding"),
     "mlir_sdy.values": ("get_sharding", "set_sharding"),
     "mlir_sdy.verify": ("verify",),
-    "pyshardy.api": ("asm", "parse", "propagate", "sharding", "values", "write"),
+    "pyshardy.any_program": ("parse",),
+    "pyshardy.api": ("asm", "propagate", "sharding", "values", "write"),
     "pyshardy.auto.strategies.costs": ("CostModel",),
     "pyshardy.auto.entry": ("auto_shard",),
     "pyshardy.auto.plans.plan": ("ShardingPlan",),

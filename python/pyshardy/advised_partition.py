@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mlir_sdy.host import ir
+from pyshardy.any_program import Program, module_of
 from pyshardy.contracts.annotated import annotated_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def partition(
-    module: ir.Module,
+    module: Program,
     *,
     hardware: Hardware | str = DEFAULT_HARDWARE,
     instrumentation: Sequence[Instrumentation] = (),
@@ -32,8 +32,9 @@ def partition(
         program = sdy.partition(module, combine_collectives=True)
 
     Args:
-        module: a program whose shardings have been propagated; a warning says if it looks as if
-            they weren't. It isn't changed. Its entry is the function `@main`, or the only one.
+        module: a program in any form whose shardings have been propagated; a warning says if it
+            looks as if they weren't. It isn't changed. Its entry is the function `@main`, or the
+            only one.
         hardware: the devices and links that the program is for: the partitioner takes the plan with
             the shortest time on them. A preset, a TOML file, or a value; see docs/guide/cost.md.
         instrumentation: observers of the pipeline, which runs on a copy of the module.
@@ -43,9 +44,11 @@ def partition(
     Raises:
         UsageError: the program has no mesh, no entry, or arguments of dynamic shape; there is no
             such option or hardware.
+        WrongTypeError: it is no program.
         PipelineError: the program can't be partitioned; if it violates its own contracts and was
             propagated by `propagate`, with constraints that were tried and send less.
     """
+    module = module_of("partition", module)
     try:
         return partition_without_advice(
             module, hardware=hardware, instrumentation=instrumentation, **options

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
@@ -12,94 +11,23 @@ from typing import TYPE_CHECKING, Literal, cast
 from mlir_sdy import assembly
 from mlir_sdy.assembly.attribute_text import read_stripped
 from mlir_sdy.assembly.source import Cursor, SourceText
-from mlir_sdy.diagnostics import SourceLocation, UsageError, error
+from mlir_sdy.diagnostics import SourceLocation, UsageError, error, wrong_type
+from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
-from pyshardy.irtools.modules import remember_text
+from pyshardy.any_program import Program, module_of
 from pyshardy.irtools.named_values import NamedValues, has_named_arguments
-from pyshardy.pipeline import check_module, pipeline_of, run_pipeline, use
+from pyshardy.pipeline import pipeline_of, run_pipeline, use
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from mlir_sdy.host import ir
     from pyshardy.pipeline.options import OptionValue
     from pyshardy.pipelines.propagation import PropagationOptions
     from pyshardy.propagation.debugging.explanation import Propagation
 
 
-_SUFFIXES = (".mlir", ".mlirbc")
-
-
-def parse(
-    text_or_path: str | os.PathLike[str],
-    context: ir.Context | None = None,
-    *,
-    guard: bool = False,
-) -> ir.Module:
-    """Read a module in MLIR assembly with custom sdy syntax, or a file of any kind.
-
-    Args:
-        text_or_path: the assembly itself; or the file with the program, as a path object or a
-            string of one line that ends with ".mlir" or ".mlirbc". The contents determine the
-            kind: text, MLIR bytecode, or a portable artifact of StableHLO.
-        context: a context with the dialect (see `Context`); a new one by default.
-        guard: parse untrusted text in a forked process first, so that a crash of MLIR's parser
-            raises an exception and does not end this process. This costs about 9 ms and one
-            more parse; see docs/guide/errors.md.
-
-    Raises:
-        UsageError: the file can't be read; the system has no `fork` for a guard.
-        ParseError: the text has a syntax error.
-        VerificationError: an operation or attribute is invalid.
-        HostCrashError: the MLIR host would crash on it; only with `guard`.
-    """
-    context = context or _new_context()
-    if guard:
-        from pyshardy.processes.fork import raise_if_crashing  # noqa: PLC0415 (few need it)
-
-        raise_if_crashing(lambda: parse(text_or_path, _context_for_child(context)))
-    if isinstance(text_or_path, str) and not _is_path(text_or_path):
-        _check_no_path(text_or_path)
-        module = assembly.parse(text_or_path, context)
-        remember_text(module, text_or_path)
-        return module
-    from pyshardy.frontends.files import load  # noqa: PLC0415 (only files need it)
-
-    path = Path(text_or_path)
-    try:
-        data = path.read_bytes()
-    except OSError as reason:
-        place = SourceLocation(str(path), 0, 0)
-        raise UsageError(error(f"cannot read the file: {reason}", place)) from None
-    return load(data, context, str(path))
-
-
-def _context_for_child(context: ir.Context) -> ir.Context:
-    """Return a context for a forked process, which has no threads to wait for."""
-    if context.get_num_threads() == 1:
-        return context
-    return _new_context(allow_unregistered=context.allow_unregistered_dialects)
-
-
-def _new_context(*, allow_unregistered: bool = False) -> ir.Context:
-    from mlir_sdy.dialect import Context  # noqa: PLC0415 (loads the host)
-
-    return Context(allow_unregistered=allow_unregistered)
-
-
-def _is_path(text: str) -> bool:
-    return "\n" not in text and text.endswith(_SUFFIXES)
-
-
-def _check_no_path(text: str) -> None:
-    """Raise a `UsageError` for a word that looks like a path with another suffix."""
-    if re.fullmatch(r"[^\s\"#!%(){}<>]*[/\\][^\s\"(){}<>]*|[\w~-]+\.[\w.-]*", text):
-        message = f"'{text}' looks like a path: pass pathlib.Path('{text}') to read that file"
-        raise UsageError(error(message))
-
-
 def asm(
-    module: ir.Module | ir.Operation | ir.OpView,
+    module: Program | ir.Operation | ir.OpView,
     *,
     generic: bool = False,
     debug_info: bool | None = None,
@@ -109,7 +37,8 @@ def asm(
     """Return the text of a module or an operation, in custom sdy syntax.
 
     Args:
-        module: the operation to print.
+        module: the operation to print, or a program in any form; of a partitioned one, the local
+            program.
         generic: print every operation in generic form.
         debug_info: print locations. By default, they are printed for modules whose arguments have
             names, such as those traced from JAX and PyTorch: `sdy-explain --value="params['w']"`
@@ -119,8 +48,11 @@ def asm(
             can crash, so MLIR verifies and falls back to the generic form.
 
     Raises:
+        WrongTypeError: it is no program.
         SdyError: operations of the dialect are nested too deeply.
     """
+    if not isinstance(module, ir.Operation | ir.OpView):
+        module = module_of("asm", module, partitioned=True)
     return assembly.asm(
         module,
         generic=generic,
@@ -131,7 +63,7 @@ def asm(
 
 
 def write(
-    module: ir.Module,
+    module: Program,
     path: str | os.PathLike[str],
     kind: Literal["text", "bytecode", "portable"] = "text",
     version: str = "current",
@@ -143,7 +75,8 @@ def write(
         sdy.write(program.module, "local.mlirbc", "portable", version="1.15.0")
 
     Args:
-        module: the module. It isn't changed.
+        module: the module, or a program in any form; of a partitioned one, the local program is
+            written. It isn't changed.
         path: the file.
         kind: `text`; `bytecode` for this version of MLIR; or `portable` for an artifact of
             StableHLO that other tools read as well, such as `jax.export` and XLA.
@@ -152,11 +85,12 @@ def write(
         debug_info: whether a text has locations, as in `asm`; the other kinds always do.
 
     Raises:
-        UsageError: the file can't be written; there is no such kind or version.
+        UsageError: the file can't be written; there is no such kind or version; it is no program.
         PassError: the program has an operation or attribute that an artifact can't represent.
     """
     from pyshardy.frontends.files import dump, kind_named  # noqa: PLC0415
 
+    module = module_of("write", module, partitioned=True)
     locations = has_named_arguments(module) if debug_info is None else debug_info
     data = dump(module, kind_named(kind), version, debug_info=locations)
     try:
@@ -186,6 +120,9 @@ def sharding(
         UsageError: a dimension is something else.
     """
     if not isinstance(spec, str):
+        if not isinstance(spec, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            expected = "a text or the axes of each dimension, such as ('data', None)"
+            raise wrong_type("sharding", expected, spec)
         return _sharding_by_axes(spec, mesh)
     text = spec
     cursor = Cursor(SourceText(text, "sharding"))
@@ -216,7 +153,7 @@ def _dimension(entry: object) -> DimensionSharding:
     return DimensionSharding(tuple(AxisRef(str(name)) for name in names), is_closed=True)
 
 
-def values(module: ir.Module) -> NamedValues:
+def values(module: Program) -> NamedValues:
     """Return the values of a module by their names.
 
         hidden = sdy.values(module)["%hidden"]
@@ -226,19 +163,23 @@ def values(module: ir.Module) -> NamedValues:
     (`params['w']`), `arg2` and `result[0]`. Passes may have changed the module since it was read.
 
     Args:
-        module: the module.
+        module: the module, or a program in any form; of a partitioned one, the local values.
+
+    Raises:
+        WrongTypeError: it is no program.
     """
-    return NamedValues(module)
+    return NamedValues(module_of("values", module, partitioned=True))
 
 
-def propagate(module: ir.Module, **options: Unpack[PropagationOptions]) -> Propagation:
+def propagate(module: Program, **options: Unpack[PropagationOptions]) -> Propagation:
     """Propagate the shardings of a module by `sdy-propagation-pipeline`, and record the steps.
 
         record = sdy.propagate(module, conservative_propagation=True)
         print(record.explain("%hidden"))
 
     Args:
-        module: the module, which is changed in place.
+        module: the module, or a traced program that holds it, which is changed in place. Of a text
+            or a file, the module is that of the record: `sdy.propagate("p.mlir").module`.
         options: the options of the pipeline, which `sdy-opt --help=sdy-propagation-pipeline`
             lists, with underscores for dashes.
 
@@ -246,9 +187,11 @@ def propagate(module: ir.Module, **options: Unpack[PropagationOptions]) -> Propa
         The record of all steps taken, in order.
 
     Raises:
-        UsageError: there is no such option.
+        UsageError: there is no such option; the program is partitioned already.
+        WrongTypeError: it is no program.
         PipelineError: a pass failed; the module is as it was before.
     """
+    module = module_of("propagate", module)
     return propagate_with(module, cast("Mapping[str, OptionValue]", options))
 
 
@@ -275,7 +218,6 @@ def propagate_with(
     from pyshardy.propagation.observer import observed_by  # noqa: PLC0415
 
     pipeline = pipeline_of(use("sdy-propagation-pipeline", **options))
-    check_module(module)
     annotated = None if is_temporary else copy_of(module)
     record = Propagation()
     with observed_by(record):

@@ -38,11 +38,12 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from mlir_sdy.diagnostics import SdyError, SourceLocation, UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.suggest import did_you_mean
+from pyshardy.any_program import module_of
 from pyshardy.api import asm, run_pipeline
 from pyshardy.display import DisplayedText, beginning_of
-from pyshardy.explain.any_program import module_of
 from pyshardy.explain.entry import explain
 from pyshardy.explain.program_explanation import ProgramExplanation
+from pyshardy.irtools.modules import copy_of
 
 _MLIR = re.compile(
     r'^\s*(?:func\.func\b|sdy\.mesh @|module\s*(?:@[\w"]+\s*)?(?:attributes\s*)?\{)', re.M
@@ -181,13 +182,13 @@ def diff_of_passes(program: Any, pipeline: str) -> ModuleDiff:
     """Return what passes change in a program, which is left as it is.
 
     Args:
-        program: what `sdy.explain` takes.
+        program: a program in any form that needs no arguments.
         pipeline: the passes.
 
     Raises:
         SdyError: the program is invalid, or a pass fails.
     """
-    module, _ = module_of(program)
+    module = copy_of(module_of("notebook.diff_of_passes", program, partitioned=True))
     before = _shown(module)
     run_pipeline(module, pipeline)
     return ModuleDiff(before, _shown(module))

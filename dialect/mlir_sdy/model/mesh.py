@@ -8,12 +8,15 @@ import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import SupportsIndex, cast
+from typing import TYPE_CHECKING, Protocol, SupportsIndex, cast
 
 from mlir_sdy.model.axes import AxisRef
-from mlir_sdy.model.errors import ModelError
+from mlir_sdy.model.errors import ModelError, ModelTypeError
 from mlir_sdy.model.hashing import HashSlot, hash_once
 from mlir_sdy.model.text import TextRepr, bracketed, comma_separated, quoted
+
+if TYPE_CHECKING:
+    from typing_extensions import Never
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -51,6 +54,18 @@ class MeshAxis(TextRepr):
         return f"{quoted(self.name)}={self.size}"
 
 
+class MeshWithNames(Protocol):
+    """A mesh of another library: `jax.sharding.Mesh` or `AbstractMesh`."""
+
+    @property
+    def axis_names(self) -> tuple[object, ...]: ...  # noqa: D102
+    @property
+    def axis_sizes(self) -> tuple[int, ...]: ...  # noqa: D102
+
+
+_EXAMPLE = 'a mesh is Mesh({"data": 2, "model": 4}), or made from one of JAX or PyTorch'
+
+
 class _AxisTableSlot(HashSlot):
     """The slot of a mesh's table of axes, which is not a field."""
 
@@ -86,20 +101,29 @@ class Mesh(_AxisTableSlot):
     device_ids: tuple[int, ...] = ()
 
     def __init__(
-        self, axes: Mapping[str, int] | Iterable[MeshAxis] = (), device_ids: Iterable[int] = ()
+        self,
+        axes: Mapping[str, int] | Iterable[MeshAxis] | MeshWithNames = (),
+        device_ids: Iterable[int] = (),
+        **sizes: Never,
     ) -> None:
-        if isinstance(axes, Mapping):
-            axes = itertools.starmap(MeshAxis, cast("Mapping[str, int]", axes).items())
-        object.__setattr__(self, "axes", tuple(axes))
+        if sizes:
+            raise ModelTypeError(f"the sizes of axes are given by a dictionary: Mesh({sizes!r})")
+        object.__setattr__(self, "axes", tuple(_axes_of(axes)))
         object.__setattr__(self, "device_ids", tuple(device_ids))
         self._check()
         if self.axes and self.device_ids == tuple(range(len(self.device_ids))):
             object.__setattr__(self, "device_ids", ())
 
     @classmethod
-    def of(cls, sizes: Mapping[str, int], device_ids: Iterable[int] = ()) -> Mesh:
-        """The mesh with axes of the given sizes, major to minor: `Mesh.of({"x": 4, "y": 2})`."""
-        return cls(sizes, device_ids)
+    def of(
+        cls, sizes: Mapping[str, int] | Mesh | MeshWithNames, device_ids: Iterable[int] = ()
+    ) -> Mesh:
+        """The mesh with axes of the given sizes, major to minor: `Mesh.of({"x": 4, "y": 2})`.
+
+        A mesh of JAX, or a `DeviceMesh` of PyTorch, gives its axes; devices are numbered in its
+        order.
+        """
+        return sizes if isinstance(sizes, Mesh) else cls(sizes, device_ids)
 
     def _check(self) -> None:
         ids = self.device_ids
@@ -113,7 +137,9 @@ class Mesh(_AxisTableSlot):
         seen: set[str] = set()
         for axis in self.axes:
             if not isinstance(cast("object", axis), MeshAxis):
-                raise ModelError(f"the axes of a mesh are sizes by names, got: {axis!r}")
+                raise ModelTypeError(
+                    f"the axes of a mesh are sizes by names, got: {axis!r}; {_EXAMPLE}"
+                )
             if axis.name in seen:
                 raise ModelError(f"duplicate axis name: {quoted(axis.name)}")
             seen.add(axis.name)
@@ -248,3 +274,18 @@ class Mesh(_AxisTableSlot):
     def __str__(self) -> str:
         ids = f", device_ids={bracketed(self.device_ids)}" if self.device_ids else ""
         return f"<{bracketed(self.axes)}{ids}>"
+
+
+def _axes_of(given: Mapping[str, int] | Iterable[MeshAxis] | MeshWithNames) -> Iterable[MeshAxis]:
+    """Return the axes of sizes by names, or of a mesh of JAX or PyTorch."""
+    names = getattr(given, "axis_names", None) or getattr(given, "mesh_dim_names", None)
+    if names is not None:
+        sizes = getattr(given, "axis_sizes", None) or getattr(given, "shape", ())
+        given = dict(zip(map(str, names), cast("Iterable[int]", sizes), strict=True))
+    if isinstance(given, Mapping):
+        return itertools.starmap(MeshAxis, cast("Mapping[str, int]", given).items())
+    if not isinstance(given, Iterable):
+        raise ModelTypeError(
+            f"expected the sizes of axes by their names, got: {given!r}; {_EXAMPLE}"
+        )
+    return given

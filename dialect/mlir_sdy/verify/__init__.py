@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from mlir_sdy.diagnostics import VerificationError
 from mlir_sdy.host import diagnostics_of, ir
+from mlir_sdy.programs import HoldsModule, operation_of
 from mlir_sdy.shard.verify import verify_shard
 from mlir_sdy.stages import VERIFYING, stage
 from mlir_sdy.verify.checks import ModuleChecks
@@ -26,21 +27,27 @@ from mlir_sdy.verify.violation import ConstraintViolation
 __all__ = ["verify", "verify_shard", "verify_shardings", "violation_before_host"]
 
 
-def verify(module: ir.Module | ir.Operation | ir.OpView) -> None:
+def verify(module: ir.Module | ir.Operation | ir.OpView | HoldsModule) -> None:
     """Verify a module by MLIR and by the rules of sdy.
 
+    Args:
+        module: the module, an operation, or a traced or partitioned program. `pyshardy.parse`
+            verifies what it reads.
+
     Raises:
+        WrongTypeError: it is none of these.
         VerificationError: the first rule that is broken, with its place.
     """
+    root = operation_of("verify", module)
     with stage(VERIFYING):
-        verify_shard(module)
+        verify_shard(root)
         try:
-            module.operation.verify()
+            root.verify()
         except ir.MLIRError as failure:
             diagnostics = diagnostics_of(failure)
-            earlier = violation_before_host(module.operation)
+            earlier = violation_before_host(root)
             raise VerificationError(*([earlier] if earlier else diagnostics)) from None
-        verify_shardings(module)
+        verify_shardings(root)
 
 
 def verify_shardings(module: ir.Module | ir.Operation | ir.OpView) -> None:

@@ -5,24 +5,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlir_sdy.diagnostics import emit, warning
-from mlir_sdy.host import ir
+from mlir_sdy.diagnostics import emit, warning, wrong_type
 from mlir_sdy.model import Mesh
+from mlir_sdy.model.mesh import MeshWithNames
+from pyshardy.any_program import Program, is_function, is_of_torch, module_of
 from pyshardy.auto.plans.plan import Constraints, ShardingPlan
 from pyshardy.auto.search.options import Objective, SearchOptions, cost_model
 from pyshardy.auto.search.program_search import Search
 from pyshardy.auto.solvers.solver import ProgressCallback
 from pyshardy.auto.strategies.costs import CostModel
+from pyshardy.cost.default_hardware import REPORT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.irtools.modules import copy_of
 
 
 def auto_shard(
-    module: ir.Module,
+    module: Program,
     *,
-    hardware: Hardware | str,
-    mesh: Mesh | None = None,
+    hardware: Hardware | str = REPORT_HARDWARE,
+    mesh: Mesh | MeshWithNames | None = None,
     memory: float | str | None = None,
     objective: Objective = "time",
     axes: Sequence[str] | None = None,
@@ -38,7 +40,7 @@ def auto_shard(
 ) -> ShardingPlan:
     """Find the shardings of a program with the least cost, and prove how good they are.
 
-        plan = sdy.auto_shard(module, hardware="h100", memory="16GiB")
+        plan = sdy.auto_shard(module, memory="16GiB")
         print(plan)
         sdy.propagate(plan.module)
 
@@ -46,9 +48,9 @@ def auto_shard(
     of the partitioner, without overlap.
 
     Args:
-        module: the program, which isn't changed.
+        module: a program in any form, which isn't changed.
         hardware: the devices and links: a preset, a TOML file, or a value.
-        mesh: the mesh; needed if the program declares none.
+        mesh: the mesh, or one of JAX or PyTorch; needed if the program declares none.
         memory: the memory of a device, in bytes or as a text: "16GiB".
         objective: what is minimized: the time, or the bytes that a device sends.
         axes: the names of the axes that may be used; by default all of the mesh.
@@ -73,8 +75,13 @@ def auto_shard(
     Raises:
         UsageError: the program has no mesh or no entry; there is no such hardware, axis or solver;
             no plan fits into the memory, or was found in time.
+        WrongTypeError: it is no program, or one with arguments: see `sdy.jax.auto_shard` for
+            functions, and `sdy.torch.auto_shard` for modules of PyTorch.
         MissingPackageError: HiGHS is missing: install the extra `auto`.
     """
+    if is_function(module) or is_of_torch(module):
+        raise wrong_type("auto_shard", "a program without arguments", module, _call_for(module))
+    module = module_of("auto_shard", module)
     model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
     options = SearchOptions.of(
         memory=memory,
@@ -90,8 +97,15 @@ def auto_shard(
     costs = cost_model(objective, model) if costs is None else costs
     if mesh is not None:
         module = copy_of(module)
-        declare_meshes(module, (), mesh)
+        declare_meshes(module, (), Mesh.of(mesh))
     search = Search(module, costs, options)
     for each in search.built.graph.replicated:
         emit(warning(f"{each} can't be computed on shards, and is replicated"))
     return Constraints(search, model, objective).solve(progress=progress)
+
+
+def _call_for(program: object) -> str:
+    """Return the call that shards a function or a module of PyTorch."""
+    if is_of_torch(program):
+        return "use 'sdy.torch.auto_shard(module, *inputs, mesh=mesh)'"
+    return "use 'sdy.jax.auto_shard(function, *arguments, mesh=mesh)'"

@@ -13,7 +13,9 @@ from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.auto.entry import auto_shard as auto_shard_module
 from pyshardy.auto.plans.plan import ShardingPlan
 from pyshardy.auto.search.options import Objective
+from pyshardy.cost.default_hardware import REPORT_HARDWARE
 from pyshardy.cost.hardware import Hardware
+from pyshardy.frontends.jax.libraries import plain_function
 from pyshardy.frontends.jax.meshes import abstract_mesh, cut_abstract_mesh, cut_mesh
 from pyshardy.frontends.jax.refined_mesh import RefinedMesh, refined_mesh
 from pyshardy.frontends.jax.tracing import trace
@@ -29,7 +31,8 @@ class JaxShardings:
 
     Attributes:
         plan: the plan.
-        in_shardings: a tuple with the `NamedSharding`s of each argument, for `jax.jit`.
+        in_shardings: a tuple with the `NamedSharding`s of each argument, for `jax.jit`. Those of a
+            module of flax or equinox that was given in place of a function come first.
         out_shardings: those of the result.
     """
 
@@ -42,7 +45,7 @@ def auto_shard(
     function: Callable[..., Any],
     *arguments: Any,
     mesh: Mesh | MeshOfJax,
-    hardware: Hardware | str = "h100",
+    hardware: Hardware | str = REPORT_HARDWARE,
     memory: float | str | None = None,
     in_shardings: Any = "auto",
     out_shardings: Any = "auto",
@@ -59,7 +62,7 @@ def auto_shard(
 ) -> JaxShardings:
     """Find shardings for `jax.jit`.
 
-        found = sdy.jax.auto_shard(step, parameters, batch, mesh=mesh, hardware="h100")
+        found = sdy.jax.auto_shard(step, parameters, batch, mesh=mesh)
         step = jax.jit(step, in_shardings=found.in_shardings, out_shardings=found.out_shardings)
 
     XLA propagates the shardings of arguments and results itself. To keep all decisions of the plan,
@@ -67,7 +70,7 @@ def auto_shard(
     mesh of the same devices whose axes are split.
 
     Args:
-        function: a function that `jax.jit` accepts or returned. Donated arguments have the
+        function: a function or a module, as for `sdy.jax.trace`. Donated arguments have the
             shardings of the results that reuse their memory.
         arguments: its arguments: arrays, or `jax.ShapeDtypeStruct` in their place.
         mesh: the mesh; of JAX, if the shardings are for `jax.jit`.
@@ -117,7 +120,9 @@ def auto_shard(
     search, choice = plan.search, plan.choice
     values = [each for each in search.arguments if not is_token(each.type)]
     axes_of_results = search.result_axes(choice)
-    results = jax.eval_shape(function, *arguments, **(kwargs or {}))
+    static = {static_argnums} if isinstance(static_argnums, int) else {*static_argnums}
+    plain = plain_function(function, arguments, kwargs or {}, sorted(static))
+    results = jax.eval_shape(plain.function, *plain.arguments, **(kwargs or {}))
     leaves, structure = jax.tree.flatten(results)
     found = [search.as_sharding(search.axes_of(choice, value) or ()) for value in values]
     out = [search.as_sharding(axes_of_results.get(number, ())) for number in range(len(leaves))]
@@ -129,8 +134,8 @@ def auto_shard(
         spec = jax.sharding.PartitionSpec(*(names or None for names in dims))
         return jax.sharding.NamedSharding(of_jax, spec)
 
-    static = {static_argnums} if isinstance(static_argnums, int) else {*static_argnums}
-    dynamic = [each for at, each in enumerate(arguments) if at not in static]
+    held = plain.positions(sorted(static))
+    dynamic = [each for at, each in enumerate(plain.arguments) if at not in held]
     trees = (tuple(dynamic), dict(kwargs or {}))
     given, _ = jax.tree.unflatten(jax.tree.structure(trees), map(sharding_of, found))
     return JaxShardings(plan, given, jax.tree.unflatten(structure, map(sharding_of, out)))

@@ -24,7 +24,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mlir_sdy.diagnostics import Diagnostic, UsageError, error, note
+from mlir_sdy.diagnostics import Diagnostic, UsageError, error, note, wrong_type
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective
 from pyshardy.display import DisplayedText, counted
@@ -184,6 +184,7 @@ class Contract:
         Raises:
             UsageError: there is no such kind, or a size or a text is invalid.
         """
+        _check_mappings(at_most=at_most, no_axes=no_axes)
         others = cls.parse("\n".join(limits)) if limits else cls()
         found = [Limit(count, kind=_kind(kind)) for kind, count in (at_most or {}).items()]
         found += [
@@ -203,6 +204,8 @@ class Contract:
         Raises:
             UsageError: the text is invalid.
         """
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise wrong_type("Contract.parse", "a text such as 'no all_gather along data'", text)
         limits: list[Limit] = []
         memory: int | None = None
         lines = (line.partition("#")[0] for line in text.splitlines())
@@ -275,6 +278,13 @@ class Contract:
         violations = self.violations(program)
         if violations:
             raise ContractViolation(violations)
+
+
+def _check_mappings(**given: object) -> None:
+    for name, value in given.items():
+        if value is not None and not isinstance(value, Mapping):
+            example = "{'all_gather': 0}" if name == "at_most" else "{'data': ['all_gather']}"
+            raise wrong_type("Contract.of", f"a dictionary as '{name}', such as {example}", value)
 
 
 def _kind(name: str) -> str:

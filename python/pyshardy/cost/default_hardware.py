@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The name of the default hardware, apart from the model so that options load without it."""
+"""The names of the default hardware, apart from the model so that options load without it."""
 
 from typing import Annotated
 
@@ -7,6 +7,9 @@ from pyshardy.pipeline.options import Help
 
 DEFAULT_HARDWARE = "default"
 """The preset that the partitioner assumes: fast links between hosts, of power-of-two rates."""
+
+REPORT_HARDWARE = "h100"
+"""The preset of estimates and of automatic sharding, whose times are those of a real device."""
 
 HardwareOption = Annotated[
     str,

@@ -32,7 +32,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from mlir_sdy.diagnostics import UsageError, emit, error, warning
+from mlir_sdy.diagnostics import UsageError, emit, error, warning, wrong_type
 from mlir_sdy.model.hashing import HashSlot, hash_once
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.toml import loads
@@ -188,8 +188,12 @@ def load_hardware(text: str) -> Hardware:
             of TOML, such as `Hardware.text`.
 
     Raises:
+        WrongTypeError: it is no text.
         UsageError: there is no such preset or file, or an entry is missing or invalid.
     """
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        expected = f"hardware: sdy.Hardware, a file *.toml or one of {', '.join(presets())}"
+        raise wrong_type("load_hardware", expected, text)
     if text in presets():
         return _preset(text)
     try:

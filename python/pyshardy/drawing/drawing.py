@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mlir_sdy.model import Mesh, ModelError, TensorSharding
+from mlir_sdy.model.mesh import MeshWithNames
 from mlir_sdy.model.text import symbol
 from pyshardy.drawing.arrays import ArrayOfJax, layout_of_array
 from pyshardy.drawing.figure import Figure
@@ -136,9 +137,16 @@ def _draw_tensor(tensor: ShardedTensor | ExplainedValue | ArrayOfJax | ir.Value)
     return draw(sharding or TensorSharding.fully_closed(len(shape), mesh), shape, mesh)
 
 
-def draw_mesh(mesh: Mesh) -> Drawing:
-    """Draw the devices of a mesh along its axes."""
-    return Drawing(mesh_figure(mesh))
+def draw_mesh(mesh: Mesh | MeshWithNames) -> Drawing:
+    """Draw the devices of a mesh along its axes.
+
+    Args:
+        mesh: the mesh, or one of JAX or PyTorch.
+
+    Raises:
+        ModelError: it is no mesh.
+    """
+    return Drawing(mesh_figure(Mesh.of(mesh)))
 
 
 def html_of(text: str, value: Any) -> str:

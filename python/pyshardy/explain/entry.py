@@ -3,46 +3,38 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mlir_sdy.diagnostics import UsageError, error
-from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
+from pyshardy.any_program import (
+    EXPLAIN_KEYWORDS,
+    Program,
+    check_keywords,
+    check_no_arguments,
+    is_of_jax,
+)
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
-from pyshardy.explain.any_program import (
-    LoweredByJax,
-    TracingArguments,
-    is_of_jax,
-    module_of,
-    written_by_user,
-)
 from pyshardy.explain.contract_advice import explain_with_contracts
 from pyshardy.explain.forms import Form
+from pyshardy.explain.originals import annotated_module
 from pyshardy.explain.program import explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
+from pyshardy.pipelines.propagation import PropagationOptions
 from pyshardy.program import PartitionedProgram
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from pyshardy.frontends.jax.meshes import MeshOfJax
-    from pyshardy.frontends.torch import TracedModule
     from pyshardy.pipelines.partition import PartitionOptions
-    from pyshardy.pipelines.propagation import PropagationOptions
 
 
 def explain(
-    program: ir.Module
-    | PartitionedProgram
-    | TracedModule
-    | LoweredByJax
-    | Callable[..., Any]
-    | str
-    | os.PathLike[str],
+    program: Program | Callable[..., Any],
     *args: Any,
     kwargs: Mapping[str, Any] | None = None,
     static_argnames: str | Sequence[str] = (),
@@ -85,9 +77,11 @@ def explain(
     Raises:
         UsageError: the arguments don't fit the program; there is no such option or hardware; the
             program has no mesh or no entry; the module of a partitioned program has changed.
+        WrongTypeError: it is no program, or there is no such argument.
         PipelineError: propagation or partitioning fails; if a contract in the program is violated,
             with constraints that were tried and send less.
     """
+    check_keywords("explain", options, EXPLAIN_KEYWORDS, PropagationOptions.__annotations__)
     keywords: dict[str, Any] = {
         "mesh": mesh,
         "in_shardings": in_shardings,
@@ -96,17 +90,13 @@ def explain(
         "static_argnames": static_argnames,
     }
     if isinstance(program, PartitionedProgram):
-        TracingArguments(args, **keywords).check_none()
+        check_no_arguments(args, keywords)
         if hardware != DEFAULT_HARDWARE:
             reason = "the program is partitioned for its hardware already"
             raise UsageError(error(f"{reason}: pass report_hardware for the cost estimate"))
         return _explain_partitioned(program, report_hardware, options)
-    if isinstance(program, ir.Module) and not options:
-        original = written_by_user(program)
-        if original is not None and original.options:
-            program = original.module
-            options = cast("PropagationOptions", original.options)
-    module, title = module_of(program, *args, **keywords)
+    module, title, used = annotated_module("explain", program, args, keywords)
+    options = options or cast("PropagationOptions", used)
     explained = explain_with_contracts(
         module, hardware=hardware, report_hardware=report_hardware, title=title, options=options
     )
@@ -120,12 +110,12 @@ def _explain_partitioned(
     options: PropagationOptions,
 ) -> ProgramExplanation:
     """Explain the module that a program was made from, partitioned by the same options."""
-    if program.origin is None:
-        raise UsageError(error("it is unknown what the program was partitioned from"))
-    partition_options = dict(program.origin.options)
+    module, title, _ = annotated_module("explain", program, (), {})
+    partition_options = dict(program.origin.options if program.origin else {})
     hardware = partition_options.pop("hardware", DEFAULT_HARDWARE)
     explained = explain_program(
-        module_of(program.origin.module)[0],
+        module,
+        title=title,
         hardware=str(hardware),
         report_hardware=report_hardware,
         options=options,

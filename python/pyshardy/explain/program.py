@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar, cast, overload
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.api import propagate_with
-from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, REPORT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.display import Displayed, Table, counted
 from pyshardy.explain.annotated import Annotated
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from pyshardy.pipelines.partition import PartitionOptions
     from pyshardy.pipelines.propagation import PropagationOptions
 
-
-_REPORT_HARDWARE = "h100"
-"""The hardware of reports on programs that are partitioned for the default."""
 
 _NUMBER = re.compile(r"\d+")
 
@@ -275,7 +272,7 @@ def report_hardware_of(
     Raises:
         UsageError: there is no such hardware.
     """
-    used = report_hardware or (_REPORT_HARDWARE if hardware == DEFAULT_HARDWARE else hardware)
+    used = report_hardware or (REPORT_HARDWARE if hardware == DEFAULT_HARDWARE else hardware)
     return load_hardware(used) if isinstance(used, str) else used
 
 

@@ -24,12 +24,12 @@ from mlir_sdy.values import (
     set_sharding,
 )
 from mlir_sdy.verify import verify
+from pyshardy.any_program import EXPLAIN_KEYWORDS, check_keywords
 from pyshardy.api import sharding as sharding_of
 from pyshardy.contracts.attributes import without_contracts
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
 from pyshardy.display import Printed, Table
-from pyshardy.explain.any_program import module_of
 from pyshardy.explain.checked_advice import (
     MOST_CANDIDATES,
     Candidate,
@@ -39,6 +39,7 @@ from pyshardy.explain.checked_advice import (
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost_difference import CostDifference, compare_explained
 from pyshardy.explain.forms import dims_of_spec
+from pyshardy.explain.originals import annotated_module
 from pyshardy.explain.program import explain_program, report_hardware_of
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.irtools.functions import main_function
@@ -276,7 +277,7 @@ def whatif(
         change = sdy.whatif(module).shard("%hidden", ("data", "model"))
 
     Args:
-        program: a program as for `sdy.explain`, except a partitioned one.
+        program: a program as for `sdy.explain`.
         args: its arguments.
         hardware: the hardware that the program is partitioned for, as in `partition`.
         report_hardware: the hardware of the cost estimate; by default `hardware`, or an H100.
@@ -287,7 +288,8 @@ def whatif(
         PipelineError: propagation or partitioning fails.
     """
     model = report_hardware_of(hardware, report_hardware)
-    module, title = module_of(program, *args, **keywords)
+    check_keywords("whatif", keywords, EXPLAIN_KEYWORDS)
+    module, title, _ = annotated_module("whatif", program, args, keywords, with_options=False)
     with without_contracts(module):
         return WhatIf(copy_of(module), hardware, model, title)
 

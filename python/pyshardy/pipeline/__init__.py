@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyshardy.pipeline.ir_printing import IRPrinting
     from pyshardy.pipeline.plan import Step, plan_pipeline
     from pyshardy.pipeline.reproducer import CrashReproducer
-    from pyshardy.pipeline.runner import check_module, run_pipeline
+    from pyshardy.pipeline.runner import run_pipeline
     from pyshardy.pipeline.timing import Timing
 
 __all__ = [
@@ -49,7 +49,6 @@ __all__ = [
     "PipelineInfo",
     "Step",
     "Timing",
-    "check_module",
     "on_functions",
     "parse_pipeline",
     "passes",
@@ -70,7 +69,6 @@ _NEEDS_HOST = {
     "PipelineError": "errors",
     "Step": "plan",
     "Timing": "timing",
-    "check_module": "runner",
     "plan_pipeline": "plan",
     "run_pipeline": "runner",
 }

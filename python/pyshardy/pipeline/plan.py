@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from mlir_sdy.diagnostics import UsageError, emit, error, warning
+from mlir_sdy.diagnostics import UsageError, emit, error, warning, wrong_type
 from mlir_sdy.host import ir
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.pipeline import host_passes
@@ -90,6 +90,9 @@ def plan_pipeline(pipeline: str | PassPipeline) -> tuple[Step, ...]:
     """
     if isinstance(pipeline, str):
         pipeline = parse_pipeline(pipeline)
+    if not isinstance(pipeline, PassPipeline):  # pyright: ignore[reportUnnecessaryIsInstance]
+        expected = "a pipeline as text, such as 'sdy-basic-propagate,func.func(cse)'"
+        raise wrong_type("run_pipeline", expected, pipeline)
     return tuple(_steps(pipeline, (), ()))
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from mlir_sdy.diagnostics import wrong_type
 from pyshardy.pipeline.options import (
     Option,
     OptionValue,
@@ -187,6 +188,7 @@ def register_pass(
         ValueError: the name is taken.
         TypeError: an option has no default, or an unsupported type.
     """
+    _check_text("register_pass", argument)
 
     def register(function: _Function) -> _Function:
         is_own = pass_modules().get(argument) == function.__module__
@@ -231,6 +233,7 @@ def register_pipeline(
         ValueError: the name is taken.
         TypeError: an option has no default, or an unsupported type.
     """
+    _check_text("register_pipeline", argument)
 
     def register(function: _Function) -> _Function:
         first_line = sections_of(function)[""].partition("\n")[0].removesuffix(".")
@@ -242,6 +245,11 @@ def register_pipeline(
         return function
 
     return register
+
+
+def _check_text(function: str, name: object) -> None:
+    if not isinstance(name, str):
+        raise wrong_type(function, f"a name, as in @sdy.{function}('my-name')", name)
 
 
 def unregister(argument: str) -> None:

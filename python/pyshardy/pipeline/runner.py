@@ -12,8 +12,9 @@ from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 
 from mlir_sdy import host
-from mlir_sdy.diagnostics import Diagnostic, SdyError, UsageError, error, nesting_error
+from mlir_sdy.diagnostics import Diagnostic, SdyError, error, nesting_error
 from mlir_sdy.host import ir
+from mlir_sdy.programs import AnyModule, module_to_change
 from mlir_sdy.stages import stage
 from mlir_sdy.symbols import meshes_unchanged
 from mlir_sdy.verify import verify, verify_shardings
@@ -47,7 +48,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def run_pipeline(
-    module: ir.Module,
+    module: AnyModule,
     pipeline: str | PassPipeline,
     *,
     instrumentation: Sequence[Instrumentation] = (),
@@ -63,7 +64,7 @@ def run_pipeline(
     `mlir_sdy.diagnostics.emit`.
 
     Args:
-        module: the module to work on.
+        module: the module to work on, or a traced program that holds it.
         pipeline: a textual pipeline such as "sdy-basic-propagate,func.func(cse)", or its value.
         instrumentation: observers, told in this order before a pass and in reverse order after.
         verify_each: verify the module after every pass; a named pipeline counts as one.
@@ -76,10 +77,10 @@ def run_pipeline(
             the module as the failing pass left it.
 
     Raises:
-        UsageError: the pipeline has an error; nothing was run.
+        UsageError: the pipeline has an error, or there is no module; nothing was run.
         PipelineError: a pass failed, or the module is invalid after it.
     """
-    check_module(module)
+    module = module_to_change("run_pipeline", module)
     if verify_analyses is None:
         verify_analyses = bool(os.environ.get(VERIFY_ANALYSES))
     steps = plan_pipeline(pipeline)
@@ -109,21 +110,6 @@ def run_pipeline(
         raise
     for observer in reversed(instrumentation):
         observer.after_pipeline(module)
-
-
-def check_module(module: object) -> None:
-    """Check that a module is one of this project's MLIR bindings.
-
-    Raises:
-        UsageError: it is one of another build, such as JAX's, or something else.
-    """
-    if isinstance(module, host.ir.Module):
-        return
-    kind = f"{type(module).__module__}.{type(module).__qualname__}"
-    advice = "parse its text by 'sdy.parse(str(module))'"
-    if kind.startswith(("jax", "flax")):
-        advice = "import programs of JAX by 'sdy.jax.trace' or 'sdy.jax.from_lowered'"
-    raise UsageError(error(f"expected a module that pyshardy has read, got a {kind}: {advice}"))
 
 
 def _preserved_by(step: Step) -> frozenset[AnalysisName]:

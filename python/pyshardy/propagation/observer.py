@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from mlir_sdy.ambient import Ambient
+from mlir_sdy.diagnostics import wrong_type
 from pyshardy.propagation.engine import Engine, StepChange
 
 
@@ -30,7 +31,15 @@ _observers = Ambient[tuple[Observer, ...]]("pyshardy_observers", ())
 
 
 def observed_by(*observers: Observer) -> AbstractContextManager[None]:
-    """Notify observers of every propagation inside the `with` block, in pipelines as well."""
+    """Notify observers of every propagation inside the `with` block, in pipelines as well.
+
+    Raises:
+        WrongTypeError: it isn't an observer.
+    """
+    for each in observers:
+        if not hasattr(each, "on_step"):
+            expected = "observers of propagation, such as sdy.Propagation()"
+            raise wrong_type("observed_by", expected, each)
     return _observers.bound((*_observers.get(), *observers))
 
 

@@ -202,7 +202,7 @@ class ShardingRuleLookup:
             self._report(dynamic_shape(operation, dynamic))
             return None
         try:
-            rule = _checked_rule(registered.function(signature), signature)
+            notation, rule = _checked_rule(registered.function(signature), signature)
         except RuleError as failure:
             if registered.if_fits:
                 self._report(unfit_call(operation, failure))
@@ -215,7 +215,7 @@ class ShardingRuleLookup:
         if rule is None:
             return None
         if rule not in self._equal_rules and _is_of_user(registered.function):
-            suspicion = suspicious_rule(operation, registered.function, rule)
+            suspicion = suspicious_rule(operation, registered.function, rule, notation)
             if suspicion is not None and not self.quiet:
                 emit(suspicion)
         return self._equal_rules.setdefault(rule, rule)
@@ -280,8 +280,11 @@ def _target(operation: ir.Operation, name: str) -> str | None:
 
 def _checked_rule(
     returned: OpShardingRule | RuleNotation | str | None, op: OperationSignature
-) -> OpShardingRule | None:
+) -> tuple[RuleNotation | None, OpShardingRule | None]:
     """Convert the value that a rule function returned for `op` to a rule, and check it.
+
+    Returns:
+        The notation of the rule, if it has one, and the rule.
 
     Raises:
         RuleError: it is not a rule, or violates a condition of the attribute
@@ -289,10 +292,11 @@ def _checked_rule(
     """
     if isinstance(returned, str):
         returned = rule(returned)
+    notation = returned if isinstance(returned, RuleNotation) else None
     if isinstance(returned, RuleNotation):
         returned = returned.resolve(op)
     if returned is None:
-        return None
+        return notation, None
     if not isinstance(returned, OpShardingRule):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise RuleError(
             f"the sharding rule of '{op.name}' returned {returned!r}: return a rule(...), its "
@@ -306,7 +310,7 @@ def _checked_rule(
             raise RuleError(
                 f"the sharding rule {returned} does not fit '{op.name}': {violation}"
             ) from None
-    return returned
+    return notation, returned
 
 
 def is_elementwise(operation: ir.Operation) -> bool:
@@ -394,13 +398,18 @@ def unfit_call(operation: ir.Operation, failure: RuleError) -> Diagnostic:
 
 
 def suspicious_rule(
-    operation: ir.Operation, function: RuleFunction, rule: OpShardingRule
+    operation: ir.Operation,
+    function: RuleFunction,
+    rule: OpShardingRule,
+    notation: RuleNotation | None,
 ) -> Diagnostic | None:
     """Return the warning about a rule whose factors look misspelled.
 
-    That is a rule with a factor only in results, and another one only in operands that is neither
-    reduced nor otherwise special, such as `a b -> a c`. One of them alone is usual: operands are
-    broadcast, and dimensions are removed.
+    1. A factor is only in results, and another one only in operands and neither reduced nor
+       otherwise special, such as in `a b -> a c`. One of them alone is usual: operands are
+       broadcast, and dimensions are removed.
+    2. By its notation, such a factor is in several operands, as in `m k, k n -> m n`: a product
+       without `reduction=`, so that both operands would be replicated along it.
     """
     special = {
         *rule.reduction_factors,
@@ -415,16 +424,25 @@ def suspicious_rule(
         return {factor for factor in found - special if rule.factor_sizes[factor] > 1}
 
     operands, results = factors_of(rule.operand_mappings), factors_of(rule.result_mappings)
+    place = _place_of(function)
+    notes = () if place is None else [note("the rule is defined here", place)]
+    if notation is not None and (name := notation.contracted_factor()) is not None:
+        return warning(
+            f"'{name}' is in several operands and in no result of the sharding rule "
+            f"'{notation.text}' of this '{operation.name}': pass reduction='{name}' if the "
+            f"operation sums over it, and else need_replication='{name}', as it is treated now",
+            location_of(operation.location),
+            notes,
+        )
     if not (operands - results and results - operands):
         return None
     only = [factor_name(min(each)) for each in (results - operands, operands - results)]
-    place = _place_of(function)
     return warning(
         f"the sharding rule {rule} of this '{operation.name}' has the factor {only[0]} only in a "
         f"result, and {only[1]} only in operands: name them alike if they are one, or list "
         f"{only[1]} under 'reduction' or 'need_replication'",
         location_of(operation.location),
-        () if place is None else [note("the rule is defined here", place)],
+        notes,
     )
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from mlir_sdy.diagnostics import wrong_type
 from mlir_sdy.model import DimMapping, OpShardingRule, TensorMapping
 from pyshardy.rules.signature import OperationSignature, RuleError, TensorType
 
@@ -57,6 +58,17 @@ class RuleNotation:
             permutation_factors=_sorted(self.permutation, order),
             blocked_propagation_factors=_sorted(self.blocked, order),
         )
+
+    def contracted_factor(self) -> str | None:
+        """Return the first factor of several operands and no result that has no kind; else None."""
+        kinds = (*self.reduction, *self.need_replication, *self.permutation, *self.blocked)
+        named = [{name for dim in dims for name in dim} for dims in self.operands]
+        left = [
+            name
+            for name in self._names()
+            if name not in kinds and not any(name in dim for dims in self.results for dim in dims)
+        ]
+        return next((name for name in left if sum(map({name}.issubset, named)) > 1), None)
 
     def _names(self) -> tuple[str, ...]:
         """Return the factors in order: those of the results first, then those of operands only."""
@@ -181,6 +193,8 @@ def rule(
     Raises:
         RuleError: the text can't be read.
     """
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong_type("rule", "a text such as 'b m k, b k n -> b m n'", text)
     left, arrow, right = text.partition("->")
     if not arrow:
         raise RuleError(f"the rule '{text}' has no '->'")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TypeVar
 
+from mlir_sdy.diagnostics import wrong_type
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.irtools.user_files import run_user_file
@@ -158,6 +159,9 @@ def _restore(by_name: dict[str, RegisteredRule], by_target: dict[str, Registered
 def _check_names(names: tuple[str, ...], target: str | None) -> None:
     if not names:
         raise ValueError("expected the name of at least one operation")
+    for name in names:
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise wrong_type("sharding_rule", "the names of operations as texts", name)
     if target is not None and names != (CUSTOM_CALL,):
         raise ValueError(f"only {CUSTOM_CALL} has targets, got: {', '.join(names)}")
 

@@ -14,6 +14,7 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.values import set_argument_shardings
 from pyshardy.auto.search.options import SearchOptions, cost_model
 from pyshardy.auto.search.program_search import Search
+from pyshardy.cost.default_hardware import REPORT_HARDWARE
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of
@@ -279,7 +280,7 @@ def auto(
     *,
     axes: Sequence[str],
     memory: float | str | None = None,
-    hardware: str = "h100",
+    hardware: str = REPORT_HARDWARE,
     timeout: float = 60.0,
 ) -> Iterator[Assignment]:
     """Find the shardings of arguments along some axes that lead to the least cost.

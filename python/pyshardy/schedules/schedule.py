@@ -8,9 +8,10 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import UsageError, error, wrong_type
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple
+from pyshardy.any_program import Program, module_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.annotated import Annotated
@@ -53,6 +54,8 @@ class Schedule:
     tactics: Iterable[Tactic] = field(default=())
 
     def __post_init__(self) -> None:
+        if not isinstance(self.tactics, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise wrong_type("Schedule", "a list of tactics, such as sdy.batch(...)", self.tactics)
         tactics = tuple(self.tactics)
         for each in tactics:
             if not isinstance(each, Tactic):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -62,7 +65,7 @@ class Schedule:
 
     def apply(
         self,
-        module: ir.Module,
+        module: Program,
         *,
         hardware: Hardware | str = DEFAULT_HARDWARE,
         report_hardware: Hardware | str | None = None,
@@ -71,7 +74,7 @@ class Schedule:
         """Apply the tactics to a program one after another.
 
         Args:
-            module: the program, which isn't changed; its annotations come first.
+            module: a program in any form, which isn't changed; its annotations come first.
             hardware: the hardware that the program is partitioned for, as in `partition`.
             report_hardware: the hardware of the cost estimate; by default `hardware`, or an H100.
             options: the options of `sdy-propagation-pipeline`.
@@ -83,7 +86,7 @@ class Schedule:
         """
         model = report_hardware_of(hardware, report_hardware)
         start = time.perf_counter()
-        state = ProgramState(module, options)
+        state = ProgramState(module_of("Schedule.apply", module), options)
         steps: list[PlanStep] = []
         axes: _Axes = {}
         conflicts: frozenset[Conflict] = frozenset()
@@ -121,20 +124,20 @@ class Schedule:
 
     def propagated(
         self,
-        module: ir.Module,
+        module: Program,
         options: PropagationOptions = PropagationOptions(),
     ) -> ir.Module:
         """Return the program that `apply` ends with, without costs.
 
         Args:
-            module: the program, which isn't changed.
+            module: a program in any form, which isn't changed.
             options: the options of `sdy-propagation-pipeline`.
 
         Raises:
             UsageError: as for `apply`.
             PipelineError: propagation fails.
         """
-        return propagated_with(module, self.tactics, options)
+        return propagated_with(module_of("Schedule.propagated", module), self.tactics, options)
 
 
 def load_schedule(path: str | os.PathLike[str]) -> Schedule:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import UsageError, error, wrong_type
+from mlir_sdy.programs import held_module
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.schedules.view import TacticProgram
 
@@ -84,6 +85,8 @@ def tactic(function: TacticFunction) -> Callable[..., Tactic]:
     The first parameter is the `TacticProgram`; the others are the options. `name` is its name in
     tables, by default that of the function.
     """
+    if not callable(function):
+        raise wrong_type("tactic", "a function whose first parameter is the program", function)
     kind = function.__name__
     _functions[kind] = function
 
@@ -125,8 +128,16 @@ def _bound(
         if option not in parameters:
             hint = did_you_mean(option, parameters) or f"; it has {', '.join(parameters)}"
             raise UsageError(error(f"tactic '{kind}' has no option '{option}'{hint}"))
+    if args and (kind == "auto" or held_module(args[0]) is not None):
+        raise wrong_type(kind, "options, since it is a tactic", args[0], _calls(kind))
     try:
         bound = signature.bind(None, *args, **options)
     except TypeError as reason:
         raise UsageError(error(f"tactic '{kind}': {reason}")) from None
     return dict(list(bound.arguments.items())[1:])
+
+
+def _calls(kind: str) -> str:
+    """Return the calls by which a tactic is applied to a program."""
+    schedule = f"'sdy.Schedule([sdy.{kind}(...)]).apply(program)' applies it"
+    return f"did you mean 'sdy.auto_shard(program)'? {schedule}" if kind == "auto" else schedule

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
-from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.suggest import did_you_mean, unmatched_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class TacticProgram:
             matching = [each for each in self.arguments if matches(each.name, pattern)]
             if not matching:
                 names = [each.name for each in self.arguments]
-                hint = did_you_mean(pattern, names) or f"; the arguments are: {', '.join(names)}"
+                hint = unmatched_pattern(pattern, names, matches)
                 raise UsageError(error(f"no argument matches '{pattern}'{hint}"))
             found |= {each.name: each for each in matching}
         return list(found.values())

@@ -10,7 +10,8 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mlir_sdy.diagnostics import UsageError, error
-from mlir_sdy.host import ir
+from pyshardy.any_program import Program as ProgramAlone
+from pyshardy.any_program import traced_module
 from pyshardy.backends.xla.preparation import text_to_partition
 from pyshardy.contracts.contract import Contract, ContractViolation
 from pyshardy.contracts.files import read_contract
@@ -18,7 +19,6 @@ from pyshardy.contracts.measured import MeasuredProgram
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.against_xla import measure_by_xla
-from pyshardy.explain.any_program import LoweredByJax, module_of
 from pyshardy.explain.contract_advice import advice_on_contract
 from pyshardy.explain.entry import explain
 from pyshardy.explain.what_if import whatif
@@ -33,18 +33,9 @@ if TYPE_CHECKING:
 
     from mlir_sdy.model import Mesh
     from pyshardy.frontends.jax.meshes import MeshOfJax
-    from pyshardy.frontends.torch import TracedModule
     from pyshardy.pipelines.propagation import PropagationOptions
 
-    Program: TypeAlias = (
-        ir.Module
-        | PartitionedProgram
-        | TracedModule
-        | LoweredByJax
-        | Callable[..., Any]
-        | str
-        | os.PathLike[str]
-    )
+    Program: TypeAlias = ProgramAlone | Callable[..., Any]
     Partitioner: TypeAlias = Literal["pyshardy", "xla"]
 
 
@@ -89,6 +80,22 @@ def measure_communication(
         "in_shardings": in_shardings,
         "out_shardings": out_shardings,
     }
+    __tracebackhide__ = True  # for pytest
+    try:
+        return _measured(program, args, keywords, hardware, backend, options)
+    except UsageError as mistake:
+        raise mistake.with_traceback(None) from None  # it is in the call, not below it
+
+
+def _measured(
+    program: Program,
+    args: tuple[Any, ...],
+    keywords: Mapping[str, Any],
+    hardware: Hardware | str,
+    backend: str,
+    options: PropagationOptions,
+) -> MeasuredProgram:
+    """Return the collectives and the memory of a program; see `measure_communication`."""
     if backend == "pyshardy":
         explained = explain(program, *args, **keywords, hardware=hardware, **options)
         return explained.measured
@@ -99,7 +106,7 @@ def measure_communication(
         raise UsageError(error(f"XLA propagates by itself and takes no options: drop {names}"))
     if isinstance(program, PartitionedProgram):
         raise UsageError(error("XLA partitions programs before propagation: pass the module"))
-    module, _ = module_of(program, *args, **keywords)
+    module, _ = traced_module("testing.measure_communication", program, args, keywords)
     return measure_by_xla(text_to_partition(module), mesh_of_program(module))
 
 
@@ -139,14 +146,18 @@ def assert_communication(
         UsageError: there are no limits, or they are invalid; the arguments don't fit the program.
     """
     __tracebackhide__ = True  # for pytest
-    limits = Contract.of(
-        at_most=at_most, no_axes=no_axes, max_bytes=max_bytes, max_memory=max_memory
-    )
-    both = limits.merged(_contract(contract))
-    if both == Contract():
-        raise UsageError(error("there are no limits: pass a contract, 'at_most' or 'max_bytes'"))
-    measured = measure_communication(program, *args, **keywords)
-    violations = both.violations(measured)
+    try:
+        limits = Contract.of(
+            at_most=at_most, no_axes=no_axes, max_bytes=max_bytes, max_memory=max_memory
+        )
+        both = limits.merged(_contract(contract))
+        if both == Contract():
+            advice = "pass a contract, 'at_most' or 'max_bytes'"
+            raise UsageError(error(f"there are no limits: {advice}"))
+        measured = measure_communication(program, *args, **keywords)
+        violations = both.violations(measured)
+    except UsageError as mistake:
+        raise mistake.with_traceback(None) from None  # it is in the call, not below it
     if violations:
         raise ContractViolation(violations, _advice(program, args, keywords, both))
     return measured

@@ -60,6 +60,19 @@ def test_the_same_program_has_the_same_plan(plan):
     assert sdy.asm(again.module) == sdy.asm(plan.module)
 
 
+def test_a_plan_without_communication_has_no_table_of_its_costs(plan):
+    assert [each.title for each in plan.tables()][1] == "Largest costs of communication"
+    alone = sdy.auto_shard(
+        """sdy.mesh @mesh = <["data"=2]>
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = stablehlo.tanh %x : tensor<4xf32>
+          return %0 : tensor<4xf32>
+        }"""
+    )
+    assert [each.title for each in alone.tables()] == ["Shardings", "Certificate"]
+    assert not any("0 points" in note or "memory at" in note for note in alone.notes)
+
+
 def test_alternatives_of_arguments(plan):
     """Here local search finds the best plan with each sharding."""
     found = plan.alternatives()

@@ -33,6 +33,11 @@ def test_a_pattern_that_matches_nothing():
         UsageError, match=r"matches 'layers.0.weigth'; did you mean 'layers.0.weight'"
     ):
         match({"layers.0.weigth": COLUMNS}, RANKS)
+    with pytest.raises(UsageError, match=r"matches '\*.1.wieght'; did you mean '\*.1.weight'\?"):
+        match({"*.1.wieght": COLUMNS}, RANKS)
+    many = {f"layers.{number}.weight": 2 for number in range(40)}
+    with pytest.raises(UsageError, match=r"the arguments are: .*'layers.11.weight' and 28 more$"):
+        match({"q*": COLUMNS}, many)
     with pytest.raises(
         UsageError, match=r"matches 'q\*'; the arguments are: 'layers.0.weight', .*, 'x'"
     ):

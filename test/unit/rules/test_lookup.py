@@ -249,6 +249,39 @@ def test_only_custom_calls_have_targets():
         sharding_rule("stablehlo.add", target="x")
 
 
+PRODUCT = """
+  %c = stablehlo.custom_call @product(%x, %y)
+    : (tensor<4x6xf32>, tensor<6x8xf32>) -> tensor<4x8xf32>
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "is_reported"),
+    [
+        ({}, True),
+        ({"reduction": "k"}, False),
+        ({"need_replication": "k"}, False),
+        ({"blocked": "k"}, False),
+    ],
+)
+@pytest.mark.usefixtures("own_registry")
+def test_a_product_without_reduction_is_reported(given, is_reported, context):
+    sharding_rule("stablehlo.custom_call", target="product")(
+        lambda _: rule("m k, k n -> m n", **given)
+    )
+    arguments = "%x: tensor<4x6xf32>, %y: tensor<6x8xf32>"
+    text = f"func.func @main({arguments}) {{{PRODUCT}return }}"
+    module = parse(text, context)
+    call = module.body.operations[0].regions[0].blocks[0].operations[0].operation
+    with collect() as found:
+        ShardingRuleLookup().rule(call)
+    assert len(found) == is_reported
+    for each in found:
+        assert "'k' is in several operands and in no result of the sharding rule" in each.message
+        assert "pass reduction='k' if the operation sums over it" in each.message
+        assert each.notes[0].location.filename == __file__
+
+
 @pytest.mark.parametrize(
     ("notation", "is_reported"),
     [("a b -> c a", True), ("a b -> b a", False), ("a b -> c d", True)],

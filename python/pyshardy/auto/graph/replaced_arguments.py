@@ -67,7 +67,7 @@ def _trees_of_arguments(names: Sequence[str | None]) -> Mapping[str, _Tree]:
 
 
 def _trees_of_results(names: Sequence[str | None]) -> list[_Tree]:
-    """Return the trees of results; one that all results are, and one for each element."""
+    """Return the trees of results: that of the whole result, and those of its elements."""
     trees: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for index, name in enumerate(names):
         for root in _roots(name or ""):

@@ -494,7 +494,9 @@ class ShardingPlan(Printed):
 
     def tables(self) -> list[Table]:
         """Return the shardings, the largest costs, and the remarks on the certificate."""
-        tables = [self.table(), self.prediction.table(self.constraints.objective)]
+        tables = [self.table()]
+        if (costs := self.prediction.table(self.constraints.objective)).rows:
+            tables.append(costs)
         if self.notes:
             tables.append(self.certificate.table())
         return tables

@@ -448,11 +448,12 @@ def entries(problem: Problem) -> int:
 def describe(problem: Problem) -> str:
     """Return the size of a problem, for logs."""
     strategies = int(problem.sizes.sum())
+    memory = [f"memory at {problem.points:,} points of the program"] if problem.points else []
     parts: Iterable[str] = (
         f"{len(problem.nodes):,} nodes",
         f"{strategies:,} strategies",
         f"{len(problem.values):,} values",
         f"{entries(problem):,} reshards",
-        f"{problem.points:,} points of time",
+        *memory,
     )
     return ", ".join(parts)

@@ -9,6 +9,7 @@
 | module                | contents                                                      |
 |-----------------------|---------------------------------------------------------------|
 | `tracing`             | tracing of functions, with shardings of JAX or pyshardy       |
+| `libraries`           | modules and functions of flax, equinox and haiku              |
 | `lowered`             | import of lowered and exported functions, with locations      |
 | `structure`           | the pytrees of arguments and results                          |
 | `callbacks`           | Python callbacks of a program                                 |

@@ -21,6 +21,7 @@ from mlir_sdy.verify import verify
 from pyshardy.backends.jax_internals import keeping_ragged_products
 from pyshardy.frontends.auto import is_auto
 from pyshardy.frontends.jax.closed_over import warn_of_large_constants
+from pyshardy.frontends.jax.libraries import plain_function
 from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.meshes import (
     MeshOfJax,
@@ -81,8 +82,11 @@ def trace(
     source of the function. The function isn't executed.
 
     Args:
-        function: a function that `jax.jit` accepts or returned.
-        arguments: its arguments: arrays, or `jax.ShapeDtypeStruct` in their place.
+        function: a function that `jax.jit`, `nnx.jit` or `equinox.filter_jit` accepts or returned,
+            or a module of `flax.nnx` or equinox, which becomes the first argument of the program;
+            see docs/guide/flax.md.
+        arguments: its arguments: arrays, or `jax.ShapeDtypeStruct` in their place, and trees of
+            them, such as modules.
         in_shardings: the shardings of the arguments: a tree like `arguments` or a prefix of it. A
             leaf is a `jax.sharding.NamedSharding`; a `PartitionSpec` on `mesh`; a
             `TensorSharding`, which may be open, uneven and along sub-axes; or None for an open
@@ -101,15 +105,23 @@ def trace(
         context: a context with the dialect; a new one by default.
 
     Raises:
+        WrongTypeError: it is no function.
         UsageError: JAX is missing, or shardings don't match the arguments, or are given for
-            keyword-only arguments.
+            keyword-only arguments; it is a module whose weights are elsewhere.
         VerificationError: a `TensorSharding` is invalid for its argument.
     """
     require("jax", "sdy.jax.trace", extra="jax")
     import jax  # noqa: PLC0415
 
     _leave_out_own_frames()
-    original_function, original_arguments = function, arguments
+    original_function, original_arguments, given_shardings = function, arguments, in_shardings
+    names = {static_argnames} if isinstance(static_argnames, str) else {*static_argnames}
+    keywords = dict(kwargs or {})
+    if keywords and in_shardings is not None:
+        arguments, keywords = _by_position(function, arguments, keywords, names)
+    static = _static_positions(function, static_argnums, names, len(arguments))
+    plain = plain_function(function, arguments, keywords, static)
+    static, in_shardings = plain.positions(static), plain.shardings(in_shardings)
     reader = _Shardings(mesh)
     shardings = reader.for_jax(in_shardings), reader.for_jax(out_shardings)
     platforms = None
@@ -118,19 +130,16 @@ def trace(
         # JAX takes no arrays that are on some device then, and is to be told of a platform.
         placed = np.ndarray, jax.Array
         platforms = (_PLATFORM_WITHOUT_DEVICES,)
-    names = {static_argnames} if isinstance(static_argnames, str) else {*static_argnames}
-    keywords = dict(kwargs or {})
-    if keywords and in_shardings is not None:
-        arguments, keywords = _by_position(function, arguments, keywords, names)
-    static = _static_positions(function, static_argnums, names, len(arguments))
     keyword_types = {
         name: value if name in names else _types_of((value,), placed, ())[0]
         for name, value in keywords.items()
     }
-    arguments = _types_of(arguments, placed, static)
-    given = (donate_argnums,) if isinstance(donate_argnums, int) else donate_argnums
-    donations = _donated(function, arguments, keyword_types, static, reader.mesh_of_function)
-    donated = tuple(sorted({*donations, *given}))
+    donations = plain.donated
+    if plain.arguments is arguments:
+        types = _types_of(arguments, placed, static)
+        donations = _donated(function, types, keyword_types, static, reader.mesh_of_function)
+    function, arguments = plain.function, _types_of(plain.arguments, placed, static)
+    donated = tuple(sorted({*donations, *plain.positions(donate_argnums)}))
     if keywords and in_shardings is not None:  # These are static; JAX takes none with shardings.
         function = functools.wraps(function)(functools.partial(function, **keywords))
         names, keyword_types = names - keywords.keys(), {}
@@ -160,7 +169,7 @@ def trace(
             return trace(
                 original_function,
                 *original_arguments,
-                in_shardings=in_shardings,
+                in_shardings=given_shardings,
                 out_shardings=out_shardings,
                 mesh=_with_devices(mesh),
                 static_argnums=static_argnums,
@@ -370,7 +379,8 @@ def _donated(
     def traced(_: Any = None) -> Any:
         return function.trace(*types, **keywords)
 
-    given, _ = _with_mesh_if_needed(traced, mesh).args_info
+    staged = _with_mesh_if_needed(traced, mesh)
+    given, _ = getattr(staged, "traced", staged).args_info  # that of flax holds that of JAX
     positions = [position for position in range(len(arguments)) if position not in static]
     return tuple(
         position

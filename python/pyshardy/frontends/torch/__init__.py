@@ -6,8 +6,8 @@
         "*.mlp.2.weight": (None, "model"),
         "tokens": ("data", None),
     })
-    sdy.propagate(traced.module)
-    program = sdy.partition(traced.module)
+    sdy.propagate(traced)
+    program = sdy.partition(traced)
     logits = traced.outputs(program.run(traced.inputs(tokens)))
 
 | module           | contents                                                             |

@@ -66,7 +66,7 @@ def placements(source: TracedProgram | Ports) -> dict[str, tuple[Placement, ...]
     """Return the placements of the arguments of a program, by their names.
 
         traced = sdy.torch.trace(model, tokens, mesh=mesh, shardings=shardings)
-        sdy.propagate(traced.module)
+        sdy.propagate(traced)
         for name, placement in sdy.torch.placements(traced).items(): ...
 
     Args:

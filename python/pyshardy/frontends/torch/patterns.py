@@ -9,7 +9,7 @@ from typing import cast
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import AxisRef, TensorSharding
-from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.suggest import unmatched_pattern
 from pyshardy.frontends.meshes import DEFAULT_NAME
 
 Axes = Sequence[str | Sequence[str] | None]
@@ -65,8 +65,7 @@ def match(
     for pattern, written in patterns.items():
         matching = [name for name in ranks if fnmatchcase(name, pattern)]
         if not matching:
-            names = "', '".join(ranks)
-            hint = did_you_mean(pattern, ranks) or f"; the arguments are: '{names}'"
+            hint = unmatched_pattern(pattern, ranks, fnmatchcase)
             raise UsageError(error(f"no argument matches '{pattern}'{hint}"))
         sharding = sharding_of(written)
         for name in matching:

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch._subclasses.fake_tensor import is_fake
 from torch.utils import _pytree as pytree
 
+from mlir_sdy.assembly import asm
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
+from mlir_sdy.values import argument_shardings
+from pyshardy.display import Displayed, Table, counted
 from pyshardy.frontends.torch.dtensors import gathered, is_dtensor
 from pyshardy.frontends.torch.signature import Constant, Signature
 from pyshardy.local_program.tensor_spec import Array
@@ -61,8 +64,39 @@ def value_of(array: Array, dtype: torch.dtype | None) -> torch.Tensor | complex:
     return array.item() if dtype is None else tensor_of(array, dtype)
 
 
-@dataclass(frozen=True)
-class TracedModule:
+class _Traced(Protocol):
+    """A traced module or training step."""
+
+    @property
+    def module(self) -> ir.Module: ...
+    @property
+    def arguments(self) -> tuple[str, ...]: ...
+    @property
+    def results(self) -> tuple[str, ...]: ...
+    @property
+    def state(self) -> Mapping[str, torch.Tensor]: ...
+
+
+def summary_of(traced: _Traced) -> str:
+    """Return the numbers of arguments and results in one line."""
+    inputs = len(traced.arguments) - len(traced.state)
+    given = f"{counted(len(traced.state), 'tensor')} of state, {counted(inputs, 'input')}"
+    return f"{given}, {counted(len(traced.results), 'result')}"
+
+
+def arguments_of(traced: _Traced) -> Table:
+    """Return a table of the arguments with their types and shardings."""
+    entry = ir.SymbolTable(traced.module.operation)["main"].operation
+    values, shardings = entry.regions[0].blocks[0].arguments, argument_shardings(entry)
+    rows = [
+        (name, value.type, sharding or "open")
+        for name, value, sharding in zip(traced.arguments, values, shardings, strict=True)
+    ]
+    return Table("Arguments", ("name", "type", "sharding"), rows)
+
+
+@dataclass(frozen=True, repr=False)
+class TracedModule(Displayed):
     """A PyTorch module as a function of its weights and inputs.
 
     Attributes:
@@ -73,6 +107,17 @@ class TracedModule:
     _signature: Signature = field(repr=False)
     _in_tree: Any = field(repr=False)
     _out_tree: Any = field(repr=False)
+
+    def summary(self) -> str:
+        """Return the numbers of arguments and results in one line."""
+        return summary_of(self)
+
+    def tables(self) -> list[Table]:
+        """Return a table of the arguments with their types and shardings."""
+        return [arguments_of(self)]
+
+    def __str__(self) -> str:
+        return asm(self.module, debug_info=True)
 
     @property
     def arguments(self) -> tuple[str, ...]:

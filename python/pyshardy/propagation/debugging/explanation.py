@@ -283,6 +283,11 @@ class Propagation(Record, Displayed):
     Only the changes are recorded; the details of a step are computed on demand.
     """
 
+    @property
+    def module(self) -> ir.Module:
+        """The propagated module."""
+        return self.engine.program.module
+
     def summary(self) -> str:
         """Return the number of steps and of operations in one line."""
         if not self.has_started:
