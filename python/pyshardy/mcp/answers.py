@@ -21,8 +21,9 @@ from mlir_sdy.suggest import did_you_mean
 from pyshardy.auto.entry import auto_shard
 from pyshardy.cli import auto, explain, run, translate
 from pyshardy.cli.help import all_summaries, help_text, pass_help_text
-from pyshardy.cli.mesh_flag import give_mesh, read_mesh
+from pyshardy.cli.mesh_flag import give_mesh
 from pyshardy.cli.reading import read_sharding
+from pyshardy.cli.source_files import SourceFiles
 from pyshardy.contracts import contract as contracts
 from pyshardy.contracts.files import read_contract
 from pyshardy.cost.hardware import presets
@@ -112,7 +113,7 @@ def _module(folder: ServedFolder, request: ProgramRequest) -> ir.Module:
     else:
         module = load(path.read_bytes(), Context(), str(path))
     if request.mesh:
-        give_mesh(module, *read_mesh(request.mesh))
+        give_mesh(module, request.mesh, SourceFiles())
     return module
 
 
