@@ -31,8 +31,11 @@ def test_every_public_name_has_one_stability_label():
 def test_version_is_that_of_the_changelog():
     version = PROJECT["project"]["version"]
     assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev0)?", version)
-    (newest, *_) = re.findall(r"^## \[(.*)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)
-    assert newest == ("Unreleased" if version.endswith(".dev0") else version)
+    assert _newest_section() == ("Unreleased" if version.endswith(".dev0") else version)
+
+
+def _newest_section():
+    return re.search(r"^## \[(.*)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)[1]
 
 
 def test_classifiers_name_the_supported_pythons():
@@ -68,11 +71,12 @@ def test_other_files_of_github_are_valid():
 
 
 def test_the_changelog_can_be_cut_by_the_release_workflow():
-    script = 'index($0, "## [") { on = index($0, "## [Unreleased]") } on'
+    script = f'index($0, "## [") {{ on = index($0, "## [{_newest_section()}]") }} on'
     cut = subprocess.run(
         ["awk", script, str(ROOT / "CHANGELOG.md")], capture_output=True, text=True, check=True
     )
-    assert cut.stdout.startswith("## [Unreleased]\n")
+    assert cut.stdout.startswith(f"## [{_newest_section()}]")
+    assert cut.stdout.count("## [") == 1
 
 
 def test_security_page_names_the_flags_that_load_code():
