@@ -48,7 +48,7 @@ Programs are text, MLIR bytecode, portable artifacts of StableHLO, or what `jax.
 | 130 | interrupted from the keyboard |
 | 128 + N | ended by signal N |
 
-If the reader of a pipe goes early, as in `sdy-run program.mlir | head`, the tool ends its work, and
+If the reader of a pipe goes early, as `head` does, the tool ends its work, and
 the exit status is that of the work.
 
 | environment variable | effect |

@@ -8,7 +8,7 @@
 // RUN: not sdy-explain %t.missing.mlir --check="no_all_gather" 2>&1 | FileCheck %s --check-prefix=CHECK-FIRST
 // RUN: not sdy-explain %t.missing.mlir --what-if="%%a" 2>&1 | FileCheck %s --check-prefix=WHAT-IF-FIRST
 
-// NAMES: no value '%zz': {{.*}}; there are '%a', '%0'
+// NAMES: no value '%zz': {{.*}}; there are '%a', '%{{[0-9]+}}'
 // LINE: no value 'line5': {{.*}}; write '5' for the line
 // AXIS:      --what-if:1:7: error: the program has no mesh with an axis 'xs'; the axes are x
 // AXIS-NEXT: %a=[{'xs'}, {}]

@@ -18,10 +18,10 @@
 // RUN: not sdy-opt %s -load-pass-plugin x 2>&1 | FileCheck %s --check-prefix=PLUGIN
 // RUN: sdy-opt --help-hidden | FileCheck %s --check-prefix=HELP
 
-// UNIQUE:      func.func @f(%arg0: tensor<4xf32>)
-// UNIQUE-NEXT: %0 = stablehlo.abs %arg0 : tensor<4xf32> // user: func.return
-// UNIQUE:      func.func @g(%arg1: tensor<4xf32>)
-// UNIQUE-NEXT: %1 = stablehlo.abs %arg1
+// UNIQUE:      func.func @f(%[[F:[a-z]+0]]: tensor<4xf32>)
+// UNIQUE-NEXT: %[[A:.*]] = stablehlo.abs %[[F]] : tensor<4xf32> // user: func.return
+// UNIQUE:      func.func @g(%[[G:[a-z]+1]]: tensor<4xf32>)
+// UNIQUE-NEXT: %[[B:.*]] = stablehlo.abs %[[G]]
 
 // COMBINED: sdy-opt: error: '--mlir-print-unique-ssa-ids' cannot be combined with '--mlir-print-debuginfo'
 // IMPLICIT: mlir_flags.mlir:1:1: error: the program has no 'module' around its operations

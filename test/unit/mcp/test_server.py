@@ -204,7 +204,7 @@ def test_mistakes_say_what_to_do(ask, tool, arguments, expected):
 def test_an_error_in_a_program_has_its_place(ask):
     (problem,) = ask("explain", program="inner/wrong.mlir")["errors"]
     assert (problem["filename"], problem["line"], problem["column"]) == ("inner/wrong.mlir", 8, 8)
-    assert "did you mean 'stablehlo.tan'?" in problem["message"]
+    assert "did you mean 'stablehlo.tanh'?" in problem["message"]
 
 
 @pytest.mark.parametrize(
