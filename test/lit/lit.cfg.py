@@ -50,6 +50,6 @@ config.substitutions += [
 # lit can stop a test that hangs only with psutil.
 if importlib.util.find_spec("psutil") is not None:
     try:
-        lit_config.maxIndividualTestTime = 60
+        lit_config.maxIndividualTestTime = 120
     except AttributeError:  # lit 23 and newer
-        config.maxIndividualTestTime = 60
+        config.maxIndividualTestTime = 120

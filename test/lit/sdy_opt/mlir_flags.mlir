@@ -5,13 +5,6 @@
 // RUN: not sdy-opt %s --no-implicit-module 2>&1 | FileCheck %s --check-prefix=IMPLICIT
 // RUN: sdy-opt %s -o %t.module.mlir
 // RUN: sdy-opt %t.module.mlir --no-implicit-module | FileCheck %s --check-prefix=MODULE
-// RUN: rm -rf %t.tree
-// RUN: sdy-opt %s --pass-pipeline='func.func(cse,canonicalize),cse' --mlir-print-ir-before=canonicalize --mlir-print-ir-after-all --mlir-print-ir-tree-dir=%t.tree -o /dev/null
-// RUN: FileCheck %s --check-prefix=DUMP --input-file=%t.tree/builtin_module_no-symbol-name/func_func_f/0_cse.mlir
-// RUN: FileCheck %s --check-prefix=BEFORE --input-file=%t.tree/builtin_module_no-symbol-name/func_func_g/1_canonicalize_before.mlir
-// RUN: FileCheck %s --check-prefix=WHOLE --input-file=%t.tree/builtin_module_no-symbol-name/2_cse.mlir
-// RUN: not sdy-opt %s --cse --mlir-print-ir-tree-dir=%t.tree 2>&1 | FileCheck %s --check-prefix=NOTHING
-// RUN: not sdy-opt %s --cse --mlir-print-ir-after-all --mlir-print-ir-tree-dir=%t.module.mlir 2>&1 | FileCheck %s --check-prefix=TREE
 // RUN: sdy-opt %s --pass-pipeline='func.func(cse)' --log-actions-to=- -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOG
 // RUN: sdy-opt %s --pass-pipeline='func.func(cse)' --mlir-timing --mlir-output-format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
 // RUN: not sdy-opt %s --debug-only=x 2>&1 | FileCheck %s --check-prefix=DEBUG
@@ -26,15 +19,6 @@
 // COMBINED: sdy-opt: error: '--mlir-print-unique-ssa-ids' cannot be combined with '--mlir-print-debuginfo'
 // IMPLICIT: mlir_flags.mlir:1:1: error: the program has no 'module' around its operations
 // MODULE: module {
-
-// DUMP:       // -----// IR Dump After Cse (cse) //----- //
-// DUMP-NEXT:  func.func @f
-// BEFORE:     IR Dump Before Canonicalize
-// BEFORE-NEXT: func.func @g
-// WHOLE:      // -----// IR Dump After Cse (cse) //----- //
-// WHOLE-NEXT: module {
-// NOTHING: error: '--mlir-print-ir-tree-dir' needs a flag that says what to print
-// TREE: error: cannot write the IR to '{{.*}}0_cse.mlir'
 
 // LOG:      [thread main] begins (no breakpoint) Action `pass-execution` running `Cse` on Operation `func.func`
 // LOG-NEXT: [thread main] completed `pass-execution`
