@@ -258,3 +258,17 @@ def collect() -> Iterator[list[Diagnostic]]:
     collected: list[Diagnostic] = []
     with redirect(collected.append):
         yield collected
+
+
+@contextlib.contextmanager
+def noted() -> Iterator[list[Diagnostic]]:
+    """Pass on the diagnostics emitted inside the `with` block, and note them in a list."""
+    passed: list[Diagnostic] = []
+    outer = _sink.get()
+
+    def sink(diagnostic: Diagnostic) -> None:
+        passed.append(diagnostic)
+        outer(diagnostic)
+
+    with redirect(sink):
+        yield passed

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pyshardy.any_program import Program, module_of
+from pyshardy.caching.store import CacheFolder
 from pyshardy.contracts.annotated import annotated_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
@@ -25,6 +26,7 @@ def partition(
     *,
     hardware: Hardware | str = DEFAULT_HARDWARE,
     instrumentation: Sequence[Instrumentation] = (),
+    cache: CacheFolder = None,
     **options: Unpack[PartitionOptions],
 ) -> PartitionedProgram:
     """Partition a program into the local program that each device of its mesh runs.
@@ -38,6 +40,8 @@ def partition(
         hardware: the devices and links that the program is for: the partitioner takes the plan with
             the shortest time on them. A preset, a TOML file, or a value; see docs/guide/cost.md.
         instrumentation: observers of the pipeline, which runs on a copy of the module.
+        cache: a folder in which the result is kept, and looked up if the program and all that it is
+            partitioned by are equal; True for the default one. See docs/guide/pipelines.md.
         options: the options of `sdy-partition-pipeline` (`sdy-opt --help` lists them), with
             underscores for dashes.
 
@@ -51,7 +55,7 @@ def partition(
     module = module_of("partition", module)
     try:
         return partition_without_advice(
-            module, hardware=hardware, instrumentation=instrumentation, **options
+            module, hardware=hardware, instrumentation=instrumentation, cache=cache, **options
         )
     except PipelineError as failure:
         annotated = None if options else annotated_of(module)

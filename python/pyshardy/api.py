@@ -15,6 +15,7 @@ from mlir_sdy.diagnostics import SourceLocation, UsageError, error, wrong_type
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
 from pyshardy.any_program import Program, module_of
+from pyshardy.caching.store import CacheFolder, Store
 from pyshardy.irtools.named_values import NamedValues, has_named_arguments
 from pyshardy.pipeline import pipeline_of, run_pipeline, use
 
@@ -171,7 +172,9 @@ def values(module: Program) -> NamedValues:
     return NamedValues(module_of("values", module, partitioned=True))
 
 
-def propagate(module: Program, **options: Unpack[PropagationOptions]) -> Propagation:
+def propagate(
+    module: Program, *, cache: CacheFolder = None, **options: Unpack[PropagationOptions]
+) -> Propagation:
     """Propagate the shardings of a module by `sdy-propagation-pipeline`, and record the steps.
 
         record = sdy.propagate(module, conservative_propagation=True)
@@ -180,11 +183,14 @@ def propagate(module: Program, **options: Unpack[PropagationOptions]) -> Propaga
     Args:
         module: the module, or a traced program that holds it, which is changed in place. Of a text
             or a file, the module is that of the record: `sdy.propagate("p.mlir").module`.
+        cache: a folder in which the result is kept, and looked up if the program and all that its
+            propagation depends on are equal; True for the default one. See docs/guide/pipelines.md.
         options: the options of the pipeline, which `sdy-opt --help=sdy-propagation-pipeline`
             lists, with underscores for dashes.
 
     Returns:
-        The record of all steps taken, in order.
+        The record of all steps taken, in order. If the result comes from a cache, the propagation
+        is repeated on a copy when the record is first asked for steps.
 
     Raises:
         UsageError: there is no such option; the program is partitioned already.
@@ -192,11 +198,15 @@ def propagate(module: Program, **options: Unpack[PropagationOptions]) -> Propaga
         PipelineError: a pass failed; the module is as it was before.
     """
     module = module_of("propagate", module)
-    return propagate_with(module, cast("Mapping[str, OptionValue]", options))
+    return propagate_with(module, cast("Mapping[str, OptionValue]", options), cache=cache)
 
 
 def propagate_with(
-    module: ir.Module, options: Mapping[str, OptionValue], *, is_temporary: bool = False
+    module: ir.Module,
+    options: Mapping[str, OptionValue],
+    *,
+    is_temporary: bool = False,
+    cache: CacheFolder = False,
 ) -> Propagation:
     """Propagate as `propagate` does.
 
@@ -205,14 +215,15 @@ def propagate_with(
         options: the options of the pipeline.
         is_temporary: whether the caller drops the module after a failure: it isn't restored
             then, and the caller has to verify the result.
+        cache: the folder of stored results, as in `propagate`, for a module that isn't temporary.
+            The record of a stored result is about a copy of the module.
 
     Raises:
         UsageError: there is no such option.
         PipelineError: a pass failed; the module is as it was before, unless it is temporary.
     """
-    from pyshardy.contracts.annotated import (  # noqa: PLC0415 (loads the host)
-        remember_annotated,
-    )
+    from pyshardy.caching.programs import run_or_restore  # noqa: PLC0415 (loads the host)
+    from pyshardy.contracts.annotated import remember_annotated  # noqa: PLC0415
     from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
     from pyshardy.propagation.debugging.explanation import Propagation  # noqa: PLC0415
     from pyshardy.propagation.observer import observed_by  # noqa: PLC0415
@@ -220,9 +231,20 @@ def propagate_with(
     pipeline = pipeline_of(use("sdy-propagation-pipeline", **options))
     annotated = None if is_temporary else copy_of(module)
     record = Propagation()
-    with observed_by(record):
-        run_pipeline(
-            module, pipeline, verify_each=not is_temporary, restore_on_failure=not is_temporary
-        )
+
+    def run() -> None:
+        with observed_by(record):
+            run_pipeline(
+                module, pipeline, verify_each=not is_temporary, restore_on_failure=not is_temporary
+            )
+
+    store = None if is_temporary else Store.at(cache)
+    is_restored = run_or_restore(store, module, pipeline, run)
     remember_annotated(module, annotated, options)
+    if is_restored and annotated is not None:
+        from pyshardy.propagation.debugging.replayed import (  # noqa: PLC0415
+            ReplayedPropagation,
+        )
+
+        return ReplayedPropagation(module, lambda: run_pipeline(copy_of(annotated), pipeline))
     return record

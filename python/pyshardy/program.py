@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,8 @@ from pyshardy.backends.arrays.sharded_arrays import (
 )
 from pyshardy.backends.donations import settle_donations, shift_aliases
 from pyshardy.backends.unsharded import unsharded
+from pyshardy.caching.programs import run_or_restore
+from pyshardy.caching.store import CacheFolder, Store
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware, warn_of_unknown_axes
 from pyshardy.display import Displayed, Table, counted
@@ -306,6 +308,7 @@ def partition(
     *,
     hardware: Hardware | str = DEFAULT_HARDWARE,
     instrumentation: Sequence[Instrumentation] = (),
+    cache: CacheFolder = None,
     **options: Unpack[PartitionOptions],
 ) -> PartitionedProgram:
     """Partition a program, as `pyshardy.partition` does, without advice on violated contracts.
@@ -319,18 +322,24 @@ def partition(
     if model != load_hardware(DEFAULT_HARDWARE):
         keywords["hardware"] = hardware if isinstance(hardware, str) else hardware.text
     local = _entered_at_main(module)
-    if _is_unpropagated(local):
-        message = (
-            "no operation of the program is sharded, although its arguments are; propagate their "
-            "shardings first: sdy.propagate(module)"
-        )
-        emit(warning(message, location_of(main_of(local).location)))
-    run_steps(main_of(local), local)
-    drop_inspections(local)
     interface = InterfaceRecorder()
     pipeline = pipeline_of(use(_PIPELINE, **keywords))
-    observers = (interface, *instrumentation)
-    run_pipeline(local, pipeline, instrumentation=observers, restore_on_failure=False)
+
+    def run() -> dict[str, Any]:
+        if _is_unpropagated(local):
+            message = (
+                "no operation of the program is sharded, although its arguments are; propagate "
+                "their shardings first: sdy.propagate(module)"
+            )
+            emit(warning(message, location_of(main_of(local).location)))
+        run_steps(main_of(local), local)
+        drop_inspections(local)
+        observers = (interface, *instrumentation)
+        run_pipeline(local, pipeline, instrumentation=observers, restore_on_failure=False)
+        return interface.to_json()
+
+    store = None if instrumentation else Store.at(cache)
+    run_or_restore(store, local, pipeline, run, interface.restore)
     mesh, meshes = interface.mesh, interface.meshes
     axes = (axis for each in meshes.values() for axis in each.axis_names)
     warn_of_unknown_axes(model, dict.fromkeys(axes))

@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from mlir_sdy.assembly.attribute_text import read_stripped
+from mlir_sdy.assembly.source import Cursor, SourceText
 from mlir_sdy.diagnostics import UsageError, error, note
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding
@@ -89,6 +93,35 @@ class InterfaceRecorder(Instrumentation):
                 [_with_axes_of(*pair) for pair in zip(*ends, strict=True)]
                 for ends in zip(self.shardings, trimmed, strict=True)
             )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as values of JSON."""
+        return {
+            "mesh": str(self.mesh),
+            "meshes": {name: str(mesh) for name, mesh in self.meshes.items()},
+            "names": self.names,
+            "specs": [[[each.shape, each.element] for each in some] for some in self.specs],
+            "shardings": [[each and str(each) for each in some] for some in self.shardings],
+        }
+
+    def restore(self, told: Mapping[str, Any]) -> None:
+        """Take over the record that another recorder returned as JSON."""
+        self.mesh = _read("mesh", told["mesh"])
+        self.meshes = {name: _read("mesh", text) for name, text in told["meshes"].items()}
+        self.names = told["names"][0], told["names"][1]
+        arguments, results = (
+            [TensorSpec(tuple(shape), element) for shape, element in some] for some in told["specs"]
+        )
+        self.specs = arguments, results
+        self.shardings = tuple(
+            [text and _read("sharding", text) for text in some] for some in told["shardings"]
+        )
+
+
+@functools.lru_cache(maxsize=1024)
+def _read(kind: str, text: str) -> Any:
+    """Return the value of an attribute of the dialect from its text."""
+    return read_stripped(kind)(Cursor(SourceText(text, "interface")))
 
 
 def _with_axes_of(

@@ -23,7 +23,7 @@ LATE_IMPORTS = {
     "pyshardy.cli.auto": "the search, after --help and bad usage",
     "pyshardy.cli.completion": "hardware, for the names of presets",
     "pyshardy.cli.crash_report": "the reproducer of pipelines",
-    "pyshardy.cli.driver": "schedules, for one flag, and advice on contracts",
+    "pyshardy.cli.driver": "schedules and the cache, for one flag each, and advice on contracts",
     "pyshardy.cli.explain": "reports, each for one option",
     "pyshardy.cli.opt": "the driver, after --help and --version, and completion",
     "pyshardy.cli.run": "parts of the run, after --help and --version",

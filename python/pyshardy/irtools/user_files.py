@@ -68,17 +68,22 @@ def run_user_file(path: str | PathLike[str], content: str) -> ModuleType:
     return module
 
 
+def is_user_file(path: str) -> bool:
+    """Whether a file of code belongs neither to this project, nor to Python, nor to a package."""
+    return not path.startswith(_FOLDERS) and not is_installed(path)
+
+
+def is_installed(path: str) -> bool:
+    """Whether a file belongs to an installed package."""
+    return not _INSTALLED.isdisjoint(Path(path).parts)
+
+
 def raised_at(failure: BaseException) -> list[Diagnostic]:
     """Return a note on the line of a user's own code that raised an exception, if there is one.
 
     Code of this project, of the standard library and of installed packages is left out.
     """
-    places = [
-        place
-        for place in _lines_of(failure)
-        if not place.filename.startswith(_FOLDERS)
-        and _INSTALLED.isdisjoint(Path(place.filename).parts)
-    ]
+    places = [place for place in _lines_of(failure) if is_user_file(place.filename)]
     return [note(RAISED_HERE, places[-1])] if places else []
 
 

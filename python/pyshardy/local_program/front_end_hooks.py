@@ -58,3 +58,8 @@ def implementations_of(module: ir.Module) -> dict[str, Callable[..., Any]]:
         if has_discardable(module.operation, attribute):
             functions |= implementations(module)
     return functions
+
+
+def refers_to_process(module: ir.Module) -> bool:
+    """Whether a module has an attribute that stands for Python functions of a process."""
+    return any(has_discardable(module.operation, name) for name in (*_steps, *_implementations))

@@ -154,6 +154,12 @@ def pipelines() -> Mapping[str, PipelineInfo]:
     return MappingProxyType(_added_pipelines)
 
 
+def added_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the names and functions of all pipelines, and of passes beside those of the project."""
+    for added in (_added_passes, _added_pipelines):
+        yield from ((name, info.function) for name, info in added.items())
+
+
 def register_pass(
     argument: str,
     *,

@@ -123,6 +123,12 @@ def registered_targets() -> tuple[str, ...]:
     return tuple(_by_target)
 
 
+def registered_rules() -> Iterator[tuple[str, RegisteredRule]]:
+    """Yield the operations and the targets that have registered rules, with the rules."""
+    yield from _by_name.items()
+    yield from ((f"{CUSTOM_CALL} @{target}", rule) for target, rule in _by_target.items())
+
+
 def registry_generation() -> int:
     """Return a number that changes with each change to the registry."""
     return _Generation.number

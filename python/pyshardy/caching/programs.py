@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs of pipelines that are replaced by their stored results.
+
+The key of a run is a digest of all that its result depends on:
+
+- the program, in bytecode with locations, and its text, which has the names of values;
+- the pipeline, in which the content of files stands for their names;
+- the rules and passes of users, and the modes of rules and remarks;
+- the versions of this project, of the MLIR host and of Python.
+
+The stored result is the module in bytecode, the diagnostics of the run, and data of the caller. It
+contains no code. A run isn't replaced if its steps are observed, if it writes files or text, or if
+the program refers to functions of this process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from mlir_sdy.diagnostics import (
+    Diagnostic,
+    Part,
+    SdyError,
+    Severity,
+    SourceLocation,
+    are_remarks_wanted,
+    emit,
+    noted,
+    warning,
+)
+from mlir_sdy.host import ir
+from pyshardy.caching.producer import producer
+from pyshardy.caching.store import Entry, Store
+from pyshardy.caching.user_code import UnknownContentError, content_of_user_code
+from pyshardy.cost.hardware import load_hardware
+from pyshardy.frontends.files import Kind, dump
+from pyshardy.irtools.modules import move_contents, text_of
+from pyshardy.local_program.front_end_hooks import refers_to_process
+from pyshardy.pipeline import OptionText, PassPipeline, PassUse, parse_pipeline
+from pyshardy.pipeline.runner import VERIFY_ANALYSES
+from pyshardy.propagation.observer import current_observers
+from pyshardy.rules.lookup import is_compatible, is_strict
+
+Data = dict[str, Any]
+"""Values of JSON by name."""
+
+_OTHER_CONTENT = (SdyError, ir.MLIRError, ValueError, TypeError, LookupError, AttributeError)
+"""The exceptions that reading an entry of another kind raises."""
+
+_WITH_OUTPUT = ("print-", "view-", "snapshot-", "test-", "sdy-save-module")
+"""The beginnings of the names of passes that write text or files."""
+
+
+def run_or_restore(
+    store: Store | None,
+    module: ir.Module,
+    pipeline: str | PassPipeline,
+    run: Callable[[], Data | None],
+    restore: Callable[[Data], None] = lambda _: None,
+) -> bool:
+    """Give a module the stored result of a run, with its diagnostics; else run, and store it.
+
+    Args:
+        store: the entries; None to run always.
+        module: the module, which is changed in place.
+        pipeline: what is run on it.
+        run: runs the pipeline on the module, and returns further results. They must follow from
+            the module and the pipeline.
+        restore: takes over such results.
+
+    Returns:
+        Whether the result was stored.
+    """
+    key = None if store is None else _key(module, pipeline)
+    if store is None or key is None:
+        run()
+        return False
+    entry = store.read(key)
+    if entry is not None:
+        try:
+            _restore(entry, module, restore)
+        except _OTHER_CONTENT:
+            store.refuse(key)
+        else:
+            return True
+    with noted() as diagnostics:
+        data = run()
+    payload = dump(module, Kind.BYTECODE)
+    if _is_readable(payload, module):
+        told = [_to_json(each) for each in diagnostics]
+        store.write(key, Entry({"diagnostics": told, "data": data or {}}, payload))
+    return False
+
+
+def _restore(entry: Entry, module: ir.Module, restore: Callable[[Data], None]) -> None:
+    """Give a module and its caller the content of an entry.
+
+    Raises:
+        Exception: the entry has other content, one of `_OTHER_CONTENT`; the module is unchanged.
+    """
+    diagnostics = [_from_json(each) for each in entry.data["diagnostics"]]
+    if Kind.of(entry.payload) is not Kind.BYTECODE:
+        raise ValueError("the entry has no bytecode")
+    result = ir.Module.parse(entry.payload, module.context)
+    restore(entry.data["data"])
+    move_contents(result.operation, module.operation)
+    module.operation.location = result.operation.location
+    for diagnostic in diagnostics:
+        emit(diagnostic)
+
+
+def _is_readable(payload: bytes, module: ir.Module) -> bool:
+    """Whether bytecode stands for an equal module, with the same names of its resources."""
+    try:
+        return dump(ir.Module.parse(payload, module.context), Kind.BYTECODE) == payload
+    except ir.MLIRError:
+        return False
+
+
+# --- Keys -----------------------------------------------------------------------------------------
+
+
+def _key(module: ir.Module, pipeline: str | PassPipeline) -> str | None:
+    """Return the key of a run; None if its result can't be stored."""
+    if current_observers() or os.environ.get(VERIFY_ANALYSES) or refers_to_process(module):
+        return None
+    if isinstance(pipeline, str):
+        pipeline = parse_pipeline(pipeline)
+    if any(use.name.startswith(_WITH_OUTPUT) or _writes(use) for use in pipeline.passes()):
+        return None
+    try:
+        code = content_of_user_code()
+    except UnknownContentError as reason:
+        emit(warning(f"cache of programs: not used, since {reason}, whose content isn't known"))
+        return None
+    modes = [is_strict(), is_compatible(), are_remarks_wanted()]
+    digest = hashlib.blake2b(digest_size=20)
+    for part in (
+        producer().encode(),
+        json.dumps([*modes, module.context.allow_unregistered_dialects]).encode(),
+        str(_with_contents(pipeline)).encode(),
+        code,
+        (text_of(module) or "").encode(errors="surrogatepass"),
+        dump(module, Kind.BYTECODE),
+    ):
+        digest.update(b"%d:" % len(part))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _writes(use: PassUse) -> bool:
+    return any(option.name.endswith("directory") and option.value for option in use.options)
+
+
+def _with_contents(pipeline: PassPipeline) -> PassPipeline:
+    """Return a pipeline whose options have the contents of files instead of their names."""
+    elements = tuple(
+        _with_contents(each)
+        if isinstance(each, PassPipeline)
+        else replace(each, options=tuple(map(_with_content, each.options)))
+        for each in pipeline.elements
+    )
+    return replace(pipeline, elements=elements)
+
+
+def _with_content(option: OptionText) -> OptionText:
+    if not option.value:
+        return option
+    try:
+        if option.name == "hardware":
+            return replace(option, value=load_hardware(option.value).text)
+        content = Path(option.value).read_bytes()
+    except (SdyError, OSError, ValueError):  # the run reports what is wrong
+        return option
+    return replace(option, value=hashlib.blake2b(content).hexdigest())
+
+
+# --- Diagnostics ----------------------------------------------------------------------------------
+
+
+def _to_json(diagnostic: Diagnostic) -> list[Any]:
+    return [
+        diagnostic.severity.value,
+        diagnostic.message,
+        *(
+            None if place is None else [place.filename, place.line, place.column]
+            for place in (diagnostic.location, diagnostic.operation)
+        ),
+        list(map(_to_json, diagnostic.notes)),
+        [[part.kind, part.key, part.occurrence] for part in diagnostic.parts],
+    ]
+
+
+def _from_json(told: list[Any]) -> Diagnostic:
+    severity, message, location, operation, notes, parts = told
+    return Diagnostic(
+        Severity(severity),
+        message,
+        None if location is None else SourceLocation(*location),
+        tuple(map(_from_json, notes)),
+        tuple(Part(*part) for part in parts),
+        None if operation is None else SourceLocation(*operation),
+    )
