@@ -9,6 +9,7 @@ import sys
 import traceback
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.stages import listening, stage
 from mlir_sdy.suggest import did_you_mean
+from pyshardy.caching.store import Store, folder_of
 from pyshardy.cli.mesh_flag import give_mesh
 from pyshardy.cli.opt_flags import FLAGS, Arguments, load_passes, reproducing_flags
 from pyshardy.cli.output import write_output
@@ -56,6 +58,17 @@ from pyshardy.pipeline.reproducer import (
 from pyshardy.pipeline.runner import INTERNAL, run_pipeline
 from pyshardy.pipeline.syntax import SOURCE_NAME
 from pyshardy.pipeline.timing import Timing
+
+_WATCHING = (
+    "log-actions-to",
+    "mlir-generate-reproducer",
+    "mlir-pass-statistics",
+    "mlir-timing",
+    "mlir-timing-display",
+    "verify-analyses",
+    "verify-inside-pipelines",
+)
+"""Flags for which passes run even if their result is in the cache, beside `mlir-print-ir-*`."""
 
 _OPERATION = "see current operation:"
 """The beginning of the note of the host with the operation of an error."""
@@ -225,16 +238,7 @@ class Driver:
             ):
                 if self._arguments.schedule:
                     module = self._scheduled(module)
-                run_pipeline(
-                    module,
-                    self._pipeline,
-                    instrumentation=self._instrumentation(),
-                    verify_each=self._verify_each,
-                    verify_inside=self._arguments.verify_inside_pipelines,
-                    verify_analyses=self._arguments.verify_analyses or None,
-                    # A module that failed is thrown away.
-                    restore_on_failure=False,
-                )
+                self._run_or_restore(module)
             if self._arguments.verify_roundtrip:
                 _check_round_trip(module)
             with self._timing.measure("Output"), stage("writing the program"):
@@ -249,6 +253,32 @@ class Driver:
             if self._arguments.mlir_print_stacktrace_on_diagnostic:
                 traceback.print_exception(failure)
             return None
+
+    def _run_or_restore(self, module: ir.Module) -> None:
+        """Run the passes, unless the result is in the cache."""
+        run = partial(
+            run_pipeline,
+            module,
+            self._pipeline,
+            instrumentation=self._instrumentation(),
+            verify_each=self._verify_each,
+            verify_inside=self._arguments.verify_inside_pipelines,
+            verify_analyses=self._arguments.verify_analyses or None,
+            restore_on_failure=False,  # a module that failed is thrown away
+        )
+        folder = folder_of(self._arguments.cache)
+        if folder is None or not self._verify_each or self._watches_passes:
+            run()
+            return
+        from pyshardy.caching.programs import run_or_restore  # noqa: PLC0415 (for --cache only)
+
+        run_or_restore(Store.at(folder), module, self._pipeline, run)
+
+    @property
+    def _watches_passes(self) -> bool:
+        """Whether a flag asks for something that a run shows or checks beside its result."""
+        given = (name for name, flag in FLAGS.items() if getattr(self._arguments, flag.field))
+        return any(name in _WATCHING or name.startswith("mlir-print-ir-") for name in given)
 
     @property
     def _wants_remarks(self) -> bool:

@@ -28,6 +28,7 @@ MESH_FORM = "[NAME=]AXIS:SIZE,..."
 HARDWARE_FORM = "NAME|FILE.toml"
 LOAD_RULES = "load sharding rules from this Python file"
 STRICT_RULES = "report operations without a sharding rule as errors"
+CACHE = "look up the result in this directory, or keep it there (default: PYSHARDY_CACHE)"
 REMARKS = "report operations that cannot be computed on shards, and their cost"
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.flags import (
+    CACHE,
     LOAD_RULES,
     MESH,
     MESH_FORM,
@@ -119,6 +120,7 @@ class Arguments:
     )
     load_rules: tuple[str, ...] = _run((), LOAD_RULES, "file,...")
     strict_rules: bool = _run(False, STRICT_RULES)
+    cache: str | None = _run(None, CACHE, "dir", alone="true")
     run_reproducer: bool = _run(False, "run the pipeline of the input file, a reproducer")
     mlir_disable_threading: bool = _run(
         False, "accepted as in mlir-opt; passes run in a single thread anyway"

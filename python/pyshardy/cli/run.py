@@ -109,7 +109,9 @@ class RunFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
         "optimization level; 0 compiles fastest, 3 runs fastest (default: the backend's)",
         choices=range(4),
     )
-    cache: str | None = flag(None, "cache compiled programs in this directory", "DIR")
+    cache: str | None = flag(
+        None, "cache partitioned and compiled programs in this directory", "DIR"
+    )
     custom_call: tuple[str, ...] = flag(
         (),
         "implement custom calls of this target by a function in a Python file, which takes "
@@ -207,6 +209,8 @@ def _check(arguments: RunFlags) -> None:
 
 def _partitioned(module: ir.Module, arguments: RunFlags, profile: Profile) -> PartitionedProgram:
     from pyshardy.advised_partition import partition  # noqa: PLC0415
+    from pyshardy.caching.programs import run_or_restore  # noqa: PLC0415
+    from pyshardy.caching.store import Store  # noqa: PLC0415
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
     from pyshardy.contracts.annotated import (  # noqa: PLC0415
         copy_with_contracts,
@@ -222,10 +226,11 @@ def _partitioned(module: ir.Module, arguments: RunFlags, profile: Profile) -> Pa
                 module = load_schedule(arguments.schedule).propagated(module)
             else:
                 annotated = copy_with_contracts(module)
-                run_pipeline(module, _PROPAGATION, restore_on_failure=False)
+                run = partial(run_pipeline, module, _PROPAGATION, restore_on_failure=False)
+                run_or_restore(Store.at(arguments.cache), module, _PROPAGATION, run)
                 remember_annotated(module, annotated)
         with profile.stage("partition"):
-            return partition(module, hardware=arguments.hardware)
+            return partition(module, hardware=arguments.hardware, cache=arguments.cache)
 
 
 def _begun_report(
