@@ -47,7 +47,11 @@ def program(context):
 @pytest.mark.parametrize(
     ("backend", "module", "complaint"),
     [
-        ("iree", "iree.compiler", "'iree-base-compiler', which is missing; install it by: pip install .*\\[iree\\]"),
+        (
+            "iree",
+            "iree.compiler",
+            "'iree-base-compiler', which is missing; .* pip install .*\\[iree\\]",
+        ),
         ("xla", "jaxlib", "'jaxlib', which is missing; install it by: pip install .*\\[jax\\]"),
         ("xla-gpu", "jaxlib", "the backend 'xla-gpu' needs the package 'jaxlib'"),
     ],
