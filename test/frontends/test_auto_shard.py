@@ -2,6 +2,7 @@
 """Automatic sharding of functions of JAX recovers the plans that experts write."""
 
 import jax
+import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
 from jax import numpy as jnp
@@ -174,6 +175,21 @@ def test_shardings_for_jit():
     assert (shardings["up"].spec, shardings["down"].spec) == (P(None, "model"), P("model", None))
     assert x.spec == P("data", None)
     assert found.out_shardings.mesh.axis_names == ("data", "model")
+
+
+@pytest.mark.parametrize("kind", jax.sharding.AxisType)
+def test_a_step_by_jit_is_called_again(kind):
+    """The axes of a mesh of `jax.make_mesh` are explicit, which leaves XLA nothing to choose."""
+    mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(kind, kind))
+    weights = {"up": jnp.ones((64, 256)) / 64, "down": jnp.ones((256, 64)) / 256}
+    arguments = weights, *2 * (jnp.ones((32, 64)),)
+    found = sdy.jax.auto_shard(step, *arguments, mesh=mesh, memory="100kB")
+    assert "mesh" not in repr(found), "the shardings are as many as the weights"
+    assert any(each.spec[0] or each.spec[1] for each in found.in_shardings[0].values())
+    run = jax.jit(step, in_shardings=found.in_shardings, out_shardings=found.out_shardings)
+    _, once = run(*arguments)
+    loss, _ = run(once, *arguments[1:])
+    np.testing.assert_allclose(loss, step(step(*arguments)[1], *arguments[1:])[0], rtol=1e-5)
 
 
 @pytest.mark.parametrize("as_of_jax", [False, True])

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.model import Mesh, TensorSharding
@@ -16,7 +16,12 @@ from pyshardy.auto.search.options import Objective
 from pyshardy.cost.default_hardware import REPORT_HARDWARE
 from pyshardy.cost.hardware import Hardware
 from pyshardy.frontends.jax.libraries import plain_function
-from pyshardy.frontends.jax.meshes import abstract_mesh, cut_abstract_mesh, cut_mesh
+from pyshardy.frontends.jax.meshes import (
+    abstract_mesh,
+    automatic_mesh,
+    cut_abstract_mesh,
+    cut_mesh,
+)
 from pyshardy.frontends.jax.refined_mesh import RefinedMesh, refined_mesh
 from pyshardy.frontends.jax.tracing import trace
 from pyshardy.irtools.tokens import is_token
@@ -37,8 +42,8 @@ class JaxShardings:
     """
 
     plan: ShardingPlan
-    in_shardings: tuple[Any, ...]
-    out_shardings: Any
+    in_shardings: tuple[Any, ...] = field(repr=False)  # as long as the arguments are
+    out_shardings: Any = field(repr=False)
 
 
 def auto_shard(
@@ -62,6 +67,7 @@ def auto_shard(
 ) -> JaxShardings:
     """Find shardings for `jax.jit`.
 
+        mesh = jax.make_mesh((2, 4), ("data", "model"))
         found = sdy.jax.auto_shard(step, parameters, batch, mesh=mesh)
         step = jax.jit(step, in_shardings=found.in_shardings, out_shardings=found.out_shardings)
 
@@ -73,7 +79,9 @@ def auto_shard(
         function: a function or a module, as for `sdy.jax.trace`. Donated arguments have the
             shardings of the results that reuse their memory.
         arguments: its arguments: arrays, or `jax.ShapeDtypeStruct` in their place.
-        mesh: the mesh; of JAX, if the shardings are for `jax.jit`.
+        mesh: the mesh. `jax.jit` runs on the devices of a mesh of JAX; the shardings on an
+            `sdy.Mesh` have none. All axes of the shardings are of kind Auto, also those of a mesh
+            with explicit axes, on which JAX would leave no choice to XLA.
         hardware: the devices and links.
         memory: the memory of a device, in bytes or as a text: "80GB".
         in_shardings: the shardings of the arguments that are given: a tree like `arguments` or a
@@ -127,7 +135,7 @@ def auto_shard(
     found = [search.as_sharding(search.axes_of(choice, value) or ()) for value in values]
     out = [search.as_sharding(axes_of_results.get(number, ())) for number in range(len(leaves))]
     grid = refined_mesh(search.mesh, ((own, search.mesh) for own in (*found, *out)))
-    of_jax = _cut(abstract_mesh(mesh) if isinstance(mesh, Mesh) else mesh, grid)
+    of_jax = _cut(abstract_mesh(mesh) if isinstance(mesh, Mesh) else automatic_mesh(mesh), grid)
 
     def sharding_of(own: TensorSharding) -> Any:
         dims = grid.axes_of(own, search.mesh)

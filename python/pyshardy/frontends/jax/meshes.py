@@ -86,6 +86,17 @@ def has_automatic_axes(mesh: Any) -> bool:
     return all(kind == AxisType.Auto for kind in mesh.axis_types)
 
 
+def automatic_mesh(mesh: Any) -> Any:
+    """Return a JAX mesh with all axes of kind Auto; the mesh itself if they are."""
+    import jax  # noqa: PLC0415
+
+    if has_automatic_axes(mesh):
+        return mesh
+    if isinstance(mesh, jax.sharding.AbstractMesh):
+        return abstract_mesh(mesh_of_model(mesh))
+    return device_mesh(mesh_of_model(mesh), list(mesh.devices.flat))
+
+
 def in_force(mesh: Any) -> AbstractContextManager[object]:
     """Return a context in which a JAX mesh is that of each `PartitionSpec` of a function."""
     import jax  # noqa: PLC0415
