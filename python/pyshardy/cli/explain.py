@@ -281,10 +281,14 @@ def _contract(arguments: ExplainFlags) -> Contract | None:
 
 
 def _shardings(arguments: ExplainFlags) -> dict[str, str]:
-    """Return the dimensions of `--what-if` by values."""
+    """Return the shardings of `--what-if` by values."""
     from pyshardy.cli.reading import read_sharding  # noqa: PLC0415
 
-    return dict(read_sharding("--what-if", text) for text in arguments.what_if)
+    names = [read_sharding("--what-if", text)[0] for text in arguments.what_if]
+    return {
+        name: text.removeprefix(f"{name}=")
+        for name, text in zip(names, arguments.what_if, strict=True)
+    }
 
 
 def _print_what_if(shardings: Mapping[str, str], arguments: ExplainFlags, tool: Tool) -> None:

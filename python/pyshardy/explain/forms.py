@@ -48,10 +48,11 @@ def spec_text(sharding: TensorSharding) -> str:
     return f"P({', '.join(dims)})"
 
 
-def dims_of_spec(text: str) -> str | None:
+def dims_of_spec(text: str, rank: int = 0) -> str | None:
     """Return the dimensions of a `PartitionSpec` as sdy writes them; None for another text.
 
-    Of `P('data', None, ('x', 'y'))` they are `[{"data"}, {}, {"x", "y"}]`.
+    Of `P('data', None, ('x', 'y'))` they are `[{"data"}, {}, {"x", "y"}]`. As in JAX, dimensions
+    behind those that it has, up to `rank`, are unsharded.
     """
     found = _SPEC.fullmatch(text.strip())
     if found is None:
@@ -65,6 +66,7 @@ def dims_of_spec(text: str) -> str | None:
             return None
         axes = ", ".join(f'"{name}"' for name in names)
         dims.append(f"{{{axes}}}")
+    dims += ["{}"] * (rank - len(dims))
     return f"[{', '.join(dims)}]"
 
 

@@ -115,7 +115,7 @@ class ExplainedProgram(Displayed):
         Raises:
             UsageError: the value was not propagated; no value, or several ones, have the name.
         """
-        found = self.values[value] if isinstance(value, str) else value
+        found = value if isinstance(value, ir.Value) else self.values[value]
         try:
             explanation = self.record.explain(found, self.program_reasons.finder)
             slot = self.record.slot(found)

@@ -86,6 +86,9 @@ class WhatIf:
         self._title = title
         self.explained = self._explain(copy_of(module))
 
+    def __repr__(self) -> str:
+        return f"WhatIf({self.explained!r})"
+
     def shard(self, name: str, sharding: Sharding) -> Change:
         """Return the effect of another sharding of a value.
 
@@ -93,8 +96,8 @@ class WhatIf:
             name: an argument, a result or another value, as `sdy.values` takes it.
             sharding: its sharding; as for `sdy.sharding`, a text or the axes of each dimension,
                 such as `("model", None)`; a text may leave out the mesh: `[{"model"}, {}]` or
-                `P("model", None)`. None
-                removes its annotation.
+                `P("model", None)`, which may be shorter than the value has dimensions. None removes
+                its annotation.
 
         Raises:
             UsageError: there is no such value; the sharding has another rank.
@@ -322,11 +325,14 @@ def _sharding(
     if isinstance(given, TensorSharding):
         found = given
     elif isinstance(given, str):
-        dims = dims_of_spec(given) or given.replace("'", '"')
+        dims = dims_of_spec(given, rank) or given.replace("'", '"')
         text = f"<@{name_of_mesh}, {dims}>" if dims.startswith("[") else given
         found = sharding_of(text)
     else:
-        found = sharding_of(list(given), name_of_mesh)
+        dims = list(given)
+        if type(given).__module__.partition(".")[0] == "jax":  # what a spec leaves out is unsharded
+            dims += [None] * (rank - len(dims))
+        found = sharding_of(dims, name_of_mesh)
     if found.rank != rank:
         message = f"'{name}' has {rank} dimensions, but its sharding has {found.rank}: {found}"
         raise UsageError(error(message))

@@ -3,7 +3,7 @@
 
 | word                      | values                                                          |
 |---------------------------|-----------------------------------------------------------------|
-| `%5`, `%scores`, `%3#1`   | the value with that name in the text of the program             |
+| `%5`, `%scores`, `scores` | the value with that name in the text of the program; `%3#1`     |
 | `%5@24`, `%3@24#1`        | of several values with that name, that of a line of the text    |
 | `params['w']`, `*.weight` | arguments of `@main` by the names that JAX or PyTorch gave them |
 | `arg2`                    | an argument of `@main` by its number                            |
@@ -185,13 +185,18 @@ class NamedValues(Mapping[str, ir.Value]):
         return f"{plain}{place}{index_text}"
 
     def find(self, word: str) -> list[ir.Value]:
-        """Return the values that a word identifies.
+        """Return the values that a word identifies; a `%` in front is optional.
 
         Raises:
-            UnknownValueError: there are none.
+            UnknownValueError: there are none, or the word is no text.
         """
+        if not isinstance(word, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            message = "expected a value by its name or its line, such as '%5' or '12'"
+            raise UnknownValueError(error(f"{message}, got {word!r}"))
         word = word.strip()
         values = list(self._found(word)) if word else []
+        if not values and word[:1].isalpha():
+            values = list(self._found(f"%{word}"))
         if not values and word.partition("#")[0] in self._definitions:
             gone = (
                 "is in the text, but a pass removed it: it is unused, or an equal one stands for it"

@@ -25,6 +25,7 @@ def program():
 
 
 def test_an_argument(program):
+    assert repr(program).startswith('WhatIf(ProgramExplanation(mesh <["data"=2, "model"=4]>')
     change = program.shard("%w", ("model", None))
     assert change.difference.first.nbytes_sent == 0
     assert change.difference.second.nbytes_sent > 0
@@ -38,6 +39,15 @@ def test_an_argument(program):
 def test_forms_of_shardings(program, sharding):
     (port, *_) = program.shard("%w", sharding).difference.ports
     assert str(port.second) == '<@mesh, [{}, {"data"}]>'
+
+
+@pytest.mark.parametrize("form", ["text", "jax"])
+def test_dimensions_that_a_partition_spec_leaves_out(program, form):
+    sharding = "P('data')"
+    if form == "jax":
+        sharding = pytest.importorskip("jax").P("data")
+    (port, *_) = program.shard("%w", sharding).difference.ports
+    assert str(port.second) == '<@mesh, [{"data"}, {}]>'
 
 
 def test_results_and_values(program):

@@ -100,6 +100,12 @@ def test_a_value_that_a_pass_removed():
         _ = values["%uno"]
 
 
+@pytest.mark.parametrize("name", ["x", "hidden", "two#1"])
+def test_names_without_percent(name):
+    values = sdy.values(sdy.parse(TEXT, sdy.Context()))
+    assert values[name] == values[f"%{name}"]
+
+
 @pytest.mark.parametrize("name", ["%nothing", "arg7", "result[2]", "nothing", "", "999"])
 def test_unknown_names(name):
     values = sdy.values(sdy.parse(TEXT, sdy.Context()))
