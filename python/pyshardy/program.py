@@ -225,6 +225,10 @@ class PartitionedProgram(Displayed):
             UsageError: as for `run`.
             ExecutionError: as for `run`.
         """
+        if not isinstance(backend, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            got = type(backend).__name__
+            message = f"a backend is given by its name, got a value of type {got}"
+            raise UsageError(error(f"{message}; arrays are one list: 'program.run([x, y])'"))
         inputs = in_order(inputs, [port.name for port in self.inputs])
         if len(inputs) != len(self.inputs):
             message = f"the program takes {len(self.inputs)} arrays, but got {len(inputs)}"

@@ -106,6 +106,19 @@ def test_inputs_by_name(program):
         program.run({"arg0": one})
 
 
+def test_arrays_that_are_no_list(program):
+    one = np.ones(4, np.float32)
+    with pytest.raises(sdy.UsageError, match=r"arrays are one list: 'program.run\(\[x, y\]\)'"):
+        program.run(one, one)
+
+
+@pytest.mark.parametrize("word", [3, None])
+def test_values_that_are_no_text(word, module):
+    with pytest.raises(sdy.UsageError, match=f"by its name or its line, .* got {word}"):
+        sdy.explain(PROGRAM).value(word)
+    assert word not in sdy.values(module)
+
+
 def test_links_along_axes_that_no_mesh_has(module):
     hardware = load_hardware("h100")
     with collect() as found:
