@@ -61,9 +61,9 @@ def continue_in_child(report: Callable[[Crash], None]) -> None:
         return
     exit_status = 1
     try:
-        status = _wait(child, watched)
+        status, is_interrupted = _wait(child, watched)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        exit_status = _exit_status(status, shared, report)
+        exit_status = _exit_status(status, shared, None if is_interrupted else report)
     except Exception as bug:
         sys.excepthook(type(bug), bug, bug.__traceback__)
     finally:
@@ -82,8 +82,12 @@ def _flush() -> None:
                 stream.flush()
 
 
-def _exit_status(status: int, shared: SharedState, report: Callable[[Crash], None]) -> int:
-    """Return the exit status for one of `os.waitpid`, unless a signal ends this process, too."""
+def _exit_status(status: int, shared: SharedState, report: Callable[[Crash], None] | None) -> int:
+    """Return the exit status for one of `os.waitpid`, unless a signal ends this process, too.
+
+    Without `report` the user has interrupted the child: native libraries that are being loaded then
+    may crash, which is no news.
+    """
     crash = shared.crash(status)
     if crash is None:
         _repeat(shared.said())
@@ -96,6 +100,8 @@ def _exit_status(status: int, shared: SharedState, report: Callable[[Crash], Non
         return 128 + crash.signal  # a first process of a container survives its own signals
     if sys.stderr is not None and sys.stderr.isatty():
         sys.stderr.write(_SHOW_CURSOR)  # hidden while progress is shown
+    if report is None:
+        return 128 + signal.SIGINT
     report(crash)
     return 1
 
@@ -106,14 +112,16 @@ def _repeat(said: str) -> None:
         sys.stderr.write(said)
 
 
-def _wait(child: int, watched: set[signal.Signals]) -> int:
-    """Forward signals until the child has ended, and return its status."""
+def _wait(child: int, watched: set[signal.Signals]) -> tuple[int, bool]:
+    """Forward signals until the child has ended; return its status, and whether one was SIGINT."""
+    is_interrupted = False
     while True:
         number, is_from_terminal = _next_signal(watched)
+        is_interrupted |= number == signal.SIGINT
         if number == signal.SIGCHLD:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
-                return status
+                return status, is_interrupted
         elif not is_from_terminal:  # it was sent to the child as well
             os.kill(child, number)
 

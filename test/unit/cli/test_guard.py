@@ -226,11 +226,11 @@ def default_signals():
         signal.signal(number, handler)
 
 
-def waiting_tool(files, tmp_path, monkeypatch, **options):
+def waiting_tool(files, tmp_path, monkeypatch, body=WAIT, **options):
     """A tool that waits, and the process of it that does the work."""
     ready = tmp_path / "ready"
     monkeypatch.setenv("READY", str(ready))
-    program, rules = files(WAIT)
+    program, rules = files(body)
     process = subprocess.Popen(
         command("opt", program, rules, "-sdy-basic-propagate"),
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
@@ -299,6 +299,17 @@ def test_interrupt_from_a_terminal(files, tmp_path, monkeypatch):
         pass  # Linux's way to say that the terminal is closed
     os.close(controller)
     assert b"Traceback" not in shown
+
+
+@pytest.mark.usefixtures("default_signals")
+def test_a_crash_by_an_interrupt_is_no_crash(files, tmp_path, monkeypatch):
+    """Native libraries that are being loaded don't survive an interrupt."""
+    body = f"signal.signal(signal.SIGINT, lambda *_: {CRASH}); {WAIT}"
+    process, worker = waiting_tool(files, tmp_path, monkeypatch, body)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=200) == (b"", b"")
+    assert process.returncode == 130
+    assert_ends(worker)
 
 
 def test_kill_of_the_worker_is_reported(files, tmp_path, monkeypatch):
