@@ -234,6 +234,8 @@ class ValueExplanation(DisplayedText):
         explanation = self.explanation
         yield from (f"{name}, inserted after propagation, of" for name in explanation.inserted)
         yield f"{explanation.tensor}: {explanation.sharding or 'no sharding'}"
+        if isinstance(self.value.type, ir.RankedTensorType) and not self.value.type.rank:
+            yield "  it is a scalar, which has no dimension to shard"
         for each in explanation.axes:
             place = f"  dimension {each.dim}, {each.axis}"
             if in_full or len(each.chain) < 2:

@@ -372,3 +372,14 @@ def _propagated(text):
     module = sdy.parse(text, sdy.Context())
     sdy.propagate(module)
     return module
+
+
+def test_a_scalar_has_nothing_to_shard():
+    program = sdy.explain("""
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<f32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  return %b : tensor<4xf32>
+}""")
+    assert "%a" in str(program.value("%a"))
+    assert str(program.value("%a")).endswith("it is a scalar, which has no dimension to shard")
+    assert "scalar" not in str(program.value("%b"))
