@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule, TensorSharding
-from mlir_sdy.values import SHARDING
+from mlir_sdy.values import SHARDING, get_sharding, look_through_barriers
+from pyshardy.irtools.constants import behind_slice, defining_operation, slice_passed_on
+from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.types.dot_result import DOT_OPERATIONS
 from pyshardy.rules import ShardingRuleLookup
@@ -20,7 +22,18 @@ Shardings = tuple[TensorSharding | None, ...]
 _REDUCE = "stablehlo.reduce"
 _BY_RULE = DOT_OPERATIONS | {"stablehlo.reshape"}
 _UNKNOWN = object()
-_BY_ATTRIBUTES = frozenset({"stablehlo.convolution", "stablehlo.reverse", "stablehlo.slice"})
+_BY_ATTRIBUTES = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        "convolution",
+        "dynamic_slice",
+        "dynamic_update_slice",
+        "gather",
+        "reverse",
+        "slice",
+    )
+)
+_PAD, _CONCATENATE = "stablehlo.pad", "stablehlo.concatenate"
 
 
 class Signatures:
@@ -31,9 +44,11 @@ class Signatures:
        no attributes.
     2. The signature of a `stablehlo.reduce` includes the operation by which its body combines
        values.
-    3. That of a convolution, a `stablehlo.reverse` and a `stablehlo.slice` includes all their
-       attributes but the sharding: what shards exchange depends on them.
-    4. Other operations with permutation factors, and other reductions, have none: they may depend
+    3. That of a convolution, a reversal, a gather, and of slices and their updates includes all
+       their attributes but the sharding: what shards exchange depends on them.
+    4. That of a pad includes its padding value, too, which must be a constant.
+    5. That of a concatenation includes the slices before it, and which are of one value.
+    6. Other operations with permutation factors, and other reductions, have none: they may depend
        on the operations that define their operands.
 
     Args:
@@ -46,7 +61,8 @@ class Signatures:
 
     def of(self, known: OperationParts) -> Hashable:
         """Return the signature of an operation; None if it has none."""
-        rule_key = self._rules.rule_key(known)
+        parts = _parts(known.operands) if known.name == _CONCATENATE else None
+        rule_key = self._rules.rule_key(known, parts)
         if rule_key is None:
             return None
         operation, more = known.operation, None
@@ -56,6 +72,11 @@ class Signatures:
                 return None
         elif known.name in _BY_ATTRIBUTES:
             more = _attributes(operation)
+        elif known.name == _PAD:
+            value = _padding_value(known.operands)
+            more = None if value is None else (value, *_attributes(operation))
+        elif known.name == _CONCATENATE:
+            more = parts
         key = rule_key, more
         signature = self._known.get(key, _UNKNOWN)
         if signature is _UNKNOWN:
@@ -117,6 +138,33 @@ def _attributes(operation: ir.Operation) -> tuple[tuple[str, int], ...]:
     # By address: attributes live as long as the context.
     attributes = operation.attributes.items()
     return tuple([(name, identity(value)) for name, value in attributes if name != SHARDING])
+
+
+def _padding_value(operands: Sequence[ir.Value]) -> Hashable:
+    constant = defining_operation(operands[1])
+    if constant is None or constant.name not in ("sdy.constant", "stablehlo.constant"):
+        return None
+    return identity(ConstantView(constant).value)
+
+
+def _parts(operands: Sequence[ir.Value]) -> Hashable:
+    """Return what the operands of a concatenation are parts of, also by the function of its rule.
+
+    Values are numbered in order of appearance.
+    """
+    numbers: dict[int, int] = {}
+    parts: list[Hashable] = []
+    for operand in operands:
+        before, is_slice = behind_slice(operand)
+        source = value = look_through_barriers(operand)
+        producer = slice_passed_on(value)
+        if producer is not None:
+            source = look_through_barriers(producer.operands[0])
+            parts += identity(source.type), get_sharding(source), get_sharding(value)
+            parts.append(_attributes(producer))
+        parts.append(is_slice)
+        parts += [numbers.setdefault(identity(each), len(numbers)) for each in (before, source)]
+    return tuple(parts)
 
 
 def _goes_by_rule(name: str, rule: OpShardingRule | None) -> bool:

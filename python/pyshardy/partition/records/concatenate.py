@@ -13,14 +13,14 @@ Here each shard sends its first element to the previous one, and the first shard
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule, ReductionOp
 from mlir_sdy.values import get_sharding, look_through_barriers
 from pyshardy.cost.op_work import moving_work
-from pyshardy.irtools.constants import defining_operation
+from pyshardy.irtools.constants import slice_passed_on
 from pyshardy.irtools.stablehlo_views import ConcatenateView, SliceView
 from pyshardy.irtools.tensor_types import shape_of, size_of_shard
 from pyshardy.partition.halo.emit_exchange import emit_exchange
@@ -28,7 +28,7 @@ from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.windowed import any_fill
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.record import Linearity, PartitionRecord
-from pyshardy.partition.types.exchange_form import PASSING_ON, Body, ExchangeForm
+from pyshardy.partition.types.exchange_form import Body, ExchangeForm
 from pyshardy.partition.types.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
 
 
@@ -77,6 +77,11 @@ class ConcatenateForm(ExchangeForm):
         )
         return (plan_exchange(shard_size, required, num_shards),)
 
+    @property
+    def details(self) -> Hashable:
+        """Return the parts, which may be those of slices before."""
+        return *self._parts, *self._source_sizes
+
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Build the exchange, whose buffer is the result."""
         (factor,) = self.factors
@@ -105,10 +110,8 @@ def _origin(operand: ir.Value, dim: int) -> tuple[ir.Value, int]:
     other dimensions, and both are sharded alike. Reshards in between are skipped.
     """
     value = look_through_barriers(operand)
-    producer = defining_operation(value)
-    while producer is not None and producer.name in PASSING_ON:
-        producer = defining_operation(producer.operands[0])
-    if producer is None or producer.name != "stablehlo.slice":
+    producer = slice_passed_on(value)
+    if producer is None:
         return value, 0
     source = look_through_barriers(producer.operands[0])
     shapes = zip(shape_of(source.type), shape_of(value.type), strict=True)

@@ -11,7 +11,8 @@ The tensors of each operation are compatible (see `insert_explicit_reshards`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Literal, NamedTuple
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
@@ -20,15 +21,17 @@ from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.collectives import first_free_channel
+from pyshardy.irtools.constants import PASSING_ON
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.halo.computation import replace_with_manual_computation
+from pyshardy.partition.halo.computation import ComputationBuilder
 from pyshardy.partition.halo.form_lookup import exchanging_operations, form_of
 from pyshardy.partition.halo.profitability import axes_of_factors, factors_to_replicate
 from pyshardy.partition.halo.reshape import resolve_reshape
 from pyshardy.partition.halo.reshard import widen_reshard
 from pyshardy.partition.local.device_kind import are_replicas, check_number_of_devices
+from pyshardy.partition.op_facts.signature_memo import SignatureMemo
 from pyshardy.partition.op_facts.trailing_resize import factors_in_place
 from pyshardy.partition.padding.replicated import replicate_dims_around
 from pyshardy.partition.partial.blocked_factors import blocked_factors
@@ -40,7 +43,7 @@ from pyshardy.partition.types.compatible_shardings import (
     is_plain,
     majority_mesh,
 )
-from pyshardy.partition.types.exchange_form import PASSING_ON, ExchangeForm
+from pyshardy.partition.types.exchange_form import ExchangeForm
 from pyshardy.partition.types.local_builder import LocalBuilder
 from pyshardy.passes.options import (
     EnableHaloExchange,
@@ -49,6 +52,7 @@ from pyshardy.passes.options import (
     RngBitGeneratorUnsafe,
 )
 from pyshardy.pipeline import register_pass
+from pyshardy.rules.signature import OperationParts
 
 _RESHAPE, _RESHARD, _SLICE = "stablehlo.reshape", "sdy.reshard", "stablehlo.slice"
 _RNG = "stablehlo.rng_bit_generator"
@@ -122,6 +126,24 @@ def resolve_permutation_factors(
         ).run()
 
 
+_Needs = Literal["nothing", "exchange", "reshards"]
+"""The change that an operation needs; another pass must insert reshards."""
+
+
+class _Decision(NamedTuple):
+    """The decision on the factors of an exchange form.
+
+    Attributes:
+        replicated: those to replicate.
+        axes: the axes of each other one that is sharded.
+        needs: the change that the operation needs if nothing is left to replicate.
+    """
+
+    replicated: frozenset[int]
+    axes: Mapping[int, AxisTuple]
+    needs: _Needs
+
+
 class _ModuleResolver:
     """One run over a module."""
 
@@ -135,17 +157,18 @@ class _ModuleResolver:
         self.replicas = replicas
         self.exchanges = exchanges
         self._resolved: dict[object, CompatibleShardings | None] = {}
+        self._decisions = SignatureMemo[_Decision](context.rules)
 
     @cached_property
-    def builder(self) -> LocalBuilder:
+    def builder(self) -> ComputationBuilder:
         """The builder of all exchanges; its channels follow those of the module before them."""
-        first_channel = first_free_channel(self.module)
-        return LocalBuilder(
+        local = LocalBuilder(
             self.meshes,
             replicas=self.replicas,
-            first_channel=first_channel,
+            first_channel=first_free_channel(self.module),
             hardware=self.hardware,
         )
+        return ComputationBuilder(local, self.cache)
 
     def run(self) -> None:
         resolved = {*exchanging_operations(), _RESHAPE, _RNG, _SLICE}
@@ -185,30 +208,45 @@ class _ModuleResolver:
             in_place = factors_in_place(operation, rule, self.meshes)
             self._replicate(operation, rule, blocked_factors(operation, rule) - in_place)
             return
-        resolution = _ResolutionBySize(operation, self.meshes, self._resolved)
+        parts = OperationParts.of(operation, operation.name)
+        decision = self._decisions.of(parts, shardings, partial(self._decision, form))
+        needs = decision.needs
+        if self._replicate(operation, form.rule, decision.replicated):
+            needs = self._needs(form, decision.replicated, decision.axes)
+        if needs == "reshards":
+            self._replicate(operation, form.rule, form.factors)
+        elif needs == "exchange":
+            self._exchange(form, decision.axes, shardings)
+
+    def _decision(self, form: ExchangeForm, _: ir.Operation, shardings: Shardings) -> _Decision:
+        """Decide on the factors of a form."""
         lists = axes_of_factors(form.rule, shardings, form.factors)
+        resolution = _ResolutionBySize(form.operation, self.meshes, self._resolved)
         replicated = factors_to_replicate(
             form, shardings, self.meshes, resolution, exchanges=self.exchanges
         )
         replicated |= {factor for factor, axes in lists.items() if len(axes) > 1}
-        self._replicate(operation, form.rule, replicated)
-        if resolution.changes(
-            form.rule, replicated
-        ):  # reshards are missing, which another pass must insert
-            self._replicate(operation, form.rule, form.factors)
-            return
         axes = {
             factor: next(iter(lists[factor]))
             for factor in sorted(form.factors - replicated)
             if any(lists[factor])
         }
-        if not axes.keys() <= factors_in_place(operation, form.rule, self.meshes):
-            self._exchange(form, axes, shardings)
+        return _Decision(replicated, axes, self._needs(form, replicated, axes))
+
+    def _needs(
+        self, form: ExchangeForm, replicated: frozenset[int], axes: Mapping[int, AxisTuple]
+    ) -> _Needs:
+        """Return the change that an operation needs with its present shardings."""
+        resolution = _ResolutionBySize(form.operation, self.meshes, self._resolved)
+        if resolution.changes(form.rule, replicated):
+            return "reshards"
+        in_place = factors_in_place(form.operation, form.rule, self.meshes)
+        return "nothing" if axes.keys() <= in_place else "exchange"
 
     def _replicate(
         self, operation: ir.Operation, rule: OpShardingRule, factors: frozenset[int]
-    ) -> None:
-        """Replicate the sharded dimensions of these factors."""
+    ) -> bool:
+        """Replicate the sharded dimensions of these factors; return whether there are any."""
         dims = [
             {
                 dim
@@ -219,6 +257,7 @@ class _ModuleResolver:
         ]
         if any(dims):
             replicate_dims_around(operation, dims, self.cache, self.meshes)
+        return any(dims)
 
     def _exchange(
         self, form: ExchangeForm, axes: Mapping[int, AxisTuple], shardings: Shardings
@@ -227,7 +266,7 @@ class _ModuleResolver:
         mesh = self.meshes.get(name) if isinstance(name, str) else name
         assert name is not None, "compatible tensors have a mesh in common"
         assert mesh is not None, "the verifier refuses shardings without a mesh"
-        replace_with_manual_computation(form, axes, name, mesh, self.builder, self.cache)
+        self.builder.replace(form, axes, name, mesh)
 
 
 class _ResolutionBySize:
