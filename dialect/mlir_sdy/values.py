@@ -272,6 +272,8 @@ def _completed(
     current: Sequence[TensorSharding], new: Mapping[int, TensorSharding], ranks: Sequence[int]
 ) -> TensorShardingPerValue:
     """Return the current shardings, or fully open ones, with the new ones inserted."""
+    if len(new) == len(ranks):
+        return TensorShardingPerValue(tuple(new[index] for index in range(len(ranks))))
     mesh = next(iter(new.values())).mesh_or_ref
     complete = list(current or TensorShardingPerValue.fully_open(ranks, mesh).shardings)
     for index, sharding in new.items():

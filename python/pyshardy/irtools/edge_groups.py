@@ -29,15 +29,13 @@ class EdgeGroup:
         operation: the operation with the list.
         owners: the arguments of its body, or its results.
         write: writes shardings to the list, by index.
+        edges: the edge operations of the owners; None for an owner without an edge.
     """
 
     operation: ir.Operation
     owners: Sequence[ir.Value]
     write: _Write
-
-    def edges(self) -> list[ir.Operation | None]:
-        """Return the edge operations of the owners; None for an owner without an edge."""
-        return [edge_operation(owner) for owner in self.owners]
+    edges: Sequence[ir.Operation | None]
 
     def sink_shardings(self, cache: AttributeCache) -> None:
         """Set the shardings of the owners to those of their edges.
@@ -49,7 +47,7 @@ class EdgeGroup:
         Results with edges without a sharding and with `<@mesh, [{"x"}]>` get
         `[<@mesh, [{?}]>, <@mesh, [{"x"}]>]`.
         """
-        shardings = [_sharding(edge) for edge in self.edges()]
+        shardings = [_sharding(edge) for edge in self.edges]
         mesh = next((given.mesh_or_ref for given in shardings if given is not None), None)
         if mesh is None:
             return
@@ -65,18 +63,22 @@ def argument_edges(operation: ir.Operation) -> EdgeGroup:
     arguments: Sequence[ir.Value] = ()
     if operation.name in COMPUTATIONS:
         arguments = list(operation.regions[0].blocks[0].arguments)
-    return EdgeGroup(operation, arguments, set_body_argument_shardings)
+    return _group(operation, arguments, set_body_argument_shardings)
 
 
 def result_edges(operation: ir.Operation) -> EdgeGroup:
     """Return the edges on the results."""
-    return EdgeGroup(operation, list(operation.results), set_result_shardings_of)
+    return _group(operation, list(operation.results), set_result_shardings_of)
 
 
 def remove_edge(edge: ir.Operation) -> None:
     """Replace `edge` by its input."""
     edge.results[0].replace_all_uses_with(edge.operands[0])
     edge.erase()
+
+
+def _group(operation: ir.Operation, owners: Sequence[ir.Value], write: _Write) -> EdgeGroup:
+    return EdgeGroup(operation, owners, write, [edge_operation(owner) for owner in owners])
 
 
 def _sharding(edge: ir.Operation | None) -> TensorSharding | None:

@@ -108,7 +108,7 @@ def export_named_computations(
         arguments, results = argument_edges(computation), result_edges(computation)
         arguments.sink_shardings(cache)
         results.sink_shardings(cache)
-        for edge in (*arguments.edges(), *results.edges()):
+        for edge in (*arguments.edges, *results.edges):
             if edge is not None:
                 remove_edge(edge)
         function = _function_of(computation, module, names, cache)

@@ -80,7 +80,7 @@ def sink_data_flow_edges(
             for name, absent in history.items():
                 notes = [
                     get_discardable(edge, f"sdy.{name}") or absent
-                    for edge in group.edges()
+                    for edge in group.edges
                     if edge is not None
                 ]
                 attribute = ir.ArrayAttr.get(notes, function.context)

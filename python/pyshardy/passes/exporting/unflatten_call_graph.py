@@ -20,11 +20,13 @@ from dataclasses import dataclass, replace
 from mlir_sdy import sdy
 from mlir_sdy.attributes import value_of
 from mlir_sdy.discardable import get_discardable, has_discardable, remove_discardable
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.model import Mesh, TensorSharding, complete_shardings
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.symbols import meshes_of
+from mlir_sdy.traversal import may_have_regions
 from mlir_sdy.values import (
+    SHARDING,
     argument_shardings,
     manual_axes,
     rank_of,
@@ -113,7 +115,6 @@ def unflatten_call_graph(module: ir.Module, *, dedup_functions_fully: bool = Fal
             shardings.
     """
     functions = {symbol_name(function): function for function in functions_of(module)}
-    meshes = meshes_of(module)
     calls = [
         call
         for function in functions.values()
@@ -121,7 +122,8 @@ def unflatten_call_graph(module: ir.Module, *, dedup_functions_fully: bool = Fal
         if callee_of(call) in functions
     ]
     called = [callee_of(call) for call in calls]
-    signatures = {name: _signature(functions[name], meshes) for name in called}
+    read_signature = _signature_reader(meshes_of(module))
+    signatures = {name: read_signature(functions[name]) for name in dict.fromkeys(called)}
     if dedup_functions_fully:
         signatures = _by_what_they_compute(signatures, lambda signature: signature.origin, module)
         kept = _most_called(called, signatures)
@@ -136,19 +138,31 @@ def unflatten_call_graph(module: ir.Module, *, dedup_functions_fully: bool = Fal
             remove_discardable(function, attribute)
 
 
-def _signature(function: ir.Operation, meshes: Mapping[str, Mesh]) -> _Signature:
-    function_type = function_type_of(function)
-    arguments, results = function_type.inputs, function_type.results
-    return _Signature(
-        _Origin(
+def _signature_reader(meshes: Mapping[str, Mesh]) -> Callable[[ir.Operation], _Signature]:
+    """Return a function that reads signatures, and the shardings of equal interfaces once."""
+    known: dict[Hashable, tuple[_Shardings, _Shardings]] = {}
+
+    def read(function: ir.Operation) -> _Signature:
+        function_type = function_type_of(function)
+        interface = function_type, *map(function.attributes.get, ("arg_attrs", "res_attrs"))
+        if interface not in known:
+            inputs, results = (
+                map(rank_of, function_type.inputs),
+                map(rank_of, function_type.results),
+            )
+            known[interface] = (
+                complete_shardings(argument_shardings(function), inputs, meshes),
+                complete_shardings(result_shardings(function), results, meshes),
+            )
+        origin = _Origin(
             original_name(function),
             get_discardable(function, _MANUAL_AXES),
             function_type,
             not has_discardable(function, NO_INLINE),
-        ),
-        complete_shardings(argument_shardings(function), map(rank_of, arguments), meshes),
-        complete_shardings(result_shardings(function), map(rank_of, results), meshes),
-    )
+        )
+        return _Signature(origin, *known[interface])
+
+    return read
 
 
 def _by_what_they_compute(
@@ -215,56 +229,63 @@ def body_numbers(graph: CallGraph, names: Iterable[str]) -> dict[str, int]:
     known: dict[Hashable, int] = {}
     for name in graph.post_order:
         if name in wanted:
-            body = tuple(_BodyReader(numbers).parts(graph.functions[name]))
-            numbers[name] = known.setdefault(body, len(known))
+            parts: list[Hashable] = []
+            _BodyReader(numbers).read(graph.functions[name], parts)
+            numbers[name] = known.setdefault(tuple(parts), len(known))
     return numbers
 
 
 class _BodyReader:
-    """Reads the content of a body, with values and blocks numbered in order of appearance."""
+    """Reads the content of a body, with values and blocks numbered in order of appearance.
+
+    Types and attributes are read as their `identity`. An attribute dictionary is read only if it
+    holds more than the shardings, as that takes as long as all else of an operation.
+    """
 
     def __init__(self, functions: Mapping[str, int]):
         self._functions = functions
-        self._values: dict[ir.Value, int] = {}
-        self._blocks: dict[ir.Block, int] = {}
+        self._numbers: defaultdict[int, int] = defaultdict()
+        self._numbers.default_factory = self._numbers.__len__
 
-    def parts(self, operation: ir.Operation) -> Iterator[Hashable]:
+    def read(self, operation: ir.Operation, parts: list[Hashable]) -> None:
+        """Append the content of an operation's regions to `parts`."""
+        numbers = self._numbers
         for region in operation.regions:
             for block in region.blocks:
-                yield self._block(block)
+                parts.append(numbers[identity(block)])
                 for argument in block.arguments:
-                    yield self._value(argument), argument.type
+                    parts += numbers[identity(argument)], identity(argument.type)
                 for view in block.operations:
                     inner = view.operation
-                    yield inner.name, *map(self._value, inner.operands)
-                    yield tuple((self._value(result), result.type) for result in inner.results)
-                    yield self._attributes(inner)
-                    if inner.successors:
-                        yield tuple(map(self._block, inner.successors))
-                    yield from self.parts(inner)
-        yield None  # marks the end of the nested content
+                    name = inner.name
+                    parts.append(name)
+                    parts += [numbers[identity(operand)] for operand in inner.operands]
+                    parts.append(self._attributes(inner, name))
+                    for result in inner.results:
+                        parts += numbers[identity(result)], identity(result.type)
+                    if may_have_regions(name):
+                        parts.append(tuple(numbers[identity(block)] for block in inner.successors))
+                        self.read(inner, parts)
+        parts.append(None)  # marks the end of the nested content
 
-    def _value(self, value: ir.Value) -> int:
-        return self._values.setdefault(value, len(self._values))
-
-    def _block(self, block: ir.Block) -> int:
-        return self._blocks.setdefault(block, len(self._blocks))
-
-    def _attributes(self, operation: ir.Operation) -> Hashable:
-        name = operation.name
+    def _attributes(self, operation: ir.Operation, name: str) -> Hashable:
         if name == "sdy.manual_computation":
             return tuple(_manual_parts(operation))
+        attributes = operation.attributes
+        num_attributes = len(attributes)
+        if num_attributes == 0 or (num_attributes == 1 and SHARDING in attributes):
+            return None
         if name.startswith("sdy.") and name != "sdy.constant":
             return None
-        attributes: dict[str, Hashable] = {
-            key: attribute
-            for key, attribute in operation.attributes.items()
+        parts: dict[str, Hashable] = {
+            key: identity(attribute)
+            for key, attribute in attributes.items()
             if not key.startswith("sdy.")
         }
         if name == "func.call":
             callee = callee_of(operation)
-            attributes["callee"] = self._functions.get(callee, callee)
-        return tuple(attributes.items())
+            parts["callee"] = self._functions.get(callee, callee)
+        return tuple(parts.items())
 
 
 def _manual_parts(computation: ir.Operation) -> Iterator[Hashable]:
