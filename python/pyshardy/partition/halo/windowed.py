@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir
@@ -165,6 +166,11 @@ class WindowedForm(ExchangeForm):
         footprint = self.dims[factor].footprint(num_shards)
         return footprint.extent if _has_holes(footprint, self.dims[factor]) else footprint.length
 
+    @property
+    def details(self) -> Hashable:
+        """Return the fill function."""
+        return self._fill
+
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Exchange the dimensions in turn, corners included; then apply the operation."""
         values = list(body.values)
@@ -208,6 +214,7 @@ def _has_holes(footprint: WindowFootprint, windowed: WindowedDim) -> bool:
     return _high(footprint, windowed.window.dilation) < 0 or len({*footprint.phases}) > 1
 
 
+@cache
 def operand_fill(first: int) -> FillFunction:
     """Return fill values from the scalar operands from position `first` on."""
     return lambda body, index: FillValue(lambda: body.values[first + index], PaddingContents.SCALAR)

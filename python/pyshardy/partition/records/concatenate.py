@@ -13,7 +13,7 @@ Here each shard sends its first element to the previous one, and the first shard
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
@@ -76,6 +76,11 @@ class ConcatenateForm(ExchangeForm):
             for part in self._parts
         )
         return (plan_exchange(shard_size, required, num_shards),)
+
+    @property
+    def details(self) -> Hashable:
+        """Return the parts, which may be those of slices before."""
+        return *self._parts, *self._source_sizes
 
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Build the exchange, whose buffer is the result."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.attributes import AttributeCache
@@ -36,6 +36,11 @@ class ExchangeForm(ABC):
 
         Empty if the form communicates in another way.
         """
+
+    @property
+    def details(self) -> Hashable:
+        """Return all that `build` depends on beside the operation and the types of values."""
+        return ()
 
     @abstractmethod
     def build(self, body: Body) -> Sequence[ir.Value]:

@@ -23,7 +23,7 @@ from pyshardy.irtools.collectives import first_free_channel
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.halo.computation import replace_with_manual_computation
+from pyshardy.partition.halo.computation import ComputationBuilder
 from pyshardy.partition.halo.form_lookup import exchanging_operations, form_of
 from pyshardy.partition.halo.profitability import axes_of_factors, factors_to_replicate
 from pyshardy.partition.halo.reshape import resolve_reshape
@@ -137,15 +137,15 @@ class _ModuleResolver:
         self._resolved: dict[object, CompatibleShardings | None] = {}
 
     @cached_property
-    def builder(self) -> LocalBuilder:
+    def builder(self) -> ComputationBuilder:
         """The builder of all exchanges; its channels follow those of the module before them."""
-        first_channel = first_free_channel(self.module)
-        return LocalBuilder(
+        local = LocalBuilder(
             self.meshes,
             replicas=self.replicas,
-            first_channel=first_channel,
+            first_channel=first_free_channel(self.module),
             hardware=self.hardware,
         )
+        return ComputationBuilder(local, self.cache)
 
     def run(self) -> None:
         resolved = {*exchanging_operations(), _RESHAPE, _RNG, _SLICE}
@@ -227,7 +227,7 @@ class _ModuleResolver:
         mesh = self.meshes.get(name) if isinstance(name, str) else name
         assert name is not None, "compatible tensors have a mesh in common"
         assert mesh is not None, "the verifier refuses shardings without a mesh"
-        replace_with_manual_computation(form, axes, name, mesh, self.builder, self.cache)
+        self.builder.replace(form, axes, name, mesh)
 
 
 class _ResolutionBySize:
