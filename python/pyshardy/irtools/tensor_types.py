@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, Shape, TensorSharding, mesh_of
@@ -116,6 +117,11 @@ def padded_shape(
     mesh = mesh_of(sharding, meshes)
     if mesh is None or mesh.is_maximal:
         return shape
+    return _padded_shape(shape, sharding, mesh)
+
+
+@lru_cache(maxsize=4096)  # layers of a model repeat
+def _padded_shape(shape: Shape, sharding: TensorSharding, mesh: Mesh) -> Shape:
     return sharding.global_shape(sharding.local_shape(shape, mesh), mesh)
 
 

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.values import SHARDING
+from pyshardy.irtools.constants import defining_operation
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.types.dot_result import DOT_OPERATIONS
+from pyshardy.partition.types.exchange_form import PASSING_ON
 from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.signature import OperationParts
 
@@ -20,7 +22,20 @@ Shardings = tuple[TensorSharding | None, ...]
 _REDUCE = "stablehlo.reduce"
 _BY_RULE = DOT_OPERATIONS | {"stablehlo.reshape"}
 _UNKNOWN = object()
-_BY_ATTRIBUTES = frozenset({"stablehlo.convolution", "stablehlo.reverse", "stablehlo.slice"})
+_BY_ATTRIBUTES = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        "convolution",
+        "dynamic_slice",
+        "dynamic_update_slice",
+        "gather",
+        "reverse",
+        "slice",
+    )
+)
+_PAD, _CONCATENATE = "stablehlo.pad", "stablehlo.concatenate"
+_MOVED_FROM = PASSING_ON | {"stablehlo.slice"}
+"""Operations before a concatenation that takes its parts from their operands."""
 
 
 class Signatures:
@@ -31,9 +46,11 @@ class Signatures:
        no attributes.
     2. The signature of a `stablehlo.reduce` includes the operation by which its body combines
        values.
-    3. That of a convolution, a `stablehlo.reverse` and a `stablehlo.slice` includes all their
-       attributes but the sharding: what shards exchange depends on them.
-    4. Other operations with permutation factors, and other reductions, have none: they may depend
+    3. That of a convolution, a reversal, a gather, and of slices and their updates includes all
+       their attributes but the sharding: what shards exchange depends on them.
+    4. That of a pad includes its padding value, too, which must be a constant.
+    5. That of a concatenation includes which operands are equal; none may be a slice.
+    6. Other operations with permutation factors, and other reductions, have none: they may depend
        on the operations that define their operands.
 
     Args:
@@ -56,6 +73,12 @@ class Signatures:
                 return None
         elif known.name in _BY_ATTRIBUTES:
             more = _attributes(operation)
+        elif known.name in (_PAD, _CONCATENATE):
+            find = _padding_value if known.name == _PAD else _equal_operands
+            details = find(known.operands)
+            if details is None:
+                return None
+            more = _attributes(operation), details
         key = rule_key, more
         signature = self._known.get(key, _UNKNOWN)
         if signature is _UNKNOWN:
@@ -117,6 +140,24 @@ def _attributes(operation: ir.Operation) -> tuple[tuple[str, int], ...]:
     # By address: attributes live as long as the context.
     attributes = operation.attributes.items()
     return tuple([(name, identity(value)) for name, value in attributes if name != SHARDING])
+
+
+def _padding_value(operands: Sequence[ir.Value]) -> Hashable:
+    constant = defining_operation(operands[1])
+    if constant is None or constant.name not in ("sdy.constant", "stablehlo.constant"):
+        return None
+    return identity(constant.attributes["value"])
+
+
+def _equal_operands(operands: Sequence[ir.Value]) -> Hashable:
+    """Return the first position of each operand; None if one is a slice."""
+    first: dict[int, int] = {}
+    for index, operand in enumerate(operands):
+        producer = defining_operation(operand)
+        if producer is not None and producer.name in _MOVED_FROM:
+            return None
+        first.setdefault(identity(operand), index)
+    return tuple(first[identity(operand)] for operand in operands)
 
 
 def _goes_by_rule(name: str, rule: OpShardingRule | None) -> bool:

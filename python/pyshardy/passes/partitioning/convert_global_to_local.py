@@ -12,7 +12,7 @@ collectives.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from mlir_sdy.attributes import attribute_of
 from mlir_sdy.diagnostics import PassError, error
@@ -21,7 +21,13 @@ from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, TensorShardingPerValue, mesh_of
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in
-from mlir_sdy.values import argument_shardings, rank_of, result_shardings
+from mlir_sdy.values import (
+    SHARDING,
+    argument_shardings,
+    body_argument_shardings,
+    rank_of,
+    result_shardings,
+)
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.irtools.collectives import (
@@ -55,6 +61,8 @@ from pyshardy.partition.types.local_builder import LocalBuilder
 from pyshardy.passes.options import PartitionCount, ReplicaCount
 from pyshardy.pipeline import register_pass
 from pyshardy.rules.signature import OperationParts
+
+_MANUAL = "sdy.manual_computation"
 
 
 @register_pass("sdy-convert-global-to-local", release="0.10.2")
@@ -192,7 +200,7 @@ class _ModuleConverter:
                     if local is not None:
                         new_types[value] = local
 
-        for operation, name in named_operations_in(self.module, leaving_out=SCALAR_BODIES):
+        for operation, name in self._operations():
             results = list(operation.results)
             shardings = known.read(operation, name, results)
             note(results, shardings, operation)
@@ -214,6 +222,25 @@ class _ModuleConverter:
             if _is_in_scalar_body(operation)
         ]
         return new_types, to_look_at
+
+    def _operations(self) -> Iterator[tuple[ir.Operation, str]]:
+        """Yield the operations that may have to be converted, in order.
+
+        A manual computation without shardings inside, as those of exchanges, is local already.
+        """
+        for operation, name in named_operations_in(
+            self.module, leaving_out=SCALAR_BODIES | {_MANUAL}
+        ):
+            yield operation, name
+            if name == _MANUAL:
+                inside = named_operations_in(operation, leaving_out=SCALAR_BODIES)[1:]
+                arguments = body_argument_shardings(operation)
+                is_local = all(sharding.has_no_axes for sharding in arguments) and all(
+                    _has_no_sharding(*each) for each in inside
+                )
+                for each in inside:
+                    if not is_local or each[1] in self.device_dependent:
+                        yield each
 
     def _to_convert(
         self, new_types: Mapping[ir.Value, ir.Type], operations: Sequence[tuple[ir.Operation, str]]
@@ -310,6 +337,13 @@ def _conversion(name: str) -> Conversion:
     conversion = record_of(name).local_form
     assert conversion is not None, "operations without a local form are refused"
     return conversion
+
+
+def _has_no_sharding(operation: ir.Operation, name: str) -> bool:
+    if name == "sdy.return":
+        return True
+    is_plain = name.startswith("stablehlo.") and not may_have_regions(name)
+    return is_plain and SHARDING not in operation.attributes
 
 
 def _is_in_scalar_body(operation: ir.Operation) -> bool:
