@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule, TensorSharding
-from mlir_sdy.values import SHARDING
+from mlir_sdy.values import SHARDING, get_sharding, look_through_barriers
 from pyshardy.irtools.constants import defining_operation
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.types.dot_result import DOT_OPERATIONS
@@ -34,8 +34,6 @@ _BY_ATTRIBUTES = frozenset(
     )
 )
 _PAD, _CONCATENATE = "stablehlo.pad", "stablehlo.concatenate"
-_MOVED_FROM = PASSING_ON | {"stablehlo.slice"}
-"""Operations before a concatenation that takes its parts from their operands."""
 
 
 class Signatures:
@@ -49,7 +47,7 @@ class Signatures:
     3. That of a convolution, a reversal, a gather, and of slices and their updates includes all
        their attributes but the sharding: what shards exchange depends on them.
     4. That of a pad includes its padding value, too, which must be a constant.
-    5. That of a concatenation includes which operands are equal; none may be a slice.
+    5. That of a concatenation includes the slices among its operands, and which are of one value.
     6. Other operations with permutation factors, and other reductions, have none: they may depend
        on the operations that define their operands.
 
@@ -74,7 +72,7 @@ class Signatures:
         elif known.name in _BY_ATTRIBUTES:
             more = _attributes(operation)
         elif known.name in (_PAD, _CONCATENATE):
-            find = _padding_value if known.name == _PAD else _equal_operands
+            find = _padding_value if known.name == _PAD else _parts
             details = find(known.operands)
             if details is None:
                 return None
@@ -149,15 +147,20 @@ def _padding_value(operands: Sequence[ir.Value]) -> Hashable:
     return identity(constant.attributes["value"])
 
 
-def _equal_operands(operands: Sequence[ir.Value]) -> Hashable:
-    """Return the first position of each operand; None if one is a slice."""
+def _parts(operands: Sequence[ir.Value]) -> Hashable:
+    """Return what the operands of a concatenation are parts of; None behind other operations."""
     first: dict[int, int] = {}
+    parts: list[Hashable] = []
     for index, operand in enumerate(operands):
         producer = defining_operation(operand)
-        if producer is not None and producer.name in _MOVED_FROM:
+        source = operand
+        if producer is not None and producer.name == "stablehlo.slice":
+            source = look_through_barriers(producer.operands[0])
+            parts += identity(source.type), get_sharding(source), _attributes(producer)
+        elif producer is not None and producer.name in PASSING_ON:
             return None
-        first.setdefault(identity(operand), index)
-    return tuple(first[identity(operand)] for operand in operands)
+        parts.append(first.setdefault(identity(source), index))
+    return tuple(parts)
 
 
 def _goes_by_rule(name: str, rule: OpShardingRule | None) -> bool:

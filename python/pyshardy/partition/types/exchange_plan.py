@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Permute:
         return all(sender == receiver for sender, receiver in self.pairs)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, for a cached property
 class ExchangePlan:
     """The permutes that fill the buffers of all shards.
 
@@ -77,7 +77,7 @@ class ExchangePlan:
     needed: tuple[int, ...]
     gathered: int
 
-    @property
+    @cached_property
     def received(self) -> float:
         """Return the number of elements that a shard receives from others, on average."""
         elements = sum(

@@ -11,7 +11,9 @@ The tensors of each operation are compatible (see `insert_explicit_reshards`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property, partial
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
@@ -29,6 +31,7 @@ from pyshardy.partition.halo.profitability import axes_of_factors, factors_to_re
 from pyshardy.partition.halo.reshape import resolve_reshape
 from pyshardy.partition.halo.reshard import widen_reshard
 from pyshardy.partition.local.device_kind import are_replicas, check_number_of_devices
+from pyshardy.partition.op_facts.signature_memo import SignatureMemo
 from pyshardy.partition.op_facts.trailing_resize import factors_in_place
 from pyshardy.partition.padding.replicated import replicate_dims_around
 from pyshardy.partition.partial.blocked_factors import blocked_factors
@@ -49,6 +52,7 @@ from pyshardy.passes.options import (
     RngBitGeneratorUnsafe,
 )
 from pyshardy.pipeline import register_pass
+from pyshardy.rules.signature import OperationParts
 
 _RESHAPE, _RESHARD, _SLICE = "stablehlo.reshape", "sdy.reshard", "stablehlo.slice"
 _RNG = "stablehlo.rng_bit_generator"
@@ -122,6 +126,29 @@ def resolve_permutation_factors(
         ).run()
 
 
+class _Needs(Enum):
+    """What an operation needs after some factors are replicated."""
+
+    NOTHING = auto()
+    EXCHANGE = auto()
+    RESHARDS = auto()  # which another pass must insert
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """The decision on the factors of an exchange form.
+
+    Attributes:
+        replicated: those to replicate.
+        axes: the axes of each other one that is sharded.
+        needs: what the operation needs if nothing is left to replicate.
+    """
+
+    replicated: frozenset[int]
+    axes: Mapping[int, AxisTuple]
+    needs: _Needs
+
+
 class _ModuleResolver:
     """One run over a module."""
 
@@ -135,6 +162,7 @@ class _ModuleResolver:
         self.replicas = replicas
         self.exchanges = exchanges
         self._resolved: dict[object, CompatibleShardings | None] = {}
+        self._decisions = SignatureMemo[_Decision](context.rules)
 
     @cached_property
     def builder(self) -> ComputationBuilder:
@@ -185,30 +213,45 @@ class _ModuleResolver:
             in_place = factors_in_place(operation, rule, self.meshes)
             self._replicate(operation, rule, blocked_factors(operation, rule) - in_place)
             return
-        resolution = _ResolutionBySize(operation, self.meshes, self._resolved)
+        parts = OperationParts.of(operation, operation.name)
+        decision = self._decisions.of(parts, shardings, partial(self._decision, form))
+        needs = decision.needs
+        if self._replicate(operation, form.rule, decision.replicated):
+            needs = self._needs(form, decision.replicated, decision.axes)
+        if needs is _Needs.RESHARDS:
+            self._replicate(operation, form.rule, form.factors)
+        elif needs is _Needs.EXCHANGE:
+            self._exchange(form, decision.axes, shardings)
+
+    def _decision(self, form: ExchangeForm, _: ir.Operation, shardings: Shardings) -> _Decision:
+        """Decide on the factors of a form."""
         lists = axes_of_factors(form.rule, shardings, form.factors)
+        resolution = _ResolutionBySize(form.operation, self.meshes, self._resolved)
         replicated = factors_to_replicate(
             form, shardings, self.meshes, resolution, exchanges=self.exchanges
         )
         replicated |= {factor for factor, axes in lists.items() if len(axes) > 1}
-        self._replicate(operation, form.rule, replicated)
-        if resolution.changes(
-            form.rule, replicated
-        ):  # reshards are missing, which another pass must insert
-            self._replicate(operation, form.rule, form.factors)
-            return
         axes = {
             factor: next(iter(lists[factor]))
             for factor in sorted(form.factors - replicated)
             if any(lists[factor])
         }
-        if not axes.keys() <= factors_in_place(operation, form.rule, self.meshes):
-            self._exchange(form, axes, shardings)
+        return _Decision(replicated, axes, self._needs(form, replicated, axes))
+
+    def _needs(
+        self, form: ExchangeForm, replicated: frozenset[int], axes: Mapping[int, AxisTuple]
+    ) -> _Needs:
+        """Return what an operation needs with its present shardings."""
+        resolution = _ResolutionBySize(form.operation, self.meshes, self._resolved)
+        if resolution.changes(form.rule, replicated):
+            return _Needs.RESHARDS
+        in_place = factors_in_place(form.operation, form.rule, self.meshes)
+        return _Needs.NOTHING if axes.keys() <= in_place else _Needs.EXCHANGE
 
     def _replicate(
         self, operation: ir.Operation, rule: OpShardingRule, factors: frozenset[int]
-    ) -> None:
-        """Replicate the sharded dimensions of these factors."""
+    ) -> bool:
+        """Replicate the sharded dimensions of these factors; return whether there are any."""
         dims = [
             {
                 dim
@@ -219,6 +262,7 @@ class _ModuleResolver:
         ]
         if any(dims):
             replicate_dims_around(operation, dims, self.cache, self.meshes)
+        return any(dims)
 
     def _exchange(
         self, form: ExchangeForm, axes: Mapping[int, AxisTuple], shardings: Shardings
