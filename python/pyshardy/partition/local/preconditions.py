@@ -120,7 +120,7 @@ class LocalChecks:
         self.compares_meshes = len({mesh.total_size for mesh in meshes.values() if mesh.axes}) > 1
         self._symbols = ir.SymbolTable(module.operation)
         self._rules = ShardingRuleLookup.shared(module.context)
-        self._forms = SignatureMemo[LocalForm](self._rules)
+        self._forms = SignatureMemo[LocalForm | None](self._rules)
         self._exchanging = exchanging_operations()
         self._checked: dict[object, tuple[bool, PartialResults | None]] = {}
 
@@ -230,9 +230,13 @@ class LocalChecks:
                 "has no local form: its operands and results must be replicated; "
                 f"run '{_REPLICATE}' first",
             )
-        if known.name in self._exchanging:  # depends on attributes that the rule doesn't read
-            return self._checked_form(known.operation, shardings)
-        return self._forms.of(known, shardings, self._checked_form)
+        form = self._forms.of(known, shardings, self._shared_form)
+        return self._checked_form(known.operation, shardings) if form is None else form
+
+    def _shared_form(self, operation: ir.Operation, shardings: Shardings) -> LocalForm | None:
+        """Return the local form of all operations of a signature; None if each has its own."""
+        form = self._checked_form(operation, shardings)
+        return form if form.in_shards is None else None
 
     def _checked_form(self, operation: ir.Operation, shardings: Shardings) -> LocalForm:
         record = record_of(operation.name)

@@ -21,6 +21,7 @@ from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
     argument_shardings,
     get_sharding,
+    look_through_barriers,
     result_shardings,
     sharded_operations,
 )
@@ -42,6 +43,7 @@ from pyshardy.partition.op_facts.data_flow import (
     sources_of_function,
 )
 from pyshardy.partition.op_facts.record import record_of, rule_on_shards
+from pyshardy.partition.op_facts.signature_memo import SignatureMemo
 from pyshardy.partition.op_facts.trailing_resize import REMOVED_BY, is_left
 from pyshardy.partition.padding.collectives import COLLECTIVES, pad_collective
 from pyshardy.partition.padding.indices import clamp_indices
@@ -53,6 +55,7 @@ from pyshardy.partition.padding.replicated import (
 )
 from pyshardy.partition.types.padding_builder import PaddingBuilder
 from pyshardy.pipeline import register_pass
+from pyshardy.rules.signature import OperationParts
 
 _CALL, _RETURN = "func.call", "func.return"
 _BOUNDARIES = frozenset({_CALL, _RETURN, "sdy.manual_computation", "sdy.return"})
@@ -128,6 +131,7 @@ class _FunctionPadder:
         self.meshes = context.meshes
         self.cache = context.cache
         self.rules = context.rules
+        self._found = SignatureMemo[DimsPerTensor](context.rules)
         self.contents: dict[ir.Value, Shape] = {}
         self.zeros: set[ir.Value] = set()
         self._replaced: list[ir.Operation] = []
@@ -218,8 +222,15 @@ class _FunctionPadder:
             clamp_indices(operation, self.contents, builder)
 
     def _whole_dims(self, operation: ir.Operation) -> DimsPerTensor:
-        if _hands_on(operation.name):
+        name = operation.name
+        if _hands_on(name):
             return []
+        parts = OperationParts.of(operation, name)
+        inputs = [get_sharding(look_through_barriers(value)) for value in parts.operands]
+        shardings = *inputs, *map(get_sharding, parts.values)
+        return self._found.of(parts, shardings, self._unpaddable_dims)
+
+    def _unpaddable_dims(self, operation: ir.Operation, _: object) -> DimsPerTensor:
         return unpaddable_dims(operation, self._rule(operation), self.meshes)
 
     def _rule(self, operation: ir.Operation) -> OpShardingRule | None:
