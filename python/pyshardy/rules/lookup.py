@@ -98,20 +98,29 @@ class ShardingRuleLookup:
             tuple(self.type_key(result.type) for result in operation.results),
         )
 
-    def rule_key(self, known: OperationParts) -> tuple[Hashable, ...] | None:
+    def rule_key(
+        self, known: OperationParts, observed: Hashable = None
+    ) -> tuple[Hashable, ...] | None:
         """Return a key such that operations with equal keys have equal rules.
 
         None if the operation has a rule as an attribute, or its rule depends on more than the key.
+
+        Args:
+            known: the operation.
+            observed: a key of all that the registration of its rule observes, if it is known.
         """
         name = known.name
-        reads = self._reads.get(name, _UNKNOWN)
-        if reads is _UNKNOWN:
-            reads = self._reads[name] = _attributes_read(name)
-        if reads is None or has_own_rule(known.operation, name):
+        found = self._reads.get(name, _UNKNOWN)
+        if found is _UNKNOWN:
+            found = self._reads[name] = _attributes_read(name)
+        reads, observes = found
+        if (observes and observed is None) or reads is None or has_own_rule(known.operation, name):
             return None
         operands = [identity(value.type) for value in known.operands]
         results = [identity(value.type) for value in known.results]
         key = (name, len(operands), *operands, *results)
+        if observes:
+            key = (*key, observed)
         if not reads:
             return key
         return (*key, *[identity(attribute_named(known.operation, each)) for each in reads])
@@ -253,12 +262,15 @@ _shared: weakref.WeakKeyDictionary[ir.Context, tuple[object, ShardingRuleLookup]
 )
 
 
-def _attributes_read(name: str) -> tuple[str, ...] | None:
-    """Return the attributes that rules of operations of a name depend on; None if on more."""
+def _attributes_read(name: str) -> tuple[tuple[str, ...] | None, bool]:
+    """Return the attributes that rules of operations of a name depend on, None if on more.
+
+    Also return whether the registration has a function that observes more.
+    """
     registered = registered_rule(name, None) if name != CUSTOM_CALL else None
-    if registered is None or registered.function is None or registered.observes is not None:
-        return None
-    return registered.reads if registered.memoised else None
+    if registered is None or registered.function is None or not registered.memoised:
+        return None, False
+    return registered.reads, registered.observes is not None
 
 
 def _attribute_key(operation: ir.Operation, reads: tuple[str, ...] | None) -> Hashable:

@@ -61,7 +61,8 @@ class Signatures:
 
     def of(self, known: OperationParts) -> Hashable:
         """Return the signature of an operation; None if it has none."""
-        rule_key = self._rules.rule_key(known)
+        parts = _parts(known.operands) if known.name == _CONCATENATE else None
+        rule_key = self._rules.rule_key(known, parts)
         if rule_key is None:
             return None
         operation, more = known.operation, None
@@ -71,12 +72,11 @@ class Signatures:
                 return None
         elif known.name in _BY_ATTRIBUTES:
             more = _attributes(operation)
-        elif known.name in (_PAD, _CONCATENATE):
-            find = _padding_value if known.name == _PAD else _parts
-            details = find(known.operands)
-            if details is None:
-                return None
-            more = _attributes(operation), details
+        elif known.name == _PAD:
+            value = _padding_value(known.operands)
+            more = None if value is None else (value, *_attributes(operation))
+        elif known.name == _CONCATENATE:
+            more = parts
         key = rule_key, more
         signature = self._known.get(key, _UNKNOWN)
         if signature is _UNKNOWN:
@@ -148,14 +148,19 @@ def _padding_value(operands: Sequence[ir.Value]) -> Hashable:
 
 
 def _parts(operands: Sequence[ir.Value]) -> Hashable:
-    """Return what the operands of a concatenation are parts of; None behind other operations."""
+    """Return what the operands of a concatenation are parts of; None behind reshards and barriers.
+
+    The rule of the concatenation observes no more.
+    """
     first: dict[int, int] = {}
     parts: list[Hashable] = []
     for index, operand in enumerate(operands):
         producer = defining_operation(operand)
         source = operand
         if producer is not None and producer.name == "stablehlo.slice":
-            source = look_through_barriers(producer.operands[0])
+            source = producer.operands[0]
+            if look_through_barriers(source) != source:
+                return None
             parts += identity(source.type), get_sharding(source), _attributes(producer)
         elif producer is not None and producer.name in PASSING_ON:
             return None
