@@ -9,10 +9,10 @@ from typing import Generic, TypeVar
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.values import SHARDING, get_sharding, look_through_barriers
-from pyshardy.irtools.constants import defining_operation
+from pyshardy.irtools.constants import behind_slice, defining_operation
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.types.dot_result import DOT_OPERATIONS
-from pyshardy.partition.types.exchange_form import PASSING_ON
+from pyshardy.partition.types.exchange_form import slice_passed_on
 from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.signature import OperationParts
 
@@ -47,7 +47,7 @@ class Signatures:
     3. That of a convolution, a reversal, a gather, and of slices and their updates includes all
        their attributes but the sharding: what shards exchange depends on them.
     4. That of a pad includes its padding value, too, which must be a constant.
-    5. That of a concatenation includes the slices among its operands, and which are of one value.
+    5. That of a concatenation includes the slices before it, and which are of one value.
     6. Other operations with permutation factors, and other reductions, have none: they may depend
        on the operations that define their operands.
 
@@ -148,23 +148,22 @@ def _padding_value(operands: Sequence[ir.Value]) -> Hashable:
 
 
 def _parts(operands: Sequence[ir.Value]) -> Hashable:
-    """Return what the operands of a concatenation are parts of; None behind reshards and barriers.
+    """Return what the operands of a concatenation are parts of, also by the function of its rule.
 
-    The rule of the concatenation observes no more.
+    Values are numbered in order of appearance.
     """
-    first: dict[int, int] = {}
+    numbers: dict[int, int] = {}
     parts: list[Hashable] = []
-    for index, operand in enumerate(operands):
-        producer = defining_operation(operand)
-        source = operand
-        if producer is not None and producer.name == "stablehlo.slice":
-            source = producer.operands[0]
-            if look_through_barriers(source) != source:
-                return None
-            parts += identity(source.type), get_sharding(source), _attributes(producer)
-        elif producer is not None and producer.name in PASSING_ON:
-            return None
-        parts.append(first.setdefault(identity(source), index))
+    for operand in operands:
+        before, is_slice = behind_slice(operand)
+        source = value = look_through_barriers(operand)
+        producer = slice_passed_on(value)
+        if producer is not None:
+            source = look_through_barriers(producer.operands[0])
+            parts += identity(source.type), get_sharding(source), get_sharding(value)
+            parts.append(_attributes(producer))
+        parts.append(is_slice)
+        parts += [numbers.setdefault(identity(each), len(numbers)) for each in (before, source)]
     return tuple(parts)
 
 

@@ -20,7 +20,6 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule, ReductionOp
 from mlir_sdy.values import get_sharding, look_through_barriers
 from pyshardy.cost.op_work import moving_work
-from pyshardy.irtools.constants import defining_operation
 from pyshardy.irtools.stablehlo_views import ConcatenateView, SliceView
 from pyshardy.irtools.tensor_types import shape_of, size_of_shard
 from pyshardy.partition.halo.emit_exchange import emit_exchange
@@ -28,7 +27,7 @@ from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.windowed import any_fill
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.record import Linearity, PartitionRecord
-from pyshardy.partition.types.exchange_form import PASSING_ON, Body, ExchangeForm
+from pyshardy.partition.types.exchange_form import Body, ExchangeForm, slice_passed_on
 from pyshardy.partition.types.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
 
 
@@ -110,10 +109,8 @@ def _origin(operand: ir.Value, dim: int) -> tuple[ir.Value, int]:
     other dimensions, and both are sharded alike. Reshards in between are skipped.
     """
     value = look_through_barriers(operand)
-    producer = defining_operation(value)
-    while producer is not None and producer.name in PASSING_ON:
-        producer = defining_operation(producer.operands[0])
-    if producer is None or producer.name != "stablehlo.slice":
+    producer = slice_passed_on(value)
+    if producer is None:
         return value, 0
     source = look_through_barriers(producer.operands[0])
     shapes = zip(shape_of(source.type), shape_of(value.type), strict=True)

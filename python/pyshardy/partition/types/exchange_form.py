@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
+from pyshardy.irtools.constants import defining_operation
 from pyshardy.partition.types.device_axis import DeviceAxis
 from pyshardy.partition.types.exchange_plan import ExchangePlan
 from pyshardy.partition.types.local_builder import LocalBuilder
@@ -99,3 +100,11 @@ class Body:
 
 PASSING_ON = frozenset({"sdy.propagation_barrier", "sdy.reshard"})
 """Operations that change at most the sharding of a value."""
+
+
+def slice_passed_on(value: ir.Value) -> ir.Operation | None:
+    """Return the slice that computes a value, maybe in another sharding; None if none does."""
+    producer = defining_operation(value)
+    while producer is not None and producer.name in PASSING_ON:
+        producer = defining_operation(producer.operands[0])
+    return producer if producer is not None and producer.name == "stablehlo.slice" else None
