@@ -10,6 +10,9 @@ from mlir_sdy.host import ir
 CONTRACT = "sdy.contract"
 """The attribute of functions and operations with regions that limits their communication."""
 
+FUNCTION_CONTRACT = "sdy.func_contract"
+"""The contract of a function, on the named computation that stands for a call of it."""
+
 
 def get_discardable(operation: ir.Operation, name: str) -> Any:
     """Return a discardable attribute of an operation; None if it is missing."""

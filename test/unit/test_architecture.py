@@ -36,6 +36,7 @@ LATE_IMPORTS = {
     "pyshardy.lsp.main": "the server, after --help and --version",
     "pyshardy.mcp.main": "the server, after --help and --version",
     "pyshardy.passes.importing.apply_sharding_constraints": "debug information, rarely wanted",
+    "pyshardy.passes.partitioning.insert_explicit_reshards": "what propagation doesn't use",
     "pyshardy.pipeline.reproducer": "printing modules",
     "pyshardy.program": "JAX, for `as_jax`",
 }
@@ -267,6 +268,12 @@ def test_help_and_version_need_no_host(tool, flag):
     assert not loaded_by(program)
 
 
+OF_PARTITIONER = (
+    "pyshardy.contracts",
+    "pyshardy.cost.hardware",
+    "pyshardy.partition.choice.cheapest",
+    "tomllib",
+)
 OF_PASSES = ("pyshardy.rules", "pyshardy.pipelines.propagation")
 
 
@@ -274,7 +281,7 @@ OF_PASSES = ("pyshardy.rules", "pyshardy.pipelines.propagation")
     ("pipeline", "unneeded"),
     [
         pytest.param("", (*HEAVY[1:], *OF_PASSES, "importlib.resources", "zipfile"), id="reading"),
-        pytest.param("--sdy-propagation-pipeline", HEAVY[1:], id="propagation"),
+        pytest.param("--sdy-propagation-pipeline", (*HEAVY[1:], *OF_PARTITIONER), id="propagation"),
     ],
 )
 def test_what_reading_and_propagation_load(pipeline, unneeded, tmp_path):

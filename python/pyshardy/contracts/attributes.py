@@ -22,9 +22,6 @@ from mlir_sdy.host import ir, location_of
 from pyshardy.contracts.contract import Contract
 from pyshardy.contracts.files import contract_of
 
-FUNCTION_CONTRACT = "sdy.func_contract"
-"""The contract of a function, on the named computation that stands for a call of it."""
-
 CONTRACTS = "sdy.contracts"
 """The attribute of a module with all contracts, while it is partitioned."""
 

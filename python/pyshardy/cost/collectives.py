@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias
 
 from mlir_sdy.model import AxisRef, Mesh
 from pyshardy.cost.hardware import Hardware
@@ -26,12 +25,6 @@ _SHARES: dict[str, Callable[[int], Fraction]] = {
     "collective_permute": lambda n: Fraction(min(n, 1)),
     "reduce_scatter": lambda n: Fraction(n - 1, n),
 }
-
-
-PreferredKind: TypeAlias = Literal[
-    "none", "all_gather", "all_reduce", "all_to_all", "collective_permute", "reduce_scatter"
-]
-"""A kind of collective that users prefer to others, or none."""
 
 
 @dataclass(frozen=True, order=True, slots=True)

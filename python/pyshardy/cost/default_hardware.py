@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The names of the default hardware, apart from the model so that options load without it."""
+"""The default hardware and types of options, apart from the model so that these load without it."""
 
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 from pyshardy.pipeline.options import Help
 
@@ -19,3 +19,8 @@ HardwareOption = Annotated[
     ),
 ]
 """The type of the option `hardware` of passes."""
+
+PreferredKind: TypeAlias = Literal[
+    "none", "all_gather", "all_reduce", "all_to_all", "collective_permute", "reduce_scatter"
+]
+"""A kind of collective that users prefer to others, or none."""

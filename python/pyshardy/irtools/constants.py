@@ -121,3 +121,15 @@ def behind_slice(value: ir.Value) -> tuple[ir.Value, bool]:
     if operation is not None and operation.name == "stablehlo.slice":
         return operation.operands[0], True
     return value, False
+
+
+PASSING_ON = frozenset({"sdy.propagation_barrier", "sdy.reshard"})
+"""Operations that change at most the sharding of a value."""
+
+
+def slice_passed_on(value: ir.Value) -> ir.Operation | None:
+    """Return the slice that computes a value, maybe in another sharding; None if none does."""
+    producer = defining_operation(value)
+    while producer is not None and producer.name in PASSING_ON:
+        producer = defining_operation(producer.operands[0])
+    return producer if producer is not None and producer.name == "stablehlo.slice" else None

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypedDict
 
-from pyshardy.cost.collectives import PreferredKind
-from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption, PreferredKind
 from pyshardy.pipeline import PassPipeline, on_functions, pipeline_of, register_pipeline, use
 from pyshardy.pipeline.options import Help, with_defaults
 

@@ -118,9 +118,7 @@ class ShardingRuleLookup:
             return None
         operands = [identity(value.type) for value in known.operands]
         results = [identity(value.type) for value in known.results]
-        key = (name, len(operands), *operands, *results)
-        if observes:
-            key = (*key, observed)
+        key = (name, observed, len(operands), *operands, *results)
         if not reads:
             return key
         return (*key, *[identity(attribute_named(known.operation, each)) for each in reads])

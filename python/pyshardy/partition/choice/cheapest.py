@@ -26,7 +26,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.operations import bound_manual_axes
-from pyshardy.cost.collectives import PreferredKind
+from pyshardy.cost.default_hardware import PreferredKind
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import taking_work
 from pyshardy.irtools.constants import use_sdy_constants

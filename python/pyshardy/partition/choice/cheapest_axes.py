@@ -44,7 +44,8 @@ from mlir_sdy.model import (
     add_or_merge,
     dividing_axes,
 )
-from pyshardy.cost.collectives import PlannedCollective, PreferredKind
+from pyshardy.cost.collectives import PlannedCollective
+from pyshardy.cost.default_hardware import PreferredKind
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import shard_elements
 from pyshardy.partition.choice.enumerate import combinations

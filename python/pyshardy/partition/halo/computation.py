@@ -31,7 +31,7 @@ from mlir_sdy.model import (
     TensorShardingPerValue,
 )
 from mlir_sdy.values import get_sharding, look_through_barriers, rank_of
-from pyshardy.irtools.stablehlo_views import COLLECTIVES
+from pyshardy.irtools.stablehlo_views import COLLECTIVES, CollectiveView
 from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.merging import merge_slices
 from pyshardy.partition.types.device_axis import DeviceAxis
@@ -138,8 +138,7 @@ class ComputationBuilder:
             inner = view.operation
             inner.location = location
             if inner.name in COLLECTIVES:
-                for name, channel in self._builder.channel_attributes().items():
-                    inner.attributes[name] = channel
+                CollectiveView(inner).channel_handle = self._builder.new_channel()
         return copy
 
     def _port_type(self, value: ir.Value, mesh_name: str | Mesh, mesh: Mesh) -> _PortType:

@@ -9,10 +9,10 @@ from typing import Generic, TypeVar
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.values import SHARDING, get_sharding, look_through_barriers
-from pyshardy.irtools.constants import behind_slice, defining_operation
+from pyshardy.irtools.constants import behind_slice, defining_operation, slice_passed_on
+from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.types.dot_result import DOT_OPERATIONS
-from pyshardy.partition.types.exchange_form import slice_passed_on
 from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.signature import OperationParts
 
@@ -144,7 +144,7 @@ def _padding_value(operands: Sequence[ir.Value]) -> Hashable:
     constant = defining_operation(operands[1])
     if constant is None or constant.name not in ("sdy.constant", "stablehlo.constant"):
         return None
-    return identity(constant.attributes["value"])
+    return identity(ConstantView(constant).value)
 
 
 def _parts(operands: Sequence[ir.Value]) -> Hashable:

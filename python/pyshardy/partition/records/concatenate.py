@@ -20,6 +20,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule, ReductionOp
 from mlir_sdy.values import get_sharding, look_through_barriers
 from pyshardy.cost.op_work import moving_work
+from pyshardy.irtools.constants import slice_passed_on
 from pyshardy.irtools.stablehlo_views import ConcatenateView, SliceView
 from pyshardy.irtools.tensor_types import shape_of, size_of_shard
 from pyshardy.partition.halo.emit_exchange import emit_exchange
@@ -27,7 +28,7 @@ from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.windowed import any_fill
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.record import Linearity, PartitionRecord
-from pyshardy.partition.types.exchange_form import Body, ExchangeForm, slice_passed_on
+from pyshardy.partition.types.exchange_form import Body, ExchangeForm
 from pyshardy.partition.types.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
 
 

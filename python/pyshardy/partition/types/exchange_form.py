@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
-from pyshardy.irtools.constants import defining_operation
 from pyshardy.partition.types.device_axis import DeviceAxis
 from pyshardy.partition.types.exchange_plan import ExchangePlan
 from pyshardy.partition.types.local_builder import LocalBuilder
@@ -96,15 +95,3 @@ class Body:
     def zero(self, like: ir.Value) -> ir.Value:
         """Build a scalar zero of the element type of a tensor."""
         return PaddingBuilder(AttributeCache(like.context)).scalar(like, 0)
-
-
-PASSING_ON = frozenset({"sdy.propagation_barrier", "sdy.reshard"})
-"""Operations that change at most the sharding of a value."""
-
-
-def slice_passed_on(value: ir.Value) -> ir.Operation | None:
-    """Return the slice that computes a value, maybe in another sharding; None if none does."""
-    producer = defining_operation(value)
-    while producer is not None and producer.name in PASSING_ON:
-        producer = defining_operation(producer.operands[0])
-    return producer if producer is not None and producer.name == "stablehlo.slice" else None

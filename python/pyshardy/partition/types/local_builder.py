@@ -227,6 +227,10 @@ class LocalBuilder(StablehloBuilder):
         return known
 
     def channel_attributes(self) -> dict[str, ir.Attribute]:
+        """Return the attribute for a new channel."""
+        return {"channel_handle": self.new_channel()}
+
+    def new_channel(self) -> ir.Attribute:
         """Return a new channel for a collective; a negative one between replicas.
 
         In StableHLO, a positive channel means that ids are those of partitions. The number
@@ -234,7 +238,7 @@ class LocalBuilder(StablehloBuilder):
         """
         channel = -self._next_channel if self.replicas else self._next_channel
         self._next_channel += 1
-        return {"channel_handle": stablehlo.ChannelHandle.get(channel, _DEVICE_TO_DEVICE)}
+        return stablehlo.ChannelHandle.get(channel, _DEVICE_TO_DEVICE)
 
     def all_gather(
         self, value: ir.Value, dim: int, axes: Sequence[AxisRef], mesh: Mesh

@@ -21,6 +21,7 @@ from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.discardable import (
     CONTRACT,
+    FUNCTION_CONTRACT,
     get_discardable,
     has_discardable,
     remove_discardable,
@@ -37,7 +38,6 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
-from pyshardy.contracts.attributes import FUNCTION_CONTRACT
 from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
 from pyshardy.irtools.functions import (

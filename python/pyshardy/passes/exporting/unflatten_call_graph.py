@@ -41,7 +41,13 @@ from pyshardy.irtools.functions import (
     functions_of,
     original_name,
 )
-from pyshardy.irtools.stablehlo_views import CallView, callee_of, function_type_of, symbol_name
+from pyshardy.irtools.stablehlo_views import (
+    INTERFACE,
+    CallView,
+    callee_of,
+    function_type_of,
+    symbol_name,
+)
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
 
@@ -144,7 +150,8 @@ def _signature_reader(meshes: Mapping[str, Mesh]) -> Callable[[ir.Operation], _S
 
     def read(function: ir.Operation) -> _Signature:
         function_type = function_type_of(function)
-        interface = function_type, *map(function.attributes.get, ("arg_attrs", "res_attrs"))
+        attributes = [get_discardable(function, each.name) for each in INTERFACE]
+        interface = function_type, *attributes
         if interface not in known:
             inputs, results = (
                 map(rank_of, function_type.inputs),
@@ -273,7 +280,7 @@ class _BodyReader:
             return tuple(_manual_parts(operation))
         attributes = operation.attributes
         num_attributes = len(attributes)
-        if num_attributes == 0 or (num_attributes == 1 and SHARDING in attributes):
+        if not num_attributes or (num_attributes == 1 and has_discardable(operation, SHARDING)):
             return None
         if name.startswith("sdy.") and name != "sdy.constant":
             return None

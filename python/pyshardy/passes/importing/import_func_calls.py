@@ -20,11 +20,16 @@ from typing import Annotated
 
 from mlir_sdy import sdy
 from mlir_sdy.diagnostics import PassError, emit, error, warning
-from mlir_sdy.discardable import CONTRACT, get_discardable, has_discardable, set_discardable
+from mlir_sdy.discardable import (
+    CONTRACT,
+    FUNCTION_CONTRACT,
+    get_discardable,
+    has_discardable,
+    set_discardable,
+)
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import SHARDING, argument_shardings
-from pyshardy.contracts.attributes import FUNCTION_CONTRACT
 from pyshardy.irtools.analyses import inserts, mark_all_preserved
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, original_name

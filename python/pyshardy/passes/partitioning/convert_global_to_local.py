@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mlir_sdy.attributes import attribute_of
 from mlir_sdy.diagnostics import PassError, error
-from mlir_sdy.discardable import set_discardable
+from mlir_sdy.discardable import has_discardable, set_discardable
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, TensorShardingPerValue, mesh_of
 from mlir_sdy.ods.tables import OPERATIONS
@@ -343,7 +343,7 @@ def _has_no_sharding(operation: ir.Operation, name: str) -> bool:
     if name == "sdy.return":
         return True
     is_plain = name.startswith("stablehlo.") and not may_have_regions(name)
-    return is_plain and SHARDING not in operation.attributes
+    return is_plain and not has_discardable(operation, SHARDING)
 
 
 def _is_in_scalar_body(operation: ir.Operation) -> bool:

@@ -36,15 +36,12 @@ from mlir_sdy.values import (
     rank_of,
     set_result_shardings_of,
 )
-from pyshardy.cost.collectives import PreferredKind
-from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
-from pyshardy.cost.hardware import load_hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption, PreferredKind
 from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
 from pyshardy.irtools.shardings import add_written_shardings, sharding_lists
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.static_shapes import FORMS, STATIC_OPERATIONS
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.choice.cheapest import CheapestCompatibility, prepare_for_devices
 from pyshardy.partition.choice.elementwise_check import is_compatible_already
 from pyshardy.partition.choice.has_unreduced_or_maximal import has_unreduced_or_maximal
 from pyshardy.partition.choice.resolver import (
@@ -147,14 +144,25 @@ def insert_explicit_reshards(
         PassError: unreduced axes, or values on a single device, are not allowed at some place.
         UsageError: there is no such hardware.
     """
-    devices = load_hardware(hardware)
-    is_prepared = compatibility == "cheapest" and prepare_for_devices(function)
-    context = FunctionContext.of(function)
-    resolver: CompatibilityResolver = ShardyCompatibility(context, full=enable_full_version)
+    is_prepared = False
+    resolver: CompatibilityResolver
     if compatibility == "cheapest":
+        # Propagation, which uses the other one, starts without the records of all operations.
+        from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
+        from pyshardy.partition.choice.cheapest import (  # noqa: PLC0415
+            CheapestCompatibility,
+            prepare_for_devices,
+        )
+
+        devices = load_hardware(hardware)
+        is_prepared = prepare_for_devices(function)
+        context = FunctionContext.of(function)
         resolver = CheapestCompatibility(
             context, function.operation, devices, full=enable_full_version, prefer=prefer
         )
+    else:
+        context = FunctionContext.of(function)
+        resolver = ShardyCompatibility(context, full=enable_full_version)
     resharder = _FunctionResharder(
         function.operation,
         context,

@@ -11,9 +11,8 @@ The tensors of each operation are compatible (see `insert_explicit_reshards`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum, auto
 from functools import cached_property, partial
+from typing import Literal, NamedTuple
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
@@ -22,6 +21,7 @@ from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.collectives import first_free_channel
+from pyshardy.irtools.constants import PASSING_ON
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
@@ -43,7 +43,7 @@ from pyshardy.partition.types.compatible_shardings import (
     is_plain,
     majority_mesh,
 )
-from pyshardy.partition.types.exchange_form import PASSING_ON, ExchangeForm
+from pyshardy.partition.types.exchange_form import ExchangeForm
 from pyshardy.partition.types.local_builder import LocalBuilder
 from pyshardy.passes.options import (
     EnableHaloExchange,
@@ -126,22 +126,17 @@ def resolve_permutation_factors(
         ).run()
 
 
-class _Needs(Enum):
-    """What an operation needs after some factors are replicated."""
-
-    NOTHING = auto()
-    EXCHANGE = auto()
-    RESHARDS = auto()  # which another pass must insert
+_Needs = Literal["nothing", "exchange", "reshards"]
+"""The change that an operation needs; another pass must insert reshards."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Decision:
+class _Decision(NamedTuple):
     """The decision on the factors of an exchange form.
 
     Attributes:
         replicated: those to replicate.
         axes: the axes of each other one that is sharded.
-        needs: what the operation needs if nothing is left to replicate.
+        needs: the change that the operation needs if nothing is left to replicate.
     """
 
     replicated: frozenset[int]
@@ -218,9 +213,9 @@ class _ModuleResolver:
         needs = decision.needs
         if self._replicate(operation, form.rule, decision.replicated):
             needs = self._needs(form, decision.replicated, decision.axes)
-        if needs is _Needs.RESHARDS:
+        if needs == "reshards":
             self._replicate(operation, form.rule, form.factors)
-        elif needs is _Needs.EXCHANGE:
+        elif needs == "exchange":
             self._exchange(form, decision.axes, shardings)
 
     def _decision(self, form: ExchangeForm, _: ir.Operation, shardings: Shardings) -> _Decision:
@@ -241,12 +236,12 @@ class _ModuleResolver:
     def _needs(
         self, form: ExchangeForm, replicated: frozenset[int], axes: Mapping[int, AxisTuple]
     ) -> _Needs:
-        """Return what an operation needs with its present shardings."""
+        """Return the change that an operation needs with its present shardings."""
         resolution = _ResolutionBySize(form.operation, self.meshes, self._resolved)
         if resolution.changes(form.rule, replicated):
-            return _Needs.RESHARDS
+            return "reshards"
         in_place = factors_in_place(form.operation, form.rule, self.meshes)
-        return _Needs.NOTHING if axes.keys() <= in_place else _Needs.EXCHANGE
+        return "nothing" if axes.keys() <= in_place else "exchange"
 
     def _replicate(
         self, operation: ir.Operation, rule: OpShardingRule, factors: frozenset[int]
