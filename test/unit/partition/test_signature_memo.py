@@ -20,9 +20,21 @@ REDUCE = (
 REVERSE = "%{} = stablehlo.reverse %a, dims = [{}] : tensor<4x4xf32>"
 NOTED_REVERSE = "%{} = stablehlo.reverse %a, dims = [0] {{my.note}} : tensor<4x4xf32>"
 PAD = (
-    "%{} = stablehlo.pad %a, %z, low = [1, 1], high = [0, 0], interior = [0, 0]"
+    "%{} = stablehlo.pad %a, %{}, low = [1, 1], high = [0, 0], interior = [0, 0]"
     " : (tensor<4x4xf32>, tensor<f32>) -> tensor<5x5xf32>"
 )
+CONCATENATE = (
+    "%{} = stablehlo.concatenate %{}, %{}, dim = 0"
+    " : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<4x4xf32>"
+)
+BEFORE = """
+%zero = stablehlo.constant dense<0.0> : tensor<f32>
+%one = stablehlo.constant dense<1.0> : tensor<f32>
+%top = stablehlo.slice %a [0:2, 0:4] : (tensor<4x4xf32>) -> tensor<2x4xf32>
+%low = stablehlo.slice %a [2:4, 0:4] : (tensor<4x4xf32>) -> tensor<2x4xf32>
+%moved = sdy.reshard %low <@mesh, [{}, {}]> : tensor<2x4xf32>
+%other = stablehlo.slice %b [2:4, 0:4] : (tensor<4x4xf32>) -> tensor<2x4xf32>
+"""
 OWN_RULE = (
     "%{} = stablehlo.negate %a"
     " {{sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {{i=4, j=4}}, custom>}}"
@@ -40,14 +52,23 @@ OWN_RULE = (
         (REVERSE.format(0, 0), REVERSE.format(1, 0), 1),
         (REVERSE.format(0, 0), REVERSE.format(1, 1), 2),
         (REVERSE.format(0, 0), NOTED_REVERSE.format(1), 2),
-        (PAD.format(0), PAD.format(1), 2),
+        # The padding value is unknown.
+        (PAD.format(0, "z"), PAD.format(1, "z"), 2),
+        (PAD.format(0, "zero"), PAD.format(1, "zero"), 1),
+        (PAD.format(0, "zero"), PAD.format(1, "one"), 2),
+        (CONCATENATE.format(0, "top", "low"), CONCATENATE.format(1, "top", "low"), 1),
+        (CONCATENATE.format(0, "top", "low"), CONCATENATE.format(1, "low", "top"), 2),
+        (CONCATENATE.format(0, "top", "low"), CONCATENATE.format(1, "top", "moved"), 2),
+        (CONCATENATE.format(0, "top", "low"), CONCATENATE.format(1, "top", "other"), 2),
         # An operation with its own rule has a form of its own each time.
         (OWN_RULE.format(0), OWN_RULE.format(1), 2),
     ],
 )
 def test_asked_once_for_each_form(context, first, second, times):
     module = parse(
-        f"func.func @main(%a: tensor<4x4xf32>, %z: tensor<f32>) {{\n{first}\n{second}\nreturn }}",
+        'sdy.mesh @mesh = <["x"=2]>\n'
+        "func.func @main(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>, %z: tensor<f32>) {"
+        f"{BEFORE}{first}\n{second}\nreturn }}",
         context,
     )
     memo = SignatureMemo[int](ShardingRuleLookup.shared(context))
