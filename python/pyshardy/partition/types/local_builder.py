@@ -230,7 +230,7 @@ class LocalBuilder(StablehloBuilder):
         """Return the attribute for a new channel."""
         return {"channel_handle": self.new_channel()}
 
-    def new_channel(self) -> ir.Attribute:
+    def new_channel(self) -> stablehlo.ChannelHandle:
         """Return a new channel for a collective; a negative one between replicas.
 
         In StableHLO, a positive channel means that ids are those of partitions. The number
