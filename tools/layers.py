@@ -95,7 +95,7 @@ BUDGETS = {
     "lsp": 1_850,
     "mcp": 950,
     "partition": 16_500,
-    "passes": 14_090,
+    "passes": 14_100,
     "pipeline": 2_550,
     "pipelines": 800,
     "processes": 550,

@@ -278,15 +278,14 @@ class _BodyReader:
     def _attributes(self, operation: ir.Operation, name: str) -> Hashable:
         if name == "sdy.manual_computation":
             return tuple(_manual_parts(operation))
-        attributes = operation.attributes
-        num_attributes = len(attributes)
+        num_attributes = len(operation.attributes)
         if not num_attributes or (num_attributes == 1 and has_discardable(operation, SHARDING)):
             return None
         if name.startswith("sdy.") and name != "sdy.constant":
             return None
         parts: dict[str, Hashable] = {
             key: identity(attribute)
-            for key, attribute in attributes.items()
+            for key, attribute in operation.attributes.items()
             if not key.startswith("sdy.")
         }
         if name == "func.call":

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from mlir_sdy import sdy
 from mlir_sdy.diagnostics import PassError, error
@@ -72,6 +72,9 @@ from pyshardy.partition.types.single_device import (
 from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
 from pyshardy.rules.signature import OperationParts
+
+if TYPE_CHECKING:
+    from pyshardy.cost.hardware import Hardware
 
 _NOT_COMPUTED = frozenset({"func.func", "func.return", "sdy.return", "stablehlo.return"})
 _EDGES = {
@@ -148,19 +151,20 @@ def insert_explicit_reshards(
     resolver: CompatibilityResolver
     if compatibility == "cheapest":
         # Propagation, which uses the other one, starts without the records of all operations.
-        from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
         from pyshardy.partition.choice.cheapest import (  # noqa: PLC0415
             CheapestCompatibility,
             prepare_for_devices,
         )
 
-        devices = load_hardware(hardware)
+        devices = _loaded(hardware)
         is_prepared = prepare_for_devices(function)
         context = FunctionContext.of(function)
         resolver = CheapestCompatibility(
             context, function.operation, devices, full=enable_full_version, prefer=prefer
         )
     else:
+        if hardware != DEFAULT_HARDWARE:
+            _loaded(hardware)  # An error if there is no such hardware.
         context = FunctionContext.of(function)
         resolver = ShardyCompatibility(context, full=enable_full_version)
     resharder = _FunctionResharder(
@@ -179,6 +183,12 @@ def insert_explicit_reshards(
     elif context.module is not None and not resharder.has_unreduced_or_maximal:
         inserted = (value for value in context.cache if isinstance(value, TensorSharding))
         add_written_shardings(context.module, resharder.changed_operations, inserted)
+
+
+def _loaded(hardware: str) -> Hardware:
+    from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415 (not for propagation)
+
+    return load_hardware(hardware)
 
 
 class _FunctionResharder:
