@@ -100,7 +100,7 @@ BUDGETS = {
     "pipelines": 800,
     "processes": 550,
     "propagation": 6_300,
-    "rules": 3_500,
+    "rules": 3_510,
     "schedules": 1_700,
     "shard": 1_450,
     "testing": 350,
