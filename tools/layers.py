@@ -90,7 +90,7 @@ BUDGETS = {
     "drawing": 1_050,
     "explain": 6_950,
     "frontends": 15_700,
-    "irtools": 4_620,
+    "irtools": 4_630,
     "local_program": 1_400,
     "lsp": 1_850,
     "mcp": 950,

@@ -64,4 +64,4 @@ def test_a_library_that_is_not_there():
         env={**os.environ, "PYSHARDY_MPI_LIBRARY": "/nowhere/libmpi.so"},
     )
     assert "the MPI library can't be loaded: /nowhere/libmpi.so" in done.stderr
-    assert "pip install 'pyshardy[mpi]'" in done.stderr
+    assert "[mpi]'; or set PYSHARDY_MPI_LIBRARY" in done.stderr
