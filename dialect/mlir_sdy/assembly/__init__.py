@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import sys
 
+from mlir_sdy.assembly.attribute_names import misspelled_attributes
 from mlir_sdy.assembly.host_messages import with_suggestion
 from mlir_sdy.assembly.host_text import HostText
 from mlir_sdy.assembly.places import pointed_at
@@ -25,6 +26,7 @@ from mlir_sdy.diagnostics import (
     SdyError,
     SourceLocation,
     VerificationError,
+    emit,
     nesting_error,
 )
 from mlir_sdy.host import ir, location_of
@@ -81,10 +83,13 @@ def _parsed(text: str, context: ir.Context, filename: str, first_line: int) -> i
     text, insertions = in_current_spelling(blank_lines + text)
     source = SourceText(text, filename, insertions=insertions)
     try:
-        return _read(source, context)
+        module = _read(source, context)
     except (ParseError, VerificationError) as failure:
         found = (pointed_at(each, source) for each in failure.diagnostics)
         raise type(failure)(*(_suggesting(each, source, context) for each in found)) from None
+    for each in misspelled_attributes(source):
+        emit(each)
+    return module
 
 
 def _suggesting(diagnostic: Diagnostic, source: SourceText, context: ir.Context) -> Diagnostic:
