@@ -260,6 +260,16 @@ def test_explanations_of_modules(call, nnx_model, eqx_model):
     assert call(function, eqx_model, X, mesh=MESH, in_shardings=(None, P("data")))
 
 
+def test_why_a_bias_of_nnx_is_replicated(nnx_model):
+    step = nnx.jit(lambda model, x: jnp.mean(model(x) ** 2))
+    explained = sdy.explain(step, nnx_model, X, mesh=MESH, in_shardings=(None, P("data")))
+    said = str(explained.value("model.up.bias.value"))
+    assert 'not by "data", "model": no value that it is tied to has it' in said
+    assert "model.up.kernel.value" in said
+    assert "shard dimension 0 of model.up.bias.value" in said
+    assert all(each.verify() for each in explained.value("model.up.bias.value").axes.values())
+
+
 def test_leaves_that_are_no_arrays_stay_errors_of_jax_elsewhere():
     with pytest.raises(TypeError, match=r"<class 'str'> and was passed .* at path kind"):
         sdy.jax.trace(lambda x, kind: x * len(kind), X, "relu")
