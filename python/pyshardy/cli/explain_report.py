@@ -6,12 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from mlir_sdy.model import TensorSharding
 from pyshardy.cli.tables import Printer, place_text, table_of
 from pyshardy.display import Table, counted
 from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost_difference import CostDifference
 from pyshardy.explain.estimate import Estimate
+from pyshardy.explain.forms import in_form
 from pyshardy.explain.largest import largest_values
 from pyshardy.explain.program import ExplainedProgram, ValueExplanation
 from pyshardy.program import Port
@@ -141,12 +143,17 @@ class ExplainReport:
     def _by_bytes(self) -> list[CollectiveExplanation]:
         return sorted(self._explained.collectives, key=lambda each: -each.nbytes_total)
 
+    def _sharding(self, sharding: TensorSharding | None) -> str:
+        """Return a sharding in the form of the texts."""
+        text = "replicated" if sharding is None else str(sharding)
+        return in_form(text, self._explained.form, self._explained.program.mesh)
+
     def _ports(self, title: str, ports: Sequence[Port]) -> None:
         rows = [
             (
                 port.name,
                 port.spec,
-                port.sharding or "replicated",
+                self._sharding(port.sharding),
                 port.local_spec,
                 f"{port.local_spec.nbytes:,}",
             )
@@ -163,7 +170,7 @@ class ExplainReport:
                 value.tensor.description,
                 place_text(value.tensor.location),
                 value.spec,
-                value.sharding or "replicated",
+                self._sharding(value.sharding),
                 value.local_spec,
                 f"{value.local_spec.nbytes:,}",
             )
