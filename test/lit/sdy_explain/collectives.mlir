@@ -7,7 +7,6 @@
 // RUN: not sdy-explain %s --hardware=abacus 2>&1 | FileCheck %s --check-prefix=HARDWARE
 // RUN: not sdy-explain %s.none 2>&1 | FileCheck %s --check-prefix=FILE
 // RUN: not sdy-explain %s --values 2>&1 | FileCheck %s --check-prefix=FLAG
-// RUN: sdy-explain %s --form=jax | FileCheck %s --check-prefix=FORM
 // RUN: sdy-explain --help | FileCheck %s --check-prefix=HELP
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
@@ -41,6 +40,7 @@ func.func @main(
 // WHY:      all_gather along x at {{.*}}collectives.mlir:15:5: 64 bytes sent
 // WHY:        use: result 1 of @main ({{.*}}): <@mesh, [{}, {}]>
 
+// RUN: sdy-explain %s --form=jax | FileCheck %s --check-prefix=FORM
 // FORM: %a {{.*}} P(None, 'x') {{.*}} tensor<8x2xf32>
 
 // DIFF: Estimates for Google TPU v5e
