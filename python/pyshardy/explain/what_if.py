@@ -13,9 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mlir_sdy.diagnostics import SdyError, UsageError, error
+from mlir_sdy.diagnostics import SdyError, UsageError, VerificationError, error
 from mlir_sdy.host import ir
-from mlir_sdy.model import TensorSharding
+from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.model.text import quoted
+from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import (
     get_sharding,
     rank_of,
@@ -303,20 +306,26 @@ def _annotate(module: ir.Module, name: str, given: Sharding) -> None:
     mesh = None if main is None else device_mesh_of(main)
     if main is None or mesh is None:
         raise UsageError(error("the program has no mesh or no entry '@main'"))
+    meshes = meshes_of(module)
     results = [each or f"result[{index}]" for index, each in enumerate(result_names(main))]
     if name in results:
         index = results.index(name)
         rank = rank_of(function_type_of(main).results[index])
         before = result_shardings(main)[index]
-        set_result_shardings(main, {index: _sharding(name, given, rank, before, mesh)})
+        set_result_shardings(main, {index: _sharding(name, given, rank, before, mesh, meshes)})
         return
     for value in NamedValues(module).find(name):
         rank = rank_of(value.type)
-        set_sharding(value, _sharding(name, given, rank, get_sharding(value), mesh))
+        set_sharding(value, _sharding(name, given, rank, get_sharding(value), mesh, meshes))
 
 
 def _sharding(
-    name: str, given: Sharding, rank: int, before: TensorSharding | None, mesh: str
+    name: str,
+    given: Sharding,
+    rank: int,
+    before: TensorSharding | None,
+    mesh: str,
+    meshes: Mapping[str, Mesh],
 ) -> TensorSharding:
     on_symbol = before is not None and isinstance(before.mesh_or_ref, str)
     name_of_mesh = str(before.mesh_or_ref) if before is not None and on_symbol else mesh
@@ -336,4 +345,17 @@ def _sharding(
     if found.rank != rank:
         message = f"'{name}' has {rank} dimensions, but its sharding has {found.rank}: {found}"
         raise UsageError(error(message))
+    _check_axes(name, found, meshes)
     return found
+
+
+def _check_axes(name: str, sharding: TensorSharding, meshes: Mapping[str, Mesh]) -> None:
+    """Check that the mesh of a sharding has its axes; a mesh that is unknown fails later."""
+    mesh = sharding.mesh_or_ref
+    mesh = meshes.get(mesh) if isinstance(mesh, str) else mesh
+    for axis in sharding.all_axes() if mesh is not None else ():
+        if mesh is not None and axis.name not in mesh.axis_names:
+            hint = did_you_mean(axis.name, mesh.axis_names, mark='"')
+            known = hint or f"; its axes are {', '.join(map(quoted, mesh.axis_names))}"
+            message = f"the sharding of '{name}': the mesh has no axis {quoted(axis.name)}{known}"
+            raise VerificationError(error(message))
