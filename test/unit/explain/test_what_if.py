@@ -71,7 +71,7 @@ def test_mistakes(program):
         program.shard("%v", (None, None))
     with pytest.raises(sdy.UsageError, match="'%w' has 2 dimensions, but its sharding has 1"):
         program.shard("%w", ("data",))
-    with pytest.raises(sdy.VerificationError, match="of '%w': .* did you mean \"model\""):
+    with pytest.raises(sdy.VerificationError, match=r"of '%w': .* did you mean .model"):
         program.shard("%w", ("modl", None))
     assert program.explained.cost.nbytes_sent == 0, "the program is as it was"
 
