@@ -47,7 +47,7 @@ _UNKNOWN = re.compile(rf"(?<![\w.\"])sdy\.(?!(?:{'|'.join(sorted(_KNOWN))})\b)(\
 
 
 def misspelled_attributes(source: SourceText) -> Iterator[Diagnostic]:
-    """Yield a warning for each name of an attribute that is almost the name of another one.
+    """Yield a warning for each attribute whose name is almost that of a known attribute.
 
     Args:
         source: the text of a valid program. Names that resemble none are those of other tools.
