@@ -25,12 +25,11 @@ def tool(name: str) -> str:
 
 config.name = "pyshardy"
 config.suffixes = [".mlir"]
-# lit drops it, and another copy of the project than the one asked for would be tested.
-if "PYTHONPATH" in os.environ:
-    config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
 config.excludes = ["Inputs"]
 config.test_source_root = str(Path(__file__).parent)
-config.test_exec_root = str(Path(__file__).parents[2] / "build" / "lit")
+# Several Pythons may run the tests at the same time.
+python = f"{sys.version_info.major}.{sys.version_info.minor}"
+config.test_exec_root = str(Path(__file__).parents[2] / "build" / "lit" / python)
 # `not` and pipes come from lit's own shell.
 config.test_format = lit.formats.ShTest(execute_external=False)
 # A tree that isn't the installed one is tested by its path.
