@@ -43,7 +43,7 @@ _KNOWN = frozenset(
 """All attributes of the project."""
 
 _UNKNOWN = re.compile(rf"(?<![\w.\"])sdy\.(?!(?:{'|'.join(sorted(_KNOWN))})\b)(\w+)(?=\s*=)")
-"""Finds the others; one that resembles none is of another tool."""
+"""Finds unknown names; a name that resembles no known name is of another tool."""
 
 
 def misspelled_attributes(source: SourceText) -> Iterator[Diagnostic]:
