@@ -27,6 +27,7 @@ LAYERS = [
         "pyshardy.packages",
         "pyshardy.drawing",
         "pyshardy.display",
+        "pyshardy.forms",
         "pyshardy.processes",
         "pyshardy.toml",
     ],

@@ -134,8 +134,12 @@ class PartitionedProgram(Displayed):
         )
         return f"mesh {self.mesh}, {', '.join(counts)}, {counted(sent, 'byte')} sent"
 
-    def tables(self) -> list[Table]:
-        """Return tables of the arguments, the results and the collectives."""
+    def tables(self, in_form: Callable[[str], str] = str) -> list[Table]:
+        """Return tables of the arguments, the results and the collectives.
+
+        Args:
+            in_form: writes shardings in another form.
+        """
         collectives = Table(
             "Collectives of pyshardy's partitioner (bytes sent by each device)",
             ("collective", "axes", "location", "times", "bytes sent"),
@@ -157,7 +161,12 @@ class PartitionedProgram(Displayed):
                     title,
                     ("name", "global", "sharding", "on each device"),
                     [
-                        (port.name, port.spec, port.sharding or "replicated", port.local_spec)
+                        (
+                            port.name,
+                            port.spec,
+                            in_form(str(port.sharding or "replicated")),
+                            port.local_spec,
+                        )
                         for port in ports
                     ],
                 )

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from mlir_sdy.attributes import value_of
+from mlir_sdy.attributes import TensorShardingAttr, TensorShardingPerValueAttr, value_of
 from mlir_sdy.diagnostics import Part
 from mlir_sdy.host import ir
 from mlir_sdy.model import (
@@ -18,7 +18,16 @@ from mlir_sdy.model import (
 from mlir_sdy.model.collectives import check_unreduced_transition
 from mlir_sdy.model.manual_axes import count_manual_axes
 from mlir_sdy.suggest import did_you_mean
-from mlir_sdy.values import COMPUTATIONS, get_sharding, look_through_barriers
+from mlir_sdy.symbols import enclosing_module
+from mlir_sdy.traversal import named_operations_in
+from mlir_sdy.values import (
+    COMPUTATIONS,
+    argument_shardings,
+    get_sharding,
+    look_through_barriers,
+    result_shardings,
+    sharding_attributes,
+)
 from mlir_sdy.verify.collectives import COLLECTIVES, verify_collective_axes
 from mlir_sdy.verify.operations import bound_manual_axes, returned_values
 from mlir_sdy.verify.sharding import check_sharding, check_shardings
@@ -71,7 +80,8 @@ def verify_manual_computation(operation: ir.Operation, meshes: Mapping[str, Mesh
     4. The local size of a dimension is the global one divided by the sizes of the manual axes that
        split it, without a remainder.
 
-    All shardings have a common mesh, which has every manual axis.
+    All shardings have a common mesh, which has every manual axis. Functions that the body calls
+    have no shardings along manual axes, as if they were inlined.
 
     Raises:
         Violation: the first rule that is broken.
@@ -100,6 +110,7 @@ def verify_manual_computation(operation: ir.Operation, meshes: Mapping[str, Mesh
             _check_local_types(shardings, global_types, local_types, meshes, manual_axes, what)
     with inside(Part("attribute", "manual_axes")):
         _check_manual_axes(manual_axes, (*in_shardings, *out_shardings), meshes)
+    _check_called_functions(operation, manual_axes)
 
 
 def verify_named_computation(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
@@ -248,6 +259,48 @@ def _check_manual_axes(
                 f'unknown manual axis: "{name}" is not an axis of the mesh {mesh}{advice}',
                 parts=[Part("text", f'"{name}"')],
             )
+
+
+def _check_called_functions(computation: ir.Operation, manual_axes: Sequence[str]) -> None:
+    """Check that functions called from a manual computation are not sharded by its axes."""
+    module = enclosing_module(computation)
+    names = _callees(computation)
+    functions = None if module is None or not names else ir.SymbolTable(module)
+    checked: set[str] = set()
+    while names and functions is not None:
+        name = names.pop()
+        if name in checked or name not in functions:
+            continue
+        checked.add(name)
+        function = functions[name].operation
+        for place, sharding in _shardings_in(function):
+            for axis in sharding.all_axes():
+                if axis.name in manual_axes:
+                    raise ConstraintViolation(
+                        f'calls @{name}, which is sharded by the manual axis "{axis.name}": inside '
+                        "of the computation, a value is the part of one device along this axis",
+                        (place.location, f'sharded by "{axis.name}" here'),
+                    )
+        names += _callees(function)
+
+
+def _callees(root: ir.Operation) -> list[str]:
+    """Return the names of the functions that operations in `root` call."""
+    calls = (each for each, name in named_operations_in(root) if name == "func.call")
+    return [call.attributes["callee"].value for call in calls]
+
+
+def _shardings_in(function: ir.Operation) -> Iterator[tuple[ir.Operation, TensorSharding]]:
+    """Yield the shardings of a function and its operations, with these."""
+    for sharding in (*argument_shardings(function), *result_shardings(function)):
+        if sharding is not None:
+            yield function, sharding
+    for operation, name in named_operations_in(function):
+        for attribute in () if name == "func.func" else sharding_attributes(operation):
+            if isinstance(attribute, TensorShardingAttr):
+                yield operation, attribute.value
+            elif isinstance(attribute, TensorShardingPerValueAttr):
+                yield from ((operation, sharding) for sharding in attribute.value.shardings)
 
 
 SYMBOL_USE_VERIFIERS: dict[str, SymbolUseVerifier] = {

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from mlir_sdy.host import ir
     from pyshardy.cli.explain_ahead import ReportAhead
     from pyshardy.contracts.contract import Contract
-    from pyshardy.explain.forms import Form
     from pyshardy.explain.program import ExplainedProgram
     from pyshardy.explain.what_if import WhatIf
+    from pyshardy.forms import Form
     from pyshardy.propagation.debugging.explanation import Propagation
     from pyshardy.schedules.plan import Plan
 
@@ -154,7 +154,7 @@ def _run(arguments: ExplainFlags, tool: Tool) -> int:
 def _explain(arguments: ExplainFlags, tool: Tool) -> int:
     from pyshardy.cli.explain_ahead import ReportAhead  # noqa: PLC0415 (loads the MLIR host)
 
-    with ReportAhead() as ahead:
+    with ReportAhead(cast("Form", arguments.form)) as ahead:
         return _explain_with(ahead, arguments, tool)
 
 

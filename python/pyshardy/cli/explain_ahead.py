@@ -24,6 +24,8 @@ from pyshardy.explain.page.program_part import program_data
 from pyshardy.explain.page.reasons import reasons_of
 from pyshardy.explain.page.render import PackedSections, render_page, render_sections
 from pyshardy.explain.program import ExplainedProgram
+from pyshardy.explain.reasons import ProgramForm
+from pyshardy.forms import Form
 from pyshardy.processes.fork import ForkedText
 from pyshardy.propagation.debugging.explanation import Propagation
 
@@ -39,11 +41,18 @@ class ReportAhead:
     systems without `fork` or a second processor.
 
     Args:
+        form: the form of shardings in the report.
         fewest_operations: the size from which forked processes save time.
         num_processors: the number of processors that this process may use.
     """
 
-    def __init__(self, fewest_operations: int = 2000, num_processors: int | None = None) -> None:
+    def __init__(
+        self,
+        form: Form = "sdy",
+        fewest_operations: int = 2000,
+        num_processors: int | None = None,
+    ) -> None:
+        self._form: Form = form
         self._fewest_operations = fewest_operations
         self._num_processors = num_processors or _usable_processors()
         self._program: ForkedText | None = None
@@ -74,7 +83,7 @@ class ReportAhead:
         if not can_fork or num_operations < self._fewest_operations:
             verify(module)
         else:
-            self._program = ForkedText(lambda: _packed_if_valid(module, record))
+            self._program = ForkedText(lambda: _packed_if_valid(module, record, self._form))
 
     def page(self, explained: ExplainedProgram, title: str, xla: AgainstXla | None = None) -> str:
         """Return the report of the program as HTML.
@@ -96,9 +105,9 @@ class ReportAhead:
         return render_sections(title, PackedSections(program, plan, costs, self._reasons.result()))
 
 
-def _packed_if_valid(module: ir.Module, record: Propagation) -> str:
+def _packed_if_valid(module: ir.Module, record: Propagation, form: Form) -> str:
     verify(module)
-    return packed(program_data(module, record))
+    return packed(program_data(module, record, ProgramForm(record, form)))
 
 
 def _usable_processors() -> int:

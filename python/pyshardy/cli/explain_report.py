@@ -13,7 +13,6 @@ from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost_difference import CostDifference
 from pyshardy.explain.estimate import Estimate
-from pyshardy.explain.forms import in_form
 from pyshardy.explain.largest import largest_values
 from pyshardy.explain.program import ExplainedProgram, ValueExplanation
 from pyshardy.program import Port
@@ -134,7 +133,7 @@ class ExplainReport:
             self._printer.table("Different collectives: bytes sent (count)", table)
         if difference.ports:
             ports = [
-                (port.name, port.first or "replicated", port.second or "replicated")
+                (port.name, self._sharding(port.first), self._sharding(port.second))
                 for port in difference.ports
             ]
             table = table_of(("argument or result", *names), ports)
@@ -146,7 +145,7 @@ class ExplainReport:
     def _sharding(self, sharding: TensorSharding | None) -> str:
         """Return a sharding in the form of the texts."""
         text = "replicated" if sharding is None else str(sharding)
-        return in_form(text, self._explained.form, self._explained.program.mesh)
+        return self._explained.in_form(text)
 
     def _ports(self, title: str, ports: Sequence[Port]) -> None:
         rows = [

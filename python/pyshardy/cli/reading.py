@@ -16,7 +16,7 @@ from mlir_sdy.symbols import meshes_of
 from pyshardy.cli.flags import RuleFlags
 from pyshardy.cli.mesh_flag import give_mesh, read_mesh
 from pyshardy.cli.tool import Tool
-from pyshardy.explain.forms import dims_of_spec
+from pyshardy.forms import dims_of_spec
 from pyshardy.frontends.files import Kind, load
 from pyshardy.rules import load_rules, strict_rules
 

@@ -19,10 +19,10 @@ from pyshardy.any_program import (
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.contract_advice import explain_with_contracts
-from pyshardy.explain.forms import Form
 from pyshardy.explain.originals import annotated_module
 from pyshardy.explain.program import explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
+from pyshardy.forms import Form
 from pyshardy.pipelines.propagation import PropagationOptions
 from pyshardy.program import PartitionedProgram
 

@@ -19,10 +19,10 @@ from pyshardy.display import Displayed, Table, counted
 from pyshardy.explain.annotated import Annotated
 from pyshardy.explain.collectives import CollectiveExplanation, explain_collectives
 from pyshardy.explain.estimate import Estimate, ResourceUse, estimate, resource_use_of
-from pyshardy.explain.forms import Form
 from pyshardy.explain.moves import MoveRecorder
-from pyshardy.explain.reasons import ProgramReasons, Reason, ValueExplanation
+from pyshardy.explain.reasons import ProgramForm, ProgramReasons, Reason, ValueExplanation
 from pyshardy.explain.replicated import ReplicatedValues, replicated_values
+from pyshardy.forms import Form
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import NamedValues
 from pyshardy.pipeline.collection import collection_paused
@@ -83,7 +83,7 @@ class ExplainedProgram(Displayed):
                     self.program.collectives,
                     self.recorder,
                     self.record,
-                    self.program_reasons.in_form,
+                    self.in_form,
                     load_hardware(self.hardware)
                     if isinstance(self.hardware, str)
                     else self.hardware,
@@ -105,6 +105,10 @@ class ExplainedProgram(Displayed):
     def resource_use(self) -> ResourceUse:
         """The work and memory of the partitioned program."""
         return resource_use_of(self.program.module)
+
+    def in_form(self, text: str) -> str:
+        """Return a text with its shardings in the form of the program."""
+        return ProgramForm(self.record, self.form)(text)
 
     def value(self, value: ir.Value | str) -> ValueExplanation:
         """Explain the sharding of a value and its refused axes.
@@ -167,8 +171,8 @@ class ExplainedProgram(Displayed):
 
     def tables(self) -> list[Table]:
         """Return tables of the arguments, the results, the collectives and the cost."""
-        arguments, results, _ = self.program.tables()
-        return [arguments, results, *self.collectives.tables(), *self.cost.tables()]
+        ports = self.program.tables(self.in_form)[:2]
+        return [*ports, *self.collectives.tables(), *self.cost.tables()]
 
 
 def explain_program(

@@ -35,9 +35,9 @@ from mlir_sdy.model.text import quoted
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.display import DisplayedText, counted
 from pyshardy.explain.annotated import Annotated, AnnotatedPlace, TensorPlaces, final_shardings
-from pyshardy.explain.forms import Form, in_form, spec_text
+from pyshardy.forms import Form, in_form, spec_text
 from pyshardy.propagation.debugging.axis_chains import Root, dim_of
-from pyshardy.propagation.debugging.connections import Place, way_from
+from pyshardy.propagation.debugging.connections import Joint, Place, way_from
 from pyshardy.propagation.debugging.explanation import (
     AbsentAxes,
     AxisExplanation,
@@ -283,6 +283,24 @@ class UnknownAxisError(UsageError, KeyError):
     __str__ = UsageError.__str__  # that of a KeyError quotes the message
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramForm:
+    """A function that writes the shardings in a text in the form of a program.
+
+    Attributes:
+        record: the record of the program's propagation.
+        form: the form.
+    """
+
+    record: Propagation
+    form: Form
+
+    def __call__(self, text: str) -> str:
+        """Return a text with its shardings in the form."""
+        mesh = next(iter(self.record.engine.program.meshes.values()), None)
+        return text if mesh is None else in_form(text, self.form, mesh)
+
+
 class ProgramReasons:
     """The reasons of all values of a program.
 
@@ -297,6 +315,7 @@ class ProgramReasons:
         self, record: Propagation, annotated: Annotated, module: ir.Module, form: Form = "sdy"
     ):
         self.form: Form = form
+        self.in_form = ProgramForm(record, form)
         self.record = record
         self.annotated = annotated
         self._places = TensorPlaces(record)
@@ -306,11 +325,6 @@ class ProgramReasons:
     def _written(self, slot: int) -> TensorSharding | None:
         place = self._places.place(slot)
         return None if place is None else self.annotated.sharding(place)
-
-    def in_form(self, text: str) -> str:
-        """Return a text with its shardings in the form of the program."""
-        mesh = next(iter(self.record.engine.program.meshes.values()), None)
-        return text if mesh is None else in_form(text, self.form, mesh)
 
     def __iter__(self) -> Iterator[Reason]:
         for slot in tensors_of(self.record):
@@ -403,7 +417,8 @@ class ProgramReasons:
     def _can_flow(self, root: Place, end: Place, reason: AxisReason) -> bool:
         """Whether an axis on a root would come to another place.
 
-        The root and all places on the way must be able to take it, and have no axes so far.
+        The root and all places on the way must be able to take it, and have no axes so far. So must
+        the results of elementwise operations on the way, without which their operands don't.
         """
         connections = self.finder.connections
         way = way_from(end, connections.ways_to([root], end))
@@ -414,12 +429,30 @@ class ProgramReasons:
             sharding = self.finder.sharding(slot)
             if sharding is not None and sharding.dim_axes[dim]:
                 return False
+        if any(map(self._is_held_by_result, way.joints)):
+            return False
         for slot, dim in way.places:
             kind = self.finder.reason(slot, reason.axis, dim).kind
             is_given = kind is ReasonKind.GIVEN and (slot, dim) == root
             if kind is not ReasonKind.UNOFFERED and not is_given:
                 return False
         return True
+
+    def _is_held_by_result(self, joint: Joint) -> bool:
+        """Whether a closed result of an elementwise operation keeps axes from its operands."""
+        engine = self.record.engine
+        relation = None if joint.operation is None else engine.relations[joint.operation]
+        kind = None if relation is None else self.record.final_kind(relation.family)
+        if kind is None or not kind.is_elementwise:
+            return False
+        shardings = (
+            (self.finder.sharding(slot), dim)
+            for slot, dim in joint.places
+            if engine.program.makers[slot] == joint.operation
+        )
+        return any(
+            each is not None and each.dim_shardings[dim].is_closed for each, dim in shardings
+        )
 
     def _constrained(
         self, slot: int, axis: str, dim: int, how: str = "", like: int | None = None

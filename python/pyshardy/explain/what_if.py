@@ -41,10 +41,10 @@ from pyshardy.explain.checked_advice import (
 )
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost_difference import CostDifference, compare_explained
-from pyshardy.explain.forms import dims_of_spec
 from pyshardy.explain.originals import annotated_module
 from pyshardy.explain.program import explain_program, report_hardware_of
 from pyshardy.explain.program_explanation import ProgramExplanation
+from pyshardy.forms import dims_of_spec
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import (

@@ -18,6 +18,7 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.suggest import did_you_mean
+from pyshardy import forms
 from pyshardy.auto.entry import auto_shard
 from pyshardy.cli import auto, explain, run, translate
 from pyshardy.cli.help import all_summaries, help_text, pass_help_text
@@ -28,14 +29,13 @@ from pyshardy.contracts import contract as contracts
 from pyshardy.contracts.files import read_contract
 from pyshardy.cost.hardware import presets
 from pyshardy.display import beginning_of
-from pyshardy.explain import forms
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.contract_advice import advice_on_contract, explain_with_contracts
-from pyshardy.explain.forms import in_form, spec_text
 from pyshardy.explain.plain import plain
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.explain.reasons import Reason
 from pyshardy.explain.what_if import WhatIf, whatif
+from pyshardy.forms import spec_text
 from pyshardy.frontends.files import load
 from pyshardy.irtools import named_values
 from pyshardy.irtools.user_files import run_user_file
@@ -198,7 +198,7 @@ def _remedy(reason: Reason) -> Answer:
 def _sharding(explained: ExplainedProgram, sharding: TensorSharding | None) -> str | None:
     if sharding is None:
         return None
-    return in_form(str(sharding), explained.form, explained.program.mesh)
+    return explained.in_form(str(sharding))
 
 
 def _collectives(folder: ServedFolder, request: CollectivesRequest) -> Answer:

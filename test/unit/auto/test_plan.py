@@ -51,7 +51,7 @@ def test_certificate(plan):
     assert plan.bytes == sum(check.counted.values())
     assert plan.estimate.seconds == pytest.approx(plan.cost, rel=0.01)
     assert plan.estimate.peak_bytes == pytest.approx(plan.memory, rel=0.01)
-    assert 'P(None, "model")' in str([table.rows for table in plan.tables()])
+    assert "P(None, 'model')" in str([table.rows for table in plan.tables()])
 
 
 def test_the_same_program_has_the_same_plan(plan):
@@ -96,7 +96,7 @@ def test_report(plan, tmp_path):
         "Certificate",
         "proven lower bound",
         "Solved by HiGHS",
-        "P(None, &#34;model&#34;)",
+        "P(None, &#39;model&#39;)",
     ):
         assert part in text
     assert "no plan fits" in text, "100 MB don't hold both weights"
@@ -115,7 +115,7 @@ def test_explain_names_the_second_best(plan):
     answer = plan.explain("up")
     assert answer.difference > 0
     assert answer.chosen == plan.shardings["up"] != answer.other
-    assert str(answer).startswith('up is sharded by P(None, "model")\n  the second best is P(')
+    assert str(answer).startswith("up is sharded by P(None, 'model')\n  the second best is P(")
 
 
 def test_explain_offers_a_better_plan(plan):

@@ -13,8 +13,9 @@ from mlir_sdy.model import TensorSharding
 from pyshardy.auto.problem.arrays import Ints
 from pyshardy.auto.problem.solution import Solution, relative_gap
 from pyshardy.auto.search.build import Built
-from pyshardy.auto.search.texts import bytes_text, cost_text, signed_text, spec_text
+from pyshardy.auto.search.texts import bytes_text, cost_text, signed_text
 from pyshardy.display import DisplayedText, Printed, Table, counted
+from pyshardy.forms import spec_text
 
 _MOST_CHANGES = 6
 

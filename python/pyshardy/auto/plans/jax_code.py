@@ -18,7 +18,7 @@ from mlir_sdy.values import get_sharding, set_argument_shardings, set_result_sha
 from pyshardy.api import propagate
 from pyshardy.auto.problem.arrays import Ints
 from pyshardy.auto.search.program_search import Search
-from pyshardy.auto.search.texts import spec_of_names
+from pyshardy.forms import spec_of_names
 from pyshardy.frontends.jax.refined_mesh import refined_mesh
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of

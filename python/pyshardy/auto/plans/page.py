@@ -11,12 +11,13 @@ from pyshardy.auto.plans.pareto import Pareto
 from pyshardy.auto.problem.arrays import Ints
 from pyshardy.auto.search.forced import ForcedSharding
 from pyshardy.auto.search.program_search import Search
-from pyshardy.auto.search.texts import bytes_text, signed_text, spec_text
+from pyshardy.auto.search.texts import bytes_text, signed_text
 from pyshardy.cost.op_work import TensorSizes
 from pyshardy.display import Table
 from pyshardy.explain.page.frame import render_frame
 from pyshardy.explain.page.render import render_page
 from pyshardy.explain.program import ExplainedProgram
+from pyshardy.forms import spec_text
 
 METHOD = (
     "An alternative is another sharding of the argument. Its difference is the cost of the plan "

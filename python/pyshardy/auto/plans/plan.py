@@ -33,13 +33,14 @@ from pyshardy.auto.problem.solution import Solution
 from pyshardy.auto.search.build import Permitted
 from pyshardy.auto.search.forced import DEFAULT_SECONDS, ForcedSharding, forced_shardings
 from pyshardy.auto.search.program_search import Search
-from pyshardy.auto.search.texts import bytes_text, spec_text
+from pyshardy.auto.search.texts import bytes_text
 from pyshardy.auto.search.ties import is_quick, untied_bound
 from pyshardy.auto.solvers.solver import ProgressCallback
 from pyshardy.cost.hardware import Hardware
 from pyshardy.display import Printed, Table, counted, seconds_text
 from pyshardy.explain.estimate import Estimate, estimate
 from pyshardy.explain.program import explain_program
+from pyshardy.forms import spec_text
 from pyshardy.program import PartitionedProgram, partition
 
 

@@ -1,33 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Texts of shardings and costs."""
+"""Texts of costs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from mlir_sdy.model import TensorSharding
 from pyshardy.display import seconds_text
-
-
-def spec_text(own: TensorSharding) -> str:
-    """Return a sharding in the notation of `PartitionSpec`, with sub-axes as `"x":(1)4`."""
-    return _spec_of([[str(axis) for axis in axes] for axes in own.dim_axes])
-
-
-def spec_of_names(axes_of_dims: Sequence[Sequence[str]]) -> str:
-    """Return the `PartitionSpec` of the names of the axes of each dimension."""
-    return _spec_of([[f'"{name}"' for name in names] for names in axes_of_dims])
-
-
-def _spec_of(axes_of_dims: Sequence[Sequence[str]]) -> str:
-    """Return the text of a `PartitionSpec` from the texts of the axes of each dimension."""
-    dims = [
-        "None" if not axes else axes[0] if len(axes) == 1 else f"({', '.join(axes)})"
-        for axes in axes_of_dims
-    ]
-    while dims and dims[-1] == "None":
-        dims.pop()
-    return f"P({', '.join(dims)})"
 
 
 def cost_text(cost: float, objective: str) -> str:

@@ -88,8 +88,8 @@ def _collective(
 ) -> CollectiveData:
     one, made = explanation.collective, explanation.made
     times = one.assumed_repetitions
-    decisions = [] if made is None else [_decision("definition", made, program)]
-    decisions += [_decision("use", each, program) for each in explanation.wanted]
+    decisions = [] if made is None else [_decision(explanation, "definition", made, program)]
+    decisions += [_decision(explanation, "use", each, program) for each in explanation.wanted]
     return CollectiveData(
         one.kind,
         one.axes or (),
@@ -104,13 +104,16 @@ def _collective(
     )
 
 
-def _decision(title: str, decision: Decision, program: Program) -> DecisionData:
+def _decision(
+    explanation: CollectiveExplanation, title: str, decision: Decision, program: Program
+) -> DecisionData:
+    in_form = explanation.in_form
     reasons = [*map(str, decision.roots), *(f"refused: {each}" for each in decision.refused)]
     return DecisionData(
         title,
         decision.what,
         decision.location,
         decision.operation if is_drawn(decision.operation, program) else None,
-        str(decision.sharding or "replicated"),
-        tuple(reasons),
+        in_form(str(decision.sharding or "replicated")),
+        tuple(map(in_form, reasons)),
     )

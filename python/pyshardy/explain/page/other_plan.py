@@ -88,7 +88,11 @@ def other_plan(
         second.title,
         difference.second,
         tuple(
-            PortData(port.name, str(port.first or "replicated"), str(port.second or "replicated"))
+            PortData(
+                port.name,
+                first.in_form(str(port.first or "replicated")),
+                first.in_form(str(port.second or "replicated")),
+            )
             for port in difference.ports
         ),
         difference.collectives,

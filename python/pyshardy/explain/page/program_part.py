@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
@@ -52,14 +52,17 @@ _FEW = 3
 """The maximum number of nested operations without a group, as in a reduction body."""
 
 
-def program_data(module: ir.Module, record: Propagation) -> ProgramData:
+def program_data(
+    module: ir.Module, record: Propagation, in_form: Callable[[str], str] = str
+) -> ProgramData:
     """Return the part of the report that is known before the program is partitioned.
 
     Args:
         module: the propagated module.
         record: the record of its propagation.
+        in_form: writes shardings in the form of the program.
     """
-    return _ProgramReader(module, record, {}).read()
+    return _ProgramReader(module, record, {}, in_form).read()
 
 
 def compared_program_data(
@@ -75,7 +78,7 @@ def compared_program_data(
         UsageError: the other plan is for another program.
     """
     others = {} if other is None else other.record.engine.program.meshes
-    reader = _ProgramReader(explained.module, explained.record, others)
+    reader = _ProgramReader(explained.module, explained.record, others, explained.in_form)
     compared = None if other is None else other_plan(explained, other, reader.number_of)
     return reader.read(), compared
 
@@ -83,7 +86,14 @@ def compared_program_data(
 class _ProgramReader:
     """Reads the tables of propagation, which hold the state of the program at its start."""
 
-    def __init__(self, module: ir.Module, record: Propagation, other_meshes: Mapping[str, Mesh]):
+    def __init__(
+        self,
+        module: ir.Module,
+        record: Propagation,
+        other_meshes: Mapping[str, Mesh],
+        in_form: Callable[[str], str],
+    ):
+        self._in_form = in_form
         self._module = module
         self._record = record
         self._engine = record.engine
@@ -134,7 +144,7 @@ class _ProgramReader:
             mesh = mesh_of(sharding, self._meshes)
             assert mesh is not None, "a verified module has the meshes of its shardings"
             num_shards = tuple(mesh.axes_size(axes) for axes in sharding.dim_axes)
-            self._told.append(ShardingData(str(sharding), dims, num_shards))
+            self._told.append(ShardingData(self._in_form(str(sharding)), dims, num_shards))
         return known
 
     # --- Values and operations --------------------------------------------------------------

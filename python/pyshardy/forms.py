@@ -15,10 +15,12 @@ such parts stays as it is in the form of PyTorch.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
+from mlir_sdy.assembly.attribute_text import read_stripped
+from mlir_sdy.assembly.source import Cursor, SourceText
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding
-from pyshardy.api import sharding as sharding_of
 
 Form: TypeAlias = Literal["sdy", "jax", "dtensor"]
 """A way to write shardings."""
@@ -41,11 +43,20 @@ def in_form(text: str, form: Form, mesh: Mesh) -> str:
 
 
 def spec_text(sharding: TensorSharding) -> str:
-    """Return a sharding as a `PartitionSpec`: `P('data', None)`."""
-    dims = [_dim(tuple(map(_axis, axes))) for axes in sharding.dim_axes]
-    if sharding.unreduced_axes:
-        dims.append(f"unreduced={{{', '.join(map(_axis, sharding.unreduced_axes))}}}")
-    return f"P({', '.join(dims)})"
+    """Return a sharding as a `PartitionSpec`, with sub-axes as in sdy: `P('data', "x":(1)4)`."""
+    unreduced = map(_axis, sharding.unreduced_axes)
+    return _spec_text([map(_axis, axes) for axes in sharding.dim_axes], unreduced)
+
+
+def spec_of_names(axes_of_dims: Iterable[Iterable[str]]) -> str:
+    """Return the `PartitionSpec` of the names of the axes of each dimension."""
+    return _spec_text([map(repr, names) for names in axes_of_dims])
+
+
+def _spec_text(axes_of_dims: Iterable[Iterable[str]], unreduced: Iterable[str] = ()) -> str:
+    dims = [_dim(tuple(axes)) for axes in axes_of_dims]
+    partial = ", ".join(unreduced)
+    return f"P({', '.join([*dims, *([f'unreduced={{{partial}}}'] if partial else [])])})"
 
 
 def dims_of_spec(text: str, rank: int = 0) -> str | None:
@@ -71,7 +82,7 @@ def dims_of_spec(text: str, rank: int = 0) -> str | None:
 
 
 def _written(text: str, form: Form, mesh: Mesh) -> str:
-    sharding = sharding_of(text)
+    sharding: TensorSharding = read_stripped("sharding")(Cursor(SourceText(text, "sharding")))
     return spec_text(sharding) if form == "jax" else _placements(sharding, mesh) or text
 
 
