@@ -18,9 +18,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is most similar to an unknown one, or None.
 
     Two exchanged letters are the smallest mistake. A known name that begins with the unknown one is
-    similar, whatever its length.
+    similar, whatever its length, and so is one that ends with it after a dot.
 
-    Examples: of "tan" and "tanh", the nearest to "tahn" is "tanh".
+    Examples: of "tan" and "tanh", the nearest to "tahn" is "tanh"; of "model.bias" and
+    "model.norm1.weight", the nearest to "norm1.weight" is "model.norm1.weight".
     """
     import difflib  # noqa: PLC0415 (for errors only)
 
@@ -33,7 +34,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     near = difflib.get_close_matches(name, candidates, n=1, cutoff=_SIMILARITY)
     if near or len(name) < 3:
         return near[0] if near else None
-    longer = [candidate for candidate in candidates if candidate.startswith(name)]
+    longer = [each for each in candidates if each.startswith(name) or each.endswith(f".{name}")]
     return min(longer, key=len, default=None)
 
 

@@ -15,6 +15,7 @@ from mlir_sdy.suggest import nearest
         ("sdy-basic", ["sdy-basic-propagate", "sdy-basic-x"], "sdy-basic-x"),
         ("tanh", ["tanh"], "tanh"),
         ("q", ["weights"], None),
+        ("norm1.weight", ["model.bias", "model.norm1.weight"], "model.norm1.weight"),
     ],
 )
 def test_nearest(name, known, expected):

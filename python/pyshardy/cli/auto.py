@@ -189,16 +189,13 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
 
 def _constrained(constraints: Constraints, arguments: AutoFlags) -> Constraints:
     """Add the shardings of `--fix` and `--forbid`."""
-    from pyshardy.api import sharding  # noqa: PLC0415
-    from pyshardy.cli.reading import read_sharding  # noqa: PLC0415
+    from pyshardy.cli.reading import read_shardings  # noqa: PLC0415
 
     for spelling, texts, add in (
         ("--fix", arguments.fix, type(constraints).fix),
         ("--forbid", arguments.forbid, type(constraints).forbid),
     ):
-        for text in texts:
-            name, dims = read_sharding(spelling, text)
-            spec = sharding(f"<@{constraints.search.mesh_name}, {dims}>")
+        for name, spec in read_shardings(spelling, texts):
             constraints = add(constraints, name, spec)
     return constraints
 

@@ -282,22 +282,24 @@ def _contract(arguments: ExplainFlags) -> Contract | None:
 
 def _shardings(arguments: ExplainFlags) -> dict[str, str]:
     """Return the shardings of `--what-if` by values."""
-    from pyshardy.cli.reading import read_sharding  # noqa: PLC0415
+    from pyshardy.cli.reading import read_shardings  # noqa: PLC0415
 
-    names = [read_sharding("--what-if", text)[0] for text in arguments.what_if]
-    return {
-        name: text.removeprefix(f"{name}=")
-        for name, text in zip(names, arguments.what_if, strict=True)
-    }
+    return dict(read_shardings("--what-if", arguments.what_if))
 
 
 def _print_what_if(shardings: Mapping[str, str], arguments: ExplainFlags, tool: Tool) -> None:
-    """Print the effect of other shardings."""
+    """Print the effect of other shardings; as JSON the program with them, and the difference."""
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
     from pyshardy.cli.tables import Printer  # noqa: PLC0415
 
     with activity("partitioning"), rule_flags_applied(arguments):
         change = _what_if(arguments, tool).shard_all(shardings)
+    if arguments.json:
+        explained = change.explained
+        values = {word: explained.find(word) for word in arguments.value}
+        answers = {"cost": explained.cost, "difference": change.difference, "added": change.added}
+        _print_json(explained, {"values": values, **answers})
+        return
     printer = Printer()
     printer.tables(change.tables())
     for each in change.added:
@@ -321,6 +323,11 @@ def _print_advice(arguments: ExplainFlags, tool: Tool) -> None:
             if arguments.value
             else what_if.advice()
         )
+    if arguments.json:
+        told = [{"advice": str(each), "nbytes_saved": each.nbytes_saved} for each in found]
+        json.dump(told, sys.stdout, indent=2)
+        print()
+        return
     for each in found:
         print(each)
     if not found:

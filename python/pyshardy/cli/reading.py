@@ -74,24 +74,27 @@ def check_axes(flag: str, texts: Iterable[str], module: ir.Module, tool: Tool) -
                 raise UsageError(error(message, SourceLocation(flag, 1, axis.start(1) + 1)))
 
 
-def read_sharding(flag: str, text: str) -> tuple[str, str]:
-    """Return the value and the dimensions of a flag such as `--fix="w=[{'x'}, {}]"`.
+def read_shardings(flag: str, texts: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the values and the shardings of a flag such as `--fix="w=[{'x'}, {}]"`.
 
     They may be written as a `PartitionSpec`: `--fix="w=P('x', None)"`.
 
     Raises:
-        UsageError: the text is malformed.
+        UsageError: a text is malformed.
     """
-    name, _, spec = text.rpartition("=P(")
-    if name and (dims := dims_of_spec(f"P({spec}")) is not None:
-        return name, dims
-    name, equals, dims = text.rpartition("=[")
-    if not equals:
-        message = f"expected '{flag}' with a value and a sharding, got: '{text}'"
-        raise UsageError(
-            error(f"{message}; write \"arg0=[{{'model'}}, {{}}]\" or \"arg0=P('model', None)\"")
-        )
-    return name, "[" + dims.replace("'", '"')
+    shardings: list[tuple[str, str]] = []
+    for text in texts:
+        name, _, spec = text.rpartition("=P(")
+        if name and dims_of_spec(f"P({spec}") is not None:
+            shardings.append((name, f"P({spec}"))
+            continue
+        name, equals, dims = text.rpartition("=[")
+        if not equals:
+            message = f"expected '{flag}' with a value and a sharding, got: '{text}'"
+            example = "\"arg0=[{'model'}, {}]\" or \"arg0=P('model', None)\""
+            raise UsageError(error(f"{message}; write {example}"))
+        shardings.append((name, f"[{dims}"))
+    return shardings
 
 
 @contextlib.contextmanager

@@ -69,7 +69,8 @@ class SourceFiles:
             lines = [line.rstrip("\n") for line in linecache.getlines(location.filename)]
         if not 1 <= location.line <= len(lines):
             return None
-        return lines[location.line - 1].rstrip("\r")
+        line = lines[location.line - 1].rstrip("\r")
+        return None if "\0" in line else line  # a file that is no text
 
 
 def _head(diagnostic: Diagnostic, tool: str) -> str:

@@ -12,14 +12,13 @@ A contract is a text with a limit on each line, or several between semicolons:
 | `at most 8MB along data`             | the same for all kinds                               |
 | `at most 1GiB of memory`             | the peak memory of a device                          |
 
-`along` takes the name of an axis. `in` takes a pattern (as of `fnmatch`) for the scopes of an
+`along` takes the name of an axis. `in` takes a pattern (`*` matches any text) for the scopes of an
 operation that a collective belongs to (`layer_3/attention`), its source file or line (`model.py`,
 `model.py:40`), or a value that it moves (`argument 0 of @main`). `#` begins a comment.
 """
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from mlir_sdy.diagnostics import Diagnostic, UsageError, error, note, wrong_type
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective
 from pyshardy.display import DisplayedText, counted
+from pyshardy.irtools.named_values import matches
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
 
 KINDS = tuple(sorted(name.removeprefix("stablehlo.") for name in COLLECTIVES))
@@ -84,10 +84,7 @@ class Limit:
         return (
             self.kind in (None, collective.kind)
             and (self.axis is None or collective.axes is None or self.axis in collective.axes)
-            and (
-                self.scope is None
-                or any(fnmatch.fnmatchcase(each, self.scope) for each in collective.places)
-            )
+            and (self.scope is None or any(matches(each, self.scope) for each in collective.places))
         )
 
     def check_axis(self, axes: Sequence[str]) -> None:

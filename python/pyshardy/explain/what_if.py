@@ -331,22 +331,39 @@ def _sharding(
     name_of_mesh = str(before.mesh_or_ref) if before is not None and on_symbol else mesh
     if given is None:
         return TensorSharding.fully_open(rank, name_of_mesh)
-    if isinstance(given, TensorSharding):
-        found = given
-    elif isinstance(given, str):
-        dims = dims_of_spec(given, rank) or given.replace("'", '"')
-        text = f"<@{name_of_mesh}, {dims}>" if dims.startswith("[") else given
-        found = sharding_of(text)
-    else:
-        dims = list(given)
-        if type(given).__module__.partition(".")[0] == "jax":  # what a spec leaves out is unsharded
-            dims += [None] * (rank - len(dims))
-        found = sharding_of(dims, name_of_mesh)
+    found = sharding_of_rank(given, rank, name_of_mesh)
     if found.rank != rank:
         message = f"'{name}' has {rank} dimensions, but its sharding has {found.rank}: {found}"
         raise UsageError(error(message))
     _check_axes(name, found, meshes)
     return found
+
+
+def sharding_of_rank(
+    spec: TensorSharding | str | Iterable[str | tuple[str, ...] | None], rank: int, mesh: str
+) -> TensorSharding:
+    """Return the sharding that users wrote for a value.
+
+    Args:
+        spec: the sharding; its text in the form of sdy, as `<@mesh, [{"x"}, {}]>` or `[{'x'}, {}]`,
+            or of JAX, as `P('x', None)`; or the axes of each dimension.
+        rank: the rank of the value: a `PartitionSpec` with fewer dimensions leaves the others
+            unsharded. Other forms may have another rank.
+        mesh: the name of the mesh; for forms without one.
+
+    Raises:
+        ParseError: the text can't be read.
+        UsageError: a dimension is no axis, tuple of axes or None.
+    """
+    if isinstance(spec, TensorSharding):
+        return spec
+    if isinstance(spec, str):
+        dims = dims_of_spec(spec, rank) or spec.replace("'", '"')
+        return sharding_of(f"<@{mesh}, {dims}>" if dims.startswith("[") else dims)
+    axes = list(spec)
+    if type(spec).__module__.partition(".")[0] == "jax":
+        axes += [None] * (rank - len(axes))
+    return sharding_of(axes, mesh)
 
 
 def _check_axes(name: str, sharding: TensorSharding, meshes: Mapping[str, Mesh]) -> None:

@@ -239,7 +239,7 @@ class NamedValues(Mapping[str, ir.Value]):
             yield from self._on_line(place["file"], int(place["line"]))
         else:
             for argument in arguments:
-                if fnmatch.fnmatchcase(name_of(argument) or "", word):
+                if matches(name_of(argument) or "", word):
                     yield argument
 
     # --- The entry ----------------------------------------------------------------------------
@@ -442,6 +442,15 @@ def has_named_arguments(operation: ir.Module | ir.Operation | ir.OpView) -> bool
     entry = next((each for each in functions if symbol_name(each) == "main"), None)
     block = None if entry is None else entry_block(entry)
     return block is not None and any(name_of(argument) for argument in block.arguments)
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Whether a name matches a pattern of `fnmatch`, in which brackets also stand for themselves.
+
+    `params[*]['w']` and `layers.[0-3].w` are both patterns.
+    """
+    literal = pattern.replace("[", "[[]")
+    return fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(name, literal)
 
 
 def argument_names(function: ir.Operation, text: str | None) -> list[str | None]:

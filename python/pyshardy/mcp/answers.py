@@ -17,13 +17,13 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
-from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.suggest import did_you_mean, nearest
 from pyshardy import forms
 from pyshardy.auto.entry import auto_shard
 from pyshardy.cli import auto, explain, run, translate
 from pyshardy.cli.help import all_summaries, help_text, pass_help_text
 from pyshardy.cli.mesh_flag import give_mesh
-from pyshardy.cli.reading import read_sharding
+from pyshardy.cli.reading import read_shardings
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.contracts import contract as contracts
 from pyshardy.contracts.files import read_contract
@@ -192,7 +192,7 @@ def _remedy(reason: Reason) -> Answer:
     remedy = reason.remedy
     if remedy is None:
         return {}
-    return {"what_if": dict(read_sharding("what_if", text) for text in remedy.what_if)}
+    return {"what_if": dict(read_shardings("what_if", remedy.what_if))}
 
 
 def _sharding(explained: ExplainedProgram, sharding: TensorSharding | None) -> str | None:
@@ -345,5 +345,9 @@ def _help(topic: str) -> str:
     if topic in texts:
         return texts[topic] or ""
     if advice := did_you_mean(topic, [*tools, *texts]):
+        raise UsageError(error(f"no help on '{topic}'{advice}"))
+    if not nearest(topic, all_summaries()):
+        known = ", ".join(sorted([*tools, *texts]))
+        advice = f"; there are {known}, and the passes that 'list_passes' returns"
         raise UsageError(error(f"no help on '{topic}'{advice}"))
     return pass_help_text(topic)

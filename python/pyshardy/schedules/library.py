@@ -18,8 +18,9 @@ from pyshardy.cost.default_hardware import REPORT_HARDWARE
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.named_values import matches
 from pyshardy.schedules.tactics import Assignment, SeparateReshards, tactic
-from pyshardy.schedules.view import TacticProgram, TacticValue, matches
+from pyshardy.schedules.view import TacticProgram, TacticValue
 
 
 @tactic

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,6 +10,7 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.suggest import did_you_mean, unmatched_pattern
+from pyshardy.irtools.named_values import matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +94,3 @@ class TacticProgram:
             hint = did_you_mean(axis, sizes) or f"; the mesh has the axes {known}"
             raise UsageError(error(f"the mesh has no axis '{axis}'{hint}"))
         return sizes[axis]
-
-
-def matches(name: str, pattern: str) -> bool:
-    """Whether a pattern matches a name: `*` matches any text, and `?` any character.
-
-    Brackets are plain characters, as in the names of JAX: `*['w']` matches `params[0]['w']`.
-    """
-    return fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))

@@ -359,3 +359,27 @@ func.func @function_edge_of_an_ordinary_value(%a: tensor<8xf32>) {
   %1 = sdy.func_data_flow_edge %0 : tensor<8xf32>
   func.return
 }
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+
+func.func @manual_axis_in_a_called_function(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@below {{calls @inner, which is sharded by the manual axis "x": inside of the computation, a value is the part of one device along this axis}}
+  %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"x"}]>] out_shardings=[<@m, [{"x"}]>] manual_axes={"x"} (%b: tensor<4xf32>) {
+    %1 = func.call @outer(%b) : (tensor<4xf32>) -> tensor<4xf32>
+    sdy.return %1 : tensor<4xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+func.func private @outer(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @inner(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+func.func private @inner(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-note@below {{sharded by "x" here}}
+  %0 = stablehlo.tanh %a {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}]>]>} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

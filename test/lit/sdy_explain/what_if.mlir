@@ -1,6 +1,8 @@
 // RUN: sdy-explain %s --what-if="arg0=[{}, {'x'}]" --what-if="arg1=[{'x'}, {}]" | FileCheck %s
 // RUN: sdy-explain %s --what-if="%%a=[{}, {'x'}]" --value=%%b | FileCheck %s --check-prefix=VALUE
 // RUN: sdy-explain %s --what-if="a=P(None, 'x')" --what-if="b=P('x')" | FileCheck %s
+// RUN: sdy-explain %s --what-if="%%a=[{}, {'x'}]" --value=%%b --json | FileCheck %s --check-prefix=JSON
+// RUN: sdy-explain %s --advise --json | FileCheck %s --check-prefix=ADVICE
 // RUN: not sdy-explain %s --what-if="arg0" 2>&1 | FileCheck %s --check-prefix=WRONG
 // RUN: not sdy-explain %s --what-if="arg0=[{}, {}]" --schedule=plan.toml 2>&1 | FileCheck %s --check-prefix=SCHEDULE
 // RUN: not sdy-explain %s --what-if="arg2=[{}]" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
@@ -11,6 +13,10 @@
 // CHECK: is a reduction over a dimension sharded along x
 // VALUE: with this change: 2 devices
 // VALUE: %b ({{.*}}): <@mesh, [{"x",
+// JSON: "values": {
+// JSON-NEXT: "%b": [
+// JSON: "difference": {
+// ADVICE: []
 // SCHEDULE: error: '--what-if' is for annotated programs: it can't be combined with '--schedule'
 // WRONG: error: expected '--what-if' with a value and a sharding, got: 'arg0'; write "arg0=[{'model'}, {}]"
 // UNKNOWN: error: no value 'arg2'

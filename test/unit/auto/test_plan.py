@@ -165,7 +165,7 @@ def test_saved_plans(plan, tmp_path):
         plan.save(tmp_path / "nowhere" / "plan.json")
     code = plan.to_jax()
     assert 'mesh = jax.make_mesh((2, 4), ("data", "model"))' in code
-    assert "'up': NamedSharding(mesh, P(None, \"model\"))," in code
+    assert "'up': NamedSharding(mesh, P(None, 'model'))," in code
     assert "with_sharding_constraint" not in code, "propagation finds all other shardings"
     compile(code, "plan", "exec")
 
@@ -346,6 +346,20 @@ def test_bad_programs_and_names(plan):
     dynamic = WITHOUT_MESH.replace("1024x", "?x")
     with pytest.raises(sdy.UsageError, match="needs static shapes, but argument 0 is a tensor<"):
         sdy.auto_shard(sdy.parse(dynamic), hardware="h100", mesh=sdy.Mesh({"x": 8}))
+
+
+def test_names_of_a_text():
+    text = """
+    func.func @main(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+      %0 = stablehlo.tanh %x : tensor<8x16xf32>
+      return %0 : tensor<8x16xf32>
+    }"""
+    plan = sdy.auto_shard(sdy.parse(text), hardware="h100", mesh=sdy.Mesh({"x": 8}))
+    name = next(iter(plan.shardings))
+    assert name == "%x"
+    for pattern in ("%x", "x", "arg0", "%arg0"):
+        fixed = plan.fix(pattern, "P('x')").solve()  # as in JAX, further dimensions are unsharded
+        assert str(fixed.shardings["%x"].dim_axes) == str(sdy.sharding(("x", None)).dim_axes)
 
 
 def test_an_operation_without_a_rule_is_replicated_with_a_warning(capsys):

@@ -100,7 +100,7 @@ def test_bad_input(sdy_opt, name):
 def test_utf_16(sdy_opt, encoding):
     result = sdy_opt("-", stdin=MESH.encode(encoding))
     assert result.status == 1
-    assert "<stdin>:1:1: error: the file looks like UTF-16; save it as UTF-8\n" in result.err
+    assert result.err == "<stdin>:1:1: error: the file looks like UTF-16; save it as UTF-8\n"
 
 
 def test_a_byte_order_mark(sdy_opt):

@@ -347,6 +347,42 @@ def test_a_closed_argument_counts_before_a_sum_that_is_further_away():
     assert "%bias (<@mesh, [{}, {}]>)" in reason.text
 
 
+def test_a_closed_result_keeps_an_axis_from_the_other_operand():
+    text = """
+    sdy.mesh @mesh = <["a"=2]>
+    func.func @main(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+      %0 = stablehlo.constant dense<2.0> : tensor<8x16xf32>
+      %1 = stablehlo.multiply %x, %0 : tensor<8x16xf32>
+      %2 = sdy.sharding_constraint %1 <@mesh, [{}, {}]> : tensor<8x16xf32>
+      return %2 : tensor<8x16xf32>
+    }"""
+    reason = sdy.explain(text).value("%0").axes["a"]
+    assert reason.kind == "unoffered"
+    assert reason.remedy is not None
+    assert reason.remedy.text == 'constrain dimension 0 of result 0 of stablehlo.constant by "a"'
+    assert reason.verify()
+
+
+def test_values_of_a_function_that_a_manual_computation_calls():
+    text = """
+    sdy.mesh @mesh = <["a"=2]>
+    func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+      %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"a"}, {}]>]
+          out_shardings=[<@mesh, [{"a"}, {}]>] manual_axes={"a"} (%y: tensor<2x8xf32>) {
+        %1 = func.call @inner(%y) : (tensor<2x8xf32>) -> tensor<2x8xf32>
+        sdy.return %1 : tensor<2x8xf32>
+      } : (tensor<4x8xf32>) -> tensor<4x8xf32>
+      return %0 : tensor<4x8xf32>
+    }
+    func.func private @inner(%y: tensor<2x8xf32>) -> tensor<2x8xf32> {
+      %sine = stablehlo.sine %y : tensor<2x8xf32>
+      return %sine : tensor<2x8xf32>
+    }"""
+    reason = sdy.explain(text).value("%sine").axes["a"]
+    assert reason.kind == "manual"
+    assert reason.verify()
+
+
 def test_a_small_product_says_which_ways_were_compared():
     text = """
     sdy.mesh @mesh = <["x"=2]>

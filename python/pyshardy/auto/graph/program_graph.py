@@ -50,7 +50,8 @@ from pyshardy.auto.strategies.computations import Computations
 from pyshardy.cost.op_work import Work
 from pyshardy.irtools.functions import entry_block, functions_of
 from pyshardy.irtools.loops import Repetitions
-from pyshardy.irtools.named_values import name_of, result_names
+from pyshardy.irtools.modules import text_of
+from pyshardy.irtools.named_values import argument_names, result_names
 from pyshardy.irtools.stablehlo_views import (
     callee_of,
     symbol_name,
@@ -95,6 +96,7 @@ class _Builder:
     ):
         self.of = alternatives
         self.meshes = meshes_of(module)
+        self.text = text_of(module)
         self.keep_given, self.once = keep_given, once
         self.functions = {symbol_name(each): each for each in functions_of(module)}
         self.inlined = InlinedCalls(self.functions)
@@ -120,8 +122,9 @@ class _Builder:
         main = self.functions["main"]
         block = entry_block(main)
         assert block is not None, "checked by the caller"
+        names = argument_names(main, self.text)
         for number, argument in enumerate(block.arguments):
-            name = name_of(argument) or f"arg{number}"
+            name = names[number] or f"arg{number}"
             site = self._value_site(argument, name, 1, is_even=True)
             self._define(argument, site, 0, 1)
         self._block(block)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -19,9 +18,11 @@ from pyshardy.auto.search.build import Permitted
 from pyshardy.auto.search.options import check_axes
 from pyshardy.auto.search.program_search import Search
 from pyshardy.auto.strategies.strategy import agrees_with
+from pyshardy.explain.what_if import sharding_of_rank
+from pyshardy.irtools.named_values import matches
 
-Spec = TensorSharding | Sequence[str | tuple[str, ...] | None]
-"""A sharding, or the axes of each dimension as in a `PartitionSpec`."""
+Spec = TensorSharding | str | Sequence[str | tuple[str, ...] | None]
+"""A sharding, its text (`P('x', None)`), or the axes of each dimension as in a `PartitionSpec`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +58,10 @@ class Restrictions:
         kept: dict[int, frozenset[int]] = {}
         rules = [(*each, True) for each in self.fixed] + [(*each, False) for each in self.forbidden]
         for pattern, spec, is_wanted in rules:
-            wanted = spec if isinstance(spec, TensorSharding) else sharding(spec)
-            check_axes((axis.name for axes in wanted.dim_axes for axis in axes), search.mesh)
             for name, (site, number) in _sites(search, pattern):
                 axes = search.built.graph.sites[site].alternatives.results[number]
+                wanted = sharding_of_rank(spec, len(axes[0]) if axes else 0, search.mesh_name)
+                check_axes((axis.name for each in wanted.dim_axes for axis in each), search.mesh)
                 if axes and len(axes[0]) != len(wanted.dim_axes):
                     message = f"'{name}' has {len(axes[0])} dimensions, the sharding {wanted} has "
                     raise UsageError(error(f"{message}{len(wanted.dim_axes)}"))
@@ -75,10 +76,20 @@ class Restrictions:
 
 
 def _sites(search: Search, pattern: str) -> list[tuple[str, tuple[int, int]]]:
-    """Return the arguments and results whose names match a pattern, with their sites."""
+    """Return the arguments and results whose names match a pattern, with their sites.
+
+    `%x` of a text is also `x`, and argument 2 is also `arg2` and `%arg2`.
+    """
     sites = search.named_values
-    escaped = pattern.replace("[", "[[]")
-    found = [(name, at) for name, at in sites.items() if fnmatch.fnmatchcase(name, escaped)]
+    found = [(name, at) for name, at in sites.items() if matches(name, pattern)]
+    if not found:
+        others = {f"arg{number}": name for number, name in enumerate(search.argument_names)}
+        others |= {name.removeprefix("%"): name for name in sites}
+        found = [
+            (name, sites[name])
+            for other, name in others.items()
+            if matches(other, pattern.removeprefix("%"))
+        ]
     if not found:
         hint = did_you_mean(pattern, sites) or f"; the names are {', '.join(list(sites)[:20])}"
         raise UsageError(error(f"no argument or result matches '{pattern}'{hint}"))

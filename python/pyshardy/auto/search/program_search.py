@@ -45,8 +45,8 @@ from pyshardy.auto.solvers.solver import ProgressCallback, solve
 from pyshardy.auto.strategies.alternatives import AlternativesOf
 from pyshardy.auto.strategies.costs import CostModel, HardwareCosts
 from pyshardy.irtools.functions import entry_block, main_function
-from pyshardy.irtools.modules import copy_of
-from pyshardy.irtools.named_values import name_of, result_names
+from pyshardy.irtools.modules import copy_of, text_of
+from pyshardy.irtools.named_values import argument_names, result_names
 from pyshardy.partition.choice.enumerate import AxisChoices
 from pyshardy.partition.types.device_meshes import device_mesh_of
 from pyshardy.partition.types.steps import AxesPerDim
@@ -355,10 +355,10 @@ class Search:
     def shardings(self, choice: Ints) -> dict[str, TensorSharding]:
         """Return the shardings of arguments and results by their names."""
         found: dict[str, TensorSharding] = {}
-        for number, argument in enumerate(self.arguments):
+        for name, argument in zip(self.argument_names, self.arguments, strict=True):
             axes = self.axes_of(choice, argument)
             if axes is not None:
-                found[name_of(argument) or f"arg{number}"] = closed(axes, self.mesh_name)
+                found[name] = closed(axes, self.mesh_name)
         names = result_names(self.main)
         for number, axes in self.result_axes(choice).items():
             name = names[number] or f"result[{number}]"
@@ -373,8 +373,9 @@ class Search:
     @cached_property
     def argument_names(self) -> dict[str, int]:
         """The sites of the arguments by their names, in order."""
+        names = argument_names(self.main, text_of(self.module))
         return {
-            name_of(argument) or f"arg{number}": self.built.graph.placed[argument][0]
+            names[number] or f"arg{number}": self.built.graph.placed[argument][0]
             for number, argument in enumerate(self.arguments)
         }
 

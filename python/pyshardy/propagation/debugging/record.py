@@ -255,6 +255,8 @@ class Record:
             name = f"@{next(key for key, at in program.functions.items() if at == maker)}"
         elif maker in self._called:
             name = f"@{self._called[maker]}"
+        elif name == "sdy.constant":
+            name = "stablehlo.constant"  # which importing has replaced
         if program.is_result_of_function(slot):
             index = program.function_results[maker].index(slot)
             names = self._result_names.get(maker, [])
