@@ -14,6 +14,7 @@ from pyshardy.auto.search.options import Objective, SearchOptions, cost_model
 from pyshardy.auto.search.program_search import Search
 from pyshardy.auto.solvers.solver import ProgressCallback
 from pyshardy.auto.strategies.costs import CostModel
+from pyshardy.caching.store import CacheFolder, Store
 from pyshardy.cost.default_hardware import REPORT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.frontends.meshes import declare_meshes
@@ -37,6 +38,7 @@ def auto_shard(
     solver: str = "combined",
     costs: CostModel | None = None,
     progress: ProgressCallback | None = None,
+    cache: CacheFolder = None,
 ) -> ShardingPlan:
     """Find the shardings of a program with the least cost, and prove how good they are.
 
@@ -68,6 +70,8 @@ def auto_shard(
             for what is too large for it or isn't proven in time.
         costs: the cost of operations and collectives, in place of the objective.
         progress: called with the state of the search now and then.
+        cache: a folder in which the solution is kept, and looked up if the program and all that it
+            depends on are unchanged; as for `propagate`. Not used with `costs`.
 
     Returns:
         The plan, with the annotated program.
@@ -94,6 +98,7 @@ def auto_shard(
         timeout=timeout,
         solver=solver,
     )
+    has_own_costs = costs is None
     costs = cost_model(objective, model) if costs is None else costs
     if mesh is not None:
         module = copy_of(module)
@@ -101,7 +106,8 @@ def auto_shard(
     search = Search(module, costs, options)
     for each in search.built.graph.replicated:
         emit(warning(f"{each} can't be computed on shards, and is replicated"))
-    return Constraints(search, model, objective).solve(progress=progress)
+    store = Store.at(cache) if has_own_costs else None
+    return Constraints(search, model, objective, store=store).solve(progress=progress)
 
 
 def _call_for(program: object) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs of pipelines that are replaced by their stored results.
+"""Runs of pipelines, and other computations, that are replaced by their stored results.
 
 The key of a run is a digest of all that its result depends on:
 
@@ -57,6 +57,38 @@ _WITH_OUTPUT = ("print-", "view-", "snapshot-", "test-", "sdy-save-module")
 """The beginnings of the names of passes that write text or files."""
 
 
+def stored_data(
+    store: Store | None, module: ir.Module, request: str, compute: Callable[[], Data | None]
+) -> Data | None:
+    """Return the stored result of a computation on a module; else compute it, and store it.
+
+    Args:
+        store: the entries; None to compute always.
+        module: the module, which the computation doesn't change.
+        request: the computation and its options, with the content of their files.
+        compute: returns the result; None for what isn't stored.
+    """
+    key = None if store is None else _key(module, request)
+    if store is None or key is None:
+        return compute()
+    entry = store.read(key)
+    if entry is not None:
+        try:
+            diagnostics, data = _told(entry)
+        except _OTHER_CONTENT:
+            store.refuse(key)
+        else:
+            for diagnostic in diagnostics:
+                emit(diagnostic)
+            return data
+    with noted() as diagnostics:
+        data = compute()
+    if data is not None:
+        told = [_to_json(each) for each in diagnostics]
+        store.write(key, Entry({"diagnostics": told, "data": data}, b""))
+    return data
+
+
 def run_or_restore(
     store: Store | None,
     module: ir.Module,
@@ -77,7 +109,7 @@ def run_or_restore(
     Returns:
         Whether the result was stored.
     """
-    key = None if store is None else _key(module, pipeline)
+    key = None if store is None else _pipeline_key(module, pipeline)
     if store is None or key is None:
         run()
         return False
@@ -104,15 +136,24 @@ def _restore(entry: Entry, module: ir.Module, restore: Callable[[Data], None]) -
     Raises:
         Exception: the entry has other content, one of `_OTHER_CONTENT`; the module is unchanged.
     """
-    diagnostics = [_from_json(each) for each in entry.data["diagnostics"]]
+    diagnostics, data = _told(entry)
     if Kind.of(entry.payload) is not Kind.BYTECODE:
         raise ValueError("the entry has no bytecode")
     result = ir.Module.parse(entry.payload, module.context)
-    restore(entry.data["data"])
+    restore(data)
     move_contents(result.operation, module.operation)
     module.operation.location = result.operation.location
     for diagnostic in diagnostics:
         emit(diagnostic)
+
+
+def _told(entry: Entry) -> tuple[list[Diagnostic], Data]:
+    """Return the diagnostics and the data of an entry.
+
+    Raises:
+        Exception: the entry has other content, one of `_OTHER_CONTENT`.
+    """
+    return [_from_json(each) for each in entry.data["diagnostics"]], entry.data["data"]
 
 
 def _is_readable(payload: bytes, module: ir.Module) -> bool:
@@ -126,13 +167,18 @@ def _is_readable(payload: bytes, module: ir.Module) -> bool:
 # --- Keys -----------------------------------------------------------------------------------------
 
 
-def _key(module: ir.Module, pipeline: str | PassPipeline) -> str | None:
-    """Return the key of a run; None if its result can't be stored."""
-    if current_observers() or os.environ.get(VERIFY_ANALYSES) or refers_to_process(module):
-        return None
+def _pipeline_key(module: ir.Module, pipeline: str | PassPipeline) -> str | None:
+    """Return the key of a run of a pipeline; None if its result can't be stored."""
     if isinstance(pipeline, str):
         pipeline = parse_pipeline(pipeline)
     if any(use.name.startswith(_WITH_OUTPUT) or _writes(use) for use in pipeline.passes()):
+        return None
+    return _key(module, str(_with_contents(pipeline)))
+
+
+def _key(module: ir.Module, request: str) -> str | None:
+    """Return the key of a computation on a module; None if its result can't be stored."""
+    if current_observers() or os.environ.get(VERIFY_ANALYSES) or refers_to_process(module):
         return None
     try:
         code = content_of_user_code()
@@ -144,7 +190,7 @@ def _key(module: ir.Module, pipeline: str | PassPipeline) -> str | None:
     for part in (
         producer().encode(),
         json.dumps([*modes, module.context.allow_unregistered_dialects]).encode(),
-        str(_with_contents(pipeline)).encode(),
+        request.encode(errors="surrogatepass"),
         code,
         (text_of(module) or "").encode(errors="surrogatepass"),
         dump(module, Kind.BYTECODE),

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from pyshardy.cli.flags import HARDWARE_FORM, GuardFlags, MeshFlag, RuleFlags, argument, flag
+from pyshardy.cli.flags import CACHE, HARDWARE_FORM, GuardFlags, MeshFlag, RuleFlags, argument, flag
 from pyshardy.cli.output import write_report
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
@@ -114,6 +114,7 @@ class AutoFlags(MeshFlag, RuleFlags, GuardFlags):
         "FILE",
     )
     save: str | None = flag(None, "write the shardings by name", "FILE.json")
+    cache: str | None = flag(None, CACHE, "DIR", alone="true")
     output: str | None = flag(None, "write the annotated program", "FILE", name="o")
 
 
@@ -170,6 +171,7 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
             solver=arguments.solver,
             costs=_costs(arguments, hardware),
             progress=_show,
+            cache=arguments.cache,
         )
         if arguments.fix or arguments.forbid:
             plan = _constrained(plan.constraints, arguments).solve(progress=_show)

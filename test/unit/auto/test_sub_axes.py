@@ -81,7 +81,7 @@ def test_four_heads_on_eight_devices():
 def test_texts_of_plans():
     """Tables have sub-axes; the code for JAX has a mesh whose axes are split."""
     whole, parts = plans_of(ATTENTION)
-    assert ("arg3", 'P("x":(1)4)') in parts.table().rows
+    assert ("%wo", 'P("x":(1)4, None, None)') in parts.table().rows
     code = parts.to_jax()
     assert 'mesh = jax.make_mesh((4, 2), ("x:(1)4", "x:(4)2"))' in code
     assert '\'arg1\': NamedSharding(mesh, P(None, ("x:(1)4", "x:(4)2")))' in code

@@ -9,6 +9,7 @@ import pytest
 
 import pyshardy as sdy
 from mlir_sdy.diagnostics import collect, remarks
+from pyshardy.auto.search.program_search import Search
 from pyshardy.caching.store import CACHE, Entry, Store
 from pyshardy.pipeline import Instrumentation, unregister
 from pyshardy.pipeline.runner import VERIFY_ANALYSES
@@ -337,6 +338,28 @@ module {
         sdy.propagate(module, cache=folder)
         assert "dense_resource<weights>" in sdy.asm(module)
     assert not folder.exists()
+
+
+def test_automatic_sharding_keeps_its_solutions(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    found = sdy.auto_shard(PROGRAM, fixed=False, cache=folder)
+    assert entries(folder) == 1
+    fixed = found.fix("%w", ("x", None)).solve()
+    assert entries(folder) == 2
+
+    def search(*_: object, **__: object):
+        raise AssertionError("searches")
+
+    monkeypatch.setattr(Search, "solve", search)
+    again = sdy.auto_shard(PROGRAM, fixed=False, cache=folder)
+    assert sdy.asm(again.module) == sdy.asm(found.module)
+    assert (again.cost, again.bound) == (found.cost, found.bound)
+    assert again.notes == found.notes
+    assert again.fix("%w", ("x", None)).solve().shardings == fixed.shardings
+    for other in ({"memory": "1GiB"}, {"objective": "bytes"}, {"hardware": "cpu"}, {"axes": ["x"]}):
+        with pytest.raises(AssertionError, match="searches"):
+            sdy.auto_shard(PROGRAM, cache=folder, **{"fixed": False, **other})
+    with pytest.raises(AssertionError, match="searches"):
+        again.fix("%w", ("y", None)).solve()
 
 
 def test_the_environment_variable_and_another_process(folder: Path, monkeypatch):

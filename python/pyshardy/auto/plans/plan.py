@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
@@ -36,6 +37,8 @@ from pyshardy.auto.search.program_search import Search
 from pyshardy.auto.search.texts import bytes_text
 from pyshardy.auto.search.ties import is_quick, untied_bound
 from pyshardy.auto.solvers.solver import ProgressCallback
+from pyshardy.caching.programs import stored_data
+from pyshardy.caching.store import Store
 from pyshardy.cost.hardware import Hardware
 from pyshardy.display import Printed, Table, counted, seconds_text
 from pyshardy.explain.estimate import Estimate, estimate
@@ -59,6 +62,7 @@ class Constraints:
         bound: a lower bound of the cost of all plans: that of the plan they began with, if they
             only add to its constraints.
         memory: the limit of the predicted peak in bytes; None for that of the options.
+        store: the solutions of former searches; None to search always.
     """
 
     search: Search
@@ -68,6 +72,7 @@ class Constraints:
     start: Ints | None = field(default=None, repr=False)
     bound: float = field(default=-math.inf, repr=False)
     memory: float | None = None
+    store: Store | None = field(default=None, repr=False, compare=False)
 
     @property
     def limit(self) -> float | None:
@@ -101,15 +106,35 @@ class Constraints:
         Raises:
             UsageError: a pattern matches nothing; no plan satisfies the constraints, or fits.
         """
-        found = self.search.solve(
-            self.permitted(),
-            start=self.start,
-            progress=progress,
-            memory=self.limit,
-            bound=self.bound,
-        )
-        self.search.check_found(found, self.limit)
-        return ShardingPlan(self, found)
+        solution: Solution | None = None
+
+        def solve() -> dict[str, Any] | None:
+            nonlocal solution
+            solution = self.search.solve(
+                self.permitted(),
+                start=self.start,
+                progress=progress,
+                memory=self.limit,
+                bound=self.bound,
+            )
+            return solution.to_json()
+
+        stored = stored_data(self.store, self.search.module, self._request(), solve)
+        if solution is None:
+            assert stored is not None, "a solution without a choice isn't stored"
+            solution = Solution.from_json(stored)
+        self.search.check_found(solution, self.limit)
+        return ShardingPlan(self, solution)
+
+    def _request(self) -> str:
+        """Return what is solved beside the program, as a text."""
+        rules = [
+            [(pattern, str(spec)) for pattern, spec in given]
+            for given in (self.restrictions.fixed, self.restrictions.forbidden)
+        ]
+        asked = (self.search.options, self.objective, self.hardware.text, rules)
+        start = None if self.start is None else self.start.tolist()
+        return f"auto_shard {asked} {self.limit} {self.bound} {start}"
 
     def permitted(self) -> Permitted:
         """Return the strategies that sites may choose.

@@ -83,11 +83,9 @@ def _sites(search: Search, pattern: str) -> list[tuple[str, tuple[int, int]]]:
     sites = search.named_values
     found = [(name, at) for name, at in sites.items() if matches(name, pattern)]
     if not found:
-        others = {f"arg{number}": name for number, name in enumerate(search.argument_names)}
-        others |= {name.removeprefix("%"): name for name in sites}
         found = [
             (name, sites[name])
-            for other, name in others.items()
+            for other, name in search.other_names.items()
             if matches(other, pattern.removeprefix("%"))
         ]
     if not found:

@@ -7,7 +7,7 @@ import itertools
 import math
 import time
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -57,6 +57,19 @@ class Solution:
     seconds: float
     shortage: Shortage | None = None
     notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any] | None:
+        """Return the solution as values of JSON; None without a choice."""
+        if self.choice is None:
+            return None
+        values = {each: getattr(self, each) for each in self.__slots__}
+        return {**values, "choice": self.choice.tolist(), "shortage": None}
+
+    @classmethod
+    def from_json(cls, told: dict[str, Any]) -> Solution:
+        """Return the solution that `to_json` has written."""
+        told = {**told, "choice": np.array(told["choice"], np.int64), "notes": (*told["notes"],)}
+        return cls(**told)
 
     @property
     def gap(self) -> float:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -54,6 +54,24 @@ from pyshardy.pipeline import run_pipeline
 
 _NEARBY_SHARE = 0.05
 """The fraction of the time for local search from a plan that is known."""
+
+
+class ShardingsByName(dict[str, TensorSharding]):
+    """Shardings by the names of values, which look-up finds by other names as well.
+
+    Args:
+        other_names: the names of values by other names.
+    """
+
+    def __init__(self, other_names: Mapping[str, str]):
+        super().__init__()
+        self._other_names = other_names
+
+    def __missing__(self, name: str) -> TensorSharding:
+        known = self._other_names.get(name.removeprefix("%"))
+        if known not in self:
+            raise KeyError(name)
+        return self[known]
 
 
 class Search:
@@ -354,7 +372,7 @@ class Search:
 
     def shardings(self, choice: Ints) -> dict[str, TensorSharding]:
         """Return the shardings of arguments and results by their names."""
-        found: dict[str, TensorSharding] = {}
+        found = ShardingsByName(self.other_names)
         for name, argument in zip(self.argument_names, self.arguments, strict=True):
             axes = self.axes_of(choice, argument)
             if axes is not None:
@@ -378,6 +396,13 @@ class Search:
             names[number] or f"arg{number}": self.built.graph.placed[argument][0]
             for number, argument in enumerate(self.arguments)
         }
+
+    @property
+    def other_names(self) -> dict[str, str]:
+        """The names by which users may give arguments: `arg2`, and `x` for `%x`."""
+        names = list(self.argument_names)
+        short = {name.removeprefix("%"): name for name in names}
+        return {f"arg{number}": name for number, name in enumerate(names)} | short
 
     @cached_property
     def named_values(self) -> dict[str, tuple[int, int]]:
