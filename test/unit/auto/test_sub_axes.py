@@ -84,7 +84,7 @@ def test_texts_of_plans():
     assert ("%wo", 'P("x":(1)4, None, None)') in parts.table().rows
     code = parts.to_jax()
     assert 'mesh = jax.make_mesh((4, 2), ("x:(1)4", "x:(4)2"))' in code
-    assert '\'arg1\': NamedSharding(mesh, P(None, ("x:(1)4", "x:(4)2")))' in code
+    assert "'%wq': NamedSharding(mesh, P(None, ('x:(1)4', 'x:(4)2')))" in code
     assert 'mesh = jax.make_mesh((8,), ("x",))' in whole.to_jax()
 
 

@@ -68,7 +68,7 @@ class ShardingsByName(dict[str, TensorSharding]):
         self._other_names = other_names
 
     def __missing__(self, name: str) -> TensorSharding:
-        known = self._other_names.get(name.removeprefix("%"))
+        known = self._other_names.get(name.removeprefix("%"), "")
         if known not in self:
             raise KeyError(name)
         return self[known]
