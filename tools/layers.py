@@ -85,7 +85,7 @@ BUDGETS = {
     "auto": 11_150,
     "backends": 7_950,
     "caching": 730,
-    "cli": 4_850,
+    "cli": 4_970,
     "contracts": 700,
     "cost": 700,
     "drawing": 1_050,

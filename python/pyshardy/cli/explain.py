@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, cast
 
 from mlir_sdy.diagnostics import UsageError, emit, error
 from pyshardy.cli.flags import (
+    CACHE,
     HARDWARE_FORM,
     GuardFlags,
     MeshFlag,
@@ -126,6 +127,7 @@ class ExplainFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
     )
     model_explorer: str | None = flag(None, "write a graph for the viewer Model Explorer", "FILE")
     json: bool = flag(False, "print the output as JSON")
+    cache: str | None = flag(None, CACHE, "DIR", alone="true")
 
 
 parser = partial(
@@ -162,8 +164,27 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
     contract = _contract(arguments)
     shardings = _shardings(arguments)
     # These load the MLIR host; --help and bad usage do without.
+    from pyshardy.cli.explain_cache import answer_or_restore  # noqa: PLC0415
+    from pyshardy.cli.reading import check_axes, read_program  # noqa: PLC0415
+
+    module = read_program(arguments.file, tool, arguments.mesh)
+    check_axes("--what-if", arguments.what_if, module, tool)
+    return answer_or_restore(
+        module, arguments, lambda: _answer(ahead, module, contract, shardings, arguments, tool)
+    )
+
+
+def _answer(
+    ahead: ReportAhead,
+    module: ir.Module,
+    contract: Contract | None,
+    shardings: Mapping[str, str],
+    arguments: ExplainFlags,
+    tool: Tool,
+) -> int:
+    """Print and write what the flags ask for, and return the exit status."""
     from pyshardy.backends.xla.preparation import text_to_partition  # noqa: PLC0415
-    from pyshardy.cli.reading import check_axes, read_program, shown_name  # noqa: PLC0415
+    from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
     from pyshardy.explain.against_xla import against_xla  # noqa: PLC0415
     from pyshardy.explain.cost_difference import compare  # noqa: PLC0415
     from pyshardy.explain.page.render import render_page  # noqa: PLC0415
@@ -171,8 +192,6 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
 
     hardware = report_hardware_of(arguments.hardware, arguments.report_hardware)
     title = shown_name(arguments.file)
-    module = read_program(arguments.file, tool, arguments.mesh)
-    check_axes("--what-if", arguments.what_if, module, tool)
     annotated = text_to_partition(module) if arguments.against_xla else ""
     plan = _plan(module, arguments) if arguments.schedule else None
     if plan is not None:
