@@ -164,14 +164,18 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
     contract = _contract(arguments)
     shardings = _shardings(arguments)
     # These load the MLIR host; --help and bad usage do without.
+    from pyshardy.caching.store import Store  # noqa: PLC0415
     from pyshardy.cli.explain_cache import answer_or_restore  # noqa: PLC0415
     from pyshardy.cli.reading import check_axes, read_program  # noqa: PLC0415
 
     module = read_program(arguments.file, tool, arguments.mesh)
     check_axes("--what-if", arguments.what_if, module, tool)
-    return answer_or_restore(
-        module, arguments, lambda: _answer(ahead, module, contract, shardings, arguments, tool)
-    )
+    # XLA's answer depends on more than this package.
+    store = None if arguments.against_xla else Store.at(arguments.cache)
+    outputs = (arguments.html, arguments.trace, arguments.model_explorer)
+    files = [path for path in outputs if path and path != "-"]
+    answer = partial(_answer, ahead, module, contract, shardings, arguments, tool)
+    return answer_or_restore(store, module, arguments, files, answer)
 
 
 def _answer(

@@ -13,34 +13,37 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from mlir_sdy.host import ir
 from pyshardy.caching.programs import stored_data
 from pyshardy.caching.store import Store
+from pyshardy.cli.flags import RuleFlags
 from pyshardy.cli.output import write_report
 from pyshardy.cli.reading import rule_flags_applied
-
-if TYPE_CHECKING:
-    from pyshardy.cli.explain import ExplainFlags
 
 _COLORS = ("NO_COLOR", "FORCE_COLOR", "TERM")
 
 
-def answer_or_restore(module: ir.Module, arguments: ExplainFlags, answer: Callable[[], int]) -> int:
+def answer_or_restore(
+    store: Store | None,
+    module: ir.Module,
+    arguments: RuleFlags,
+    files: Collection[str],
+    answer: Callable[[], int],
+) -> int:
     """Print and write a stored answer; else answer, and store that.
 
-    Without a cache, and with `--against-xla`, which asks another package, it always answers.
-
     Args:
+        store: the stored answers; None to answer always.
         module: the program.
         arguments: the flags.
+        files: the paths of the files that the answer writes.
         answer: prints and writes the answer, and returns the exit status.
     """
-    store = None if arguments.against_xla else Store.at(arguments.cache)
     if store is None:
         return answer()
     computed: dict[str, Any] = {}
@@ -49,13 +52,11 @@ def answer_or_restore(module: ir.Module, arguments: ExplainFlags, answer: Callab
         printed = _Printed(is_terminal=sys.stdout.isatty())
         with redirect_stdout(printed):
             computed["status"] = answer()
-        computed["files"] = {
-            path: Path(path).read_text(encoding="utf-8") for path in _written(arguments)
-        }
+        computed["files"] = {path: Path(path).read_text(encoding="utf-8") for path in files}
         return computed | {"text": printed.getvalue()}
 
     with rule_flags_applied(arguments):
-        data = stored_data(store, module, _request(arguments), compute)
+        data = stored_data(store, module, _request(arguments, files), compute)
     assert data is not None, "each answer is stored"
     for path, text in () if computed else data["files"].items():
         write_report(path, text)
@@ -74,17 +75,10 @@ class _Printed(io.StringIO):
         return self._is_terminal
 
 
-def _written(arguments: ExplainFlags) -> Iterator[str]:
-    """Yield the paths of the files that an answer writes."""
-    for path in (arguments.html, arguments.trace, arguments.model_explorer):
-        if path and path != "-":
-            yield path
-
-
-def _request(arguments: ExplainFlags) -> str:
+def _request(arguments: RuleFlags, files: Collection[str]) -> str:
     """Return all that an answer depends on beside the program."""
     flags: dict[str, object] = {**dataclasses.asdict(arguments), "cache": None}
-    words = {word for value in flags.values() for word in _words(value)} - {*_written(arguments)}
+    words = {word for value in flags.values() for word in _words(value)} - {*files}
     contents = [
         hashlib.blake2b(Path(word).read_bytes()).hexdigest()
         for word in sorted(words)
