@@ -45,7 +45,7 @@ from mlir_sdy.model import (
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_elements
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
@@ -68,8 +68,9 @@ _MANUAL, _RESHARD = "sdy.manual_computation", "sdy.reshard"
 
 
 @register_pass("sdy-optimize-reshards", anchor="func.func", release="pyshardy")
-@inserts(_RESHARD, "sdy.reduce_scatter", "stablehlo.reshape", where={_RESHARD, _MANUAL})
-def optimize_reshards(function: ir.OpView, *, hardware: HardwareOption = DEFAULT_HARDWARE) -> None:
+def optimize_reshards(
+    function: ir.OpView, *, hardware: HardwareOption = DEFAULT_HARDWARE
+) -> Changes:
     """Reduce the communication of reshards.
 
     Computes constants, iotas and other values that need no communication in the sharding that a
@@ -98,13 +99,13 @@ def optimize_reshards(function: ir.OpView, *, hardware: HardwareOption = DEFAULT
     model = load_hardware(hardware)
     # Halo exchanges are manual computations, and may leave unused operations, which are erased.
     if not operations_named({_RESHARD, _MANUAL}, function):
-        mark_all_preserved()
-        return
+        return UNCHANGED
     canonicalize(function, {"sdy-reshard"})
     optimizer = _Optimizer(function.operation, model)
     optimizer.run()
     canonicalize(function, {"sdy-reshard"})
     optimizer.scatter_all_reduces()
+    return Changes({_RESHARD, "sdy.reduce_scatter", "stablehlo.reshape"}, OF_SHARDINGS)
 
 
 class _Ends(NamedTuple):

@@ -29,7 +29,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.model.mesh_change import sharding_on
 from mlir_sdy.values import get_sharding, look_through_barriers
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.resharding.plan import plan_reshard
@@ -42,16 +42,15 @@ from pyshardy.partition.types.steps import (
 )
 from pyshardy.pipeline import register_pass
 
+_INSERTED = frozenset(
+    {"sdy.all_gather", "sdy.all_slice", "sdy.all_to_all", "sdy.collective_permute"}
+)
+
 
 @register_pass("sdy-reshard-to-collectives", anchor="func.func", release="0.10.2")
-@inserts(
-    "sdy.all_gather",
-    "sdy.all_slice",
-    "sdy.all_to_all",
-    "sdy.collective_permute",
-    where={"sdy.reshard"},
-)
-def reshard_to_collectives(function: ir.OpView, *, keep_redundant_reshards: bool = False) -> None:
+def reshard_to_collectives(
+    function: ir.OpView, *, keep_redundant_reshards: bool = False
+) -> Changes:
     """Convert reshards to collectives.
 
     Replaces each `sdy.reshard` by a chain of `sdy.all_slice`, `sdy.collective_permute`,
@@ -81,13 +80,13 @@ def reshard_to_collectives(function: ir.OpView, *, keep_redundant_reshards: bool
     """
     reshards = operations_named({"sdy.reshard"}, function)
     if not reshards:
-        mark_all_preserved()
-        return
+        return UNCHANGED
     context = FunctionContext.of(function)
     built = _StepAttributes(context.cache)
     for reshard in reshards:
         conversion = _Conversion(reshard, context.meshes, context.cache, built)
         conversion.run(keep_redundant=keep_redundant_reshards)
+    return Changes(_INSERTED, OF_SHARDINGS)
 
 
 class _StepAttributes:
