@@ -221,7 +221,7 @@ class _FunctionResharder:
         self.cache = context.cache
         self.known = context.shardings
         self.uses = UseConverter(context, absent_is_complete=absent_is_complete)
-        self._plain: dict[tuple[int, ...], tuple[Shardings, bool]] = {}
+        self._plain: dict[Shardings, bool] = {}
         self.has_unreduced_or_maximal = True
         self.is_changed = False
         self.changed_operations: list[ir.Operation] = []
@@ -372,11 +372,10 @@ class _FunctionResharder:
 
     def _are_plain(self, shardings: Shardings) -> bool:
         """Whether all tensors are replicated; computed once for equal shardings."""
-        key = tuple(map(id, shardings))  # the shardings are kept alive: ids stay unique
-        known = self._plain.get(key)
+        known = self._plain.get(shardings)
         if known is None:
-            known = self._plain[key] = shardings, all(map(is_plain, shardings))
-        return known[1]
+            known = self._plain[shardings] = all(map(is_plain, shardings))
+        return known
 
     def _set_results(
         self,

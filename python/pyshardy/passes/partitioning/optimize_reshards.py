@@ -49,7 +49,7 @@ from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_elements
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.op_facts.signature_memo import SignatureMemo
+from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.cost import Reshard, reshard_cost
 from pyshardy.partition.resharding.region_boundary import (
@@ -124,7 +124,7 @@ class _Optimizer:
         self.meshes = context.meshes
         self.cache = context.cache
         self.rules = context.rules
-        self._elementwise = SignatureMemo[bool](self.rules)
+        self._elementwise = FormMemo[bool](Forms(self.rules))
         # By shardings and types, as layers repeat; addresses are valid as long as the context.
         self._costs: dict[tuple[int, TensorSharding, TensorSharding], float] = {}
         self._works: dict[tuple[TensorSharding | int, ...], float] = {}

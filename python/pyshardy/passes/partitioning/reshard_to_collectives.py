@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -94,16 +94,15 @@ class _StepAttributes:
 
     def __init__(self, cache: AttributeCache):
         self._cache = cache
-        # By identity: plans and shardings are cached, and kept alive here.
-        self._built: dict[tuple[int, str | Mesh, int], _Built] = {}
+        self._built: dict[tuple[ReshardStep, str | Mesh, TensorSharding], tuple[Any, Any]] = {}
 
     def of(self, step: ReshardStep, mesh: str | Mesh, target: TensorSharding) -> tuple[Any, Any]:
         """Return the attribute of a step, None for a permute, and the sharding after it."""
-        key = id(step), mesh, id(target)
-        built = self._built.get(key)
-        if built is None:
-            built = self._built[key] = _Built(step, target, self._build(step, mesh, target))
-        return built.attributes
+        key = step, mesh, target
+        attributes = self._built.get(key)
+        if attributes is None:
+            attributes = self._built[key] = self._build(*key)
+        return attributes
 
     def _build(
         self, step: ReshardStep, mesh: str | Mesh, target: TensorSharding
@@ -117,12 +116,6 @@ class _StepAttributes:
                 return cache[AllToAllParamList((param,))], sharding
             case CollectivePermute():
                 return None, sharding
-
-
-class _Built(NamedTuple):
-    step: ReshardStep
-    target: TensorSharding
-    attributes: tuple[Any, Any]
 
 
 class _Conversion:

@@ -31,7 +31,7 @@ from pyshardy.partition.halo.profitability import axes_of_factors, factors_to_re
 from pyshardy.partition.halo.reshape import resolve_reshape
 from pyshardy.partition.halo.reshard import widen_reshard
 from pyshardy.partition.local.device_kind import are_replicas, check_number_of_devices
-from pyshardy.partition.op_facts.signature_memo import SignatureMemo
+from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.partition.op_facts.trailing_resize import factors_in_place
 from pyshardy.partition.padding.replicated import replicate_dims_around
 from pyshardy.partition.partial.blocked_factors import blocked_factors
@@ -157,7 +157,7 @@ class _ModuleResolver:
         self.replicas = replicas
         self.exchanges = exchanges
         self._resolved: dict[object, CompatibleShardings | None] = {}
-        self._decisions = SignatureMemo[_Decision](context.rules)
+        self._decisions = FormMemo[_Decision](Forms(context.rules))
 
     @cached_property
     def builder(self) -> ComputationBuilder:
