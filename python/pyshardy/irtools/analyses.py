@@ -1,30 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Analyses of a module, cached between passes.
 
-While a pipeline runs, an analysis of a module is computed once and kept until a pass invalidates
-it. As in MLIR, every pass invalidates all analyses except those that it preserves:
+While a pipeline runs, an analysis of a module is computed once and kept until a pass makes it
+stale. The value that a pass returns says what it has changed:
 
-- `@preserves(...)` on the function of a pass names the analyses that it always preserves;
-- `@inserts(...)` names the operations that it may insert, which keeps `operation-names`; several
-  of them state under which conditions;
-- `replace_analysis(...)` gives the result after the pass, where it is known;
-- `mark_all_preserved()`, called by a pass for each operation that it runs on, says that it has
-  changed nothing there;
-- `mark_preserved(...)`, called in the same way, names the analyses that are still valid there.
+- `UNCHANGED`: nothing that an analysis depends on;
+- `Changes(inserted, stale)`: it may have inserted operations of some names, and some analyses are
+  stale. What it has erased, moved or copied needs no mention: analyses may have more than there is;
+- None: anything, as for passes of users that return nothing.
 
-A declaration that is missing costs time only. `sdy-opt --verify-analyses` finds those that are
-wrong: after each pass, it recomputes the analyses that the pass preserves and compares them.
+`note_analysis` replaces a result by the one after the pass, where the pass knows it.
+
+An analysis that is declared to be stale without need costs time only. `sdy-opt --verify-analyses`
+finds those that are stale undeclared: after each pass, it computes them again and compares.
 """
 
 from __future__ import annotations
 
 import operator
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import wraps
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from mlir_sdy.ambient import Ambient
@@ -32,38 +30,46 @@ from mlir_sdy.host import ir
 from mlir_sdy.traversal import names_among
 
 AnalysisName = Literal[
-    "device-meshes",
-    "interface-shardings",
-    "operation-names",
-    "result-kinds",
-    "sharding-lists",
-    "sharding-rules",
+    "device-meshes", "interface-shardings", "operation-names", "result-kinds", "sharding-rules"
 ]
-ALL_ANALYSES: frozenset[AnalysisName] = frozenset(get_args(AnalysisName))
 
-PRESERVED_BY_HOST_PASSES: Mapping[str, frozenset[AnalysisName]] = MappingProxyType(
-    {"symbol-dce": ALL_ANALYSES}
-)
-"""The analyses that passes of the host preserve, for those that preserve any."""
+OF_INTERFACE: frozenset[AnalysisName] = frozenset({"device-meshes", "interface-shardings"})
+"""The analyses that are stale after new shardings of functions, calls and sdy operations."""
+
+OF_SHARDINGS: frozenset[AnalysisName] = OF_INTERFACE | frozenset[AnalysisName]({"result-kinds"})
+"""The analyses that are stale after new shardings of any operations."""
 
 
-class Insertions(NamedTuple):
-    """Operations that a pass may insert.
+class Changes(NamedTuple):
+    """Changes of a pass to a module, as far as analyses depend on them.
 
     Attributes:
-        names: their names.
-        where: the operations one of which must occur before the pass; None without a condition.
+        inserted: the names of the operations that it may have inserted; None if they are unknown.
+        stale: the analyses that may not hold any more. Which mesh a function runs on may depend on
+            an operation that was erased.
     """
 
-    names: frozenset[str]
-    where: frozenset[str] | None = None
+    inserted: AbstractSet[str] | None = frozenset()
+    stale: AbstractSet[AnalysisName] = frozenset({"device-meshes"})
+
+    @classmethod
+    def all_of(cls, several: Iterable[object]) -> Changes:
+        """Return the changes of several runs of a pass, given what they have returned."""
+        inserted, stale = frozenset[str](), frozenset[AnalysisName]()
+        for each in several:
+            if not isinstance(each, Changes) or each.inserted is None:
+                return UNKNOWN
+            inserted, stale = inserted | each.inserted, stale | each.stale
+        return cls(inserted, stale)
 
 
-INSERTED_BY_HOST_PASSES: Mapping[str, tuple[Insertions, ...]] = MappingProxyType({"symbol-dce": ()})
-"""The operations that passes of the host may insert, where they are known."""
+UNCHANGED = Changes(stale=frozenset())
+"""Nothing that an analysis depends on."""
+
+UNKNOWN = Changes(None, frozenset(get_args(AnalysisName)))
+"""Anything: all analyses are stale."""
 
 Result = TypeVar("Result")
-Pass = TypeVar("Pass", bound=Callable[..., None])
 
 
 class AnalysisObserver(Protocol):
@@ -76,21 +82,23 @@ class AnalysisObserver(Protocol):
         """Called after an analysis has been computed, or has failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Computed:
-    """A cached analysis.
+class _Analysis(NamedTuple):
+    """A declared analysis.
 
     Attributes:
-        module: the module, since modules may be nested.
-        result: the cached result.
-        analyze: the function that computes it.
+        compute: the function that computes it.
         holds: whether a cached result is valid, given it and a recomputed one.
     """
 
+    compute: Callable[[ir.Operation], Any]
+    holds: Callable[[Any, Any], bool]
+
+
+class _Computed(NamedTuple):
+    """A cached result, and its module, since modules may be nested."""
+
     module: ir.Operation
     result: Any
-    analyze: Callable[[ir.Operation], Any]
-    holds: Callable[[Any, Any], bool]
 
 
 @dataclass(slots=True)
@@ -99,31 +107,25 @@ class _Cache:
 
     Attributes:
         observers: those that are told when an analysis is computed.
+        verifies: whether to recompute the analyses that are kept after a pass.
         computed: the results, by the name of the analysis.
-        inserted: the names of the operations that the current pass may insert; None if unknown.
-        num_unchanged: the number of operations on which the current pass has changed nothing.
-        marked: for each analysis, the number of operations on which it has preserved it.
-        replaced: the analyses whose results the current pass has replaced.
+        tells_changes: whether the current pass tells what it inserts.
     """
 
     observers: Sequence[AnalysisObserver] = ()
-    computed: dict[str, _Computed] = field(default_factory=dict[str, _Computed])
-    inserted: frozenset[str] | None = None
-    num_unchanged: int = 0
-    marked: Counter[AnalysisName] = field(default_factory=Counter[AnalysisName])
-    replaced: set[str] = field(default_factory=set[str])
+    verifies: bool = False
+    computed: dict[AnalysisName, _Computed] = field(default_factory=dict["AnalysisName", _Computed])
+    tells_changes: bool = False
 
 
 _cache = Ambient[_Cache | None]("analyses", None)
-_analyses: dict[str, tuple[Callable[[ir.Operation], Any], Callable[[Any, Any], bool]]] = {}
-_preserved: dict[Callable[..., None], frozenset[AnalysisName]] = {}
-_inserted: dict[Callable[..., None], tuple[Insertions, ...]] = {}
+_analyses: dict[AnalysisName, _Analysis] = {}
 
 
 def module_analysis(
     name: AnalysisName, holds: Callable[[Any, Any], bool] = operator.eq
 ) -> Callable[[Callable[[ir.Operation], Result]], Callable[[ir.Operation], Result]]:
-    """Cache the results of a function of a module until they are invalidated.
+    """Cache the results of a function of a module until they are stale.
 
     Args:
         name: the name of the analysis.
@@ -142,14 +144,14 @@ def module_analysis(
                 for observer in cache.observers:
                     observer.before_analysis(name, module)
                 try:
-                    known = _Computed(module, analyze(module), analyze, holds)
+                    known = _Computed(module, analyze(module))
                 finally:
                     for observer in reversed(cache.observers):
                         observer.after_analysis(name, module)
                 cache.computed[name] = known
             return known.result
 
-        _analyses[name] = analyze, holds
+        _analyses[name] = _Analysis(analyze, holds)
         return cached
 
     return declare
@@ -163,161 +165,74 @@ def is_computed(name: AnalysisName, module: ir.Operation) -> bool:
 
 
 def note_analysis(name: AnalysisName, module: ir.Operation, result: object) -> None:
-    """Cache a result that the computation of another analysis has found on the way."""
+    """Cache a result that is known without computing it."""
     cache = _cache.get()
     if cache is not None:
-        cache.computed[name] = _Computed(module, result, *_analyses[name])
-
-
-def replace_analysis(name: AnalysisName, module: ir.Operation, result: object) -> None:
-    """Keep a result that the current pass knows for the module as it leaves it."""
-    cache = _cache.get()
-    if cache is not None:
-        analyze, holds = _analyses[name]
-        cache.computed[name] = _Computed(module, result, analyze, holds)
-        cache.replaced.add(name)
-
-
-def preserves(*names: AnalysisName) -> Callable[[Pass], Pass]:
-    """Declare the analyses that a pass preserves, whatever it changes."""
-
-    def declare(function: Pass) -> Pass:
-        _preserved[function] = frozenset(names)
-        return function
-
-    return declare
-
-
-def inserts(*names: str, where: Collection[str] | None = None) -> Callable[[Pass], Pass]:
-    """Declare the operations that a pass may insert: those of all its declarations and no others.
-
-    Args:
-        names: the names of the operations.
-        where: the pass inserts them only if one of these operations occurs before it.
-    """
-    declared = Insertions(frozenset(names), None if where is None else frozenset(where))
-
-    def declare(function: Pass) -> Pass:
-        _inserted[function] = (*_inserted.get(function, ()), declared)
-        return function
-
-    return declare
-
-
-def inserted_by(function: Callable[..., None]) -> tuple[Insertions, ...] | None:
-    """Return the operations that a pass may insert; None if they are unknown."""
-    return _inserted.get(function)
-
-
-def inserted_by_current_pass() -> frozenset[str] | None:
-    """Return `inserted_by` for the pass that runs; None if it is unknown, or outside pipelines."""
-    cache = _cache.get()
-    return None if cache is None else cache.inserted
-
-
-def preserved_by(function: Callable[..., None]) -> frozenset[AnalysisName]:
-    """Return the analyses that a pass is declared to preserve."""
-    return _preserved.get(function, frozenset())
-
-
-def mark_all_preserved() -> None:
-    """Keep all analyses after the current pass if it calls this for each operation it runs on."""
-    cache = _cache.get()
-    if cache is not None:
-        cache.num_unchanged += 1
-
-
-def mark_preserved(*names: AnalysisName) -> None:
-    """Keep analyses after the current pass if it calls this for all operations it runs on."""
-    cache = _cache.get()
-    if cache is not None:
-        cache.marked.update(names)
+        cache.computed[name] = _Computed(module, result)
 
 
 def analyses_cached(
-    observers: Sequence[AnalysisObserver] = (),
+    observers: Sequence[AnalysisObserver] = (), *, verifies: bool = False
 ) -> AbstractContextManager[None]:
     """Cache analyses inside the block.
 
     Args:
         observers: those that are told when an analysis is computed; in reverse order afterwards.
+        verifies: whether `end_pass` compares the analyses that are kept with recomputed ones.
     """
-    return _cache.bound(_Cache(observers))
+    return _cache.bound(_Cache(observers, verifies))
 
 
-def prepare_analyses(insertions: Collection[Insertions] | None) -> None:
-    """Prepare the analyses for a pass.
-
-    Args:
-        insertions: the operations that it may insert; None if they are unknown.
-    """
+def begin_pass(*, tells_changes: bool) -> None:
+    """Prepare the analyses for a pass, which may tell what it inserts."""
     cache = _cache.get()
-    if cache is None:
-        return
-    if insertions is None:
-        cache.inserted = None
-        return
-    known = cache.computed.get("operation-names")
-    cache.inserted = frozenset[str]().union(
-        *(
-            each.names
-            for each in insertions
-            if each.where is None or known is None or not known.result.isdisjoint(each.where)
-        )
-    )
+    if cache is not None:
+        cache.tells_changes = tells_changes
 
 
-def _add_inserted_names(cache: _Cache, inserted: frozenset[str]) -> None:
-    """Add the names of operations that the current pass has inserted to `operation-names`.
-
-    To look for those that it may insert takes a tenth of the time of reading the names again, and
-    saves later passes from looking for operations that aren't there.
-    """
-    names = cache.computed.get("operation-names")
-    if names is not None and not inserted <= names.result:
-        found = names_among(inserted - names.result, names.module)
-        cache.computed["operation-names"] = replace(names, result=names.result | found)
-
-
-def invalidate_analyses(
-    preserved: frozenset[AnalysisName], *, num_targets: int = 1, verify: bool
-) -> list[str]:
-    """Drop the analyses that the pass that just ran doesn't preserve.
-
-    Args:
-        preserved: those that it is declared to preserve; all if it has called
-            `mark_all_preserved` for each operation that it ran on, and those of `mark_preserved`.
-        num_targets: the number of these operations.
-        verify: recompute those that are kept.
+def end_pass(changes: Changes) -> list[AnalysisName]:
+    """Drop the analyses that are stale after a pass.
 
     Returns:
-        The names of the analyses that should have been preserved, but differ; none without
-        `verify`.
+        The names of the analyses that differ though they are not declared to be stale, if this is
+        verified.
     """
     cache = _cache.get()
     if cache is None:
         return []
-    is_unchanged = cache.num_unchanged >= num_targets
-    marked = {
-        name for name, count in cache.marked.items() if count + cache.num_unchanged >= num_targets
-    }
-    kept = ALL_ANALYSES if is_unchanged else preserved | marked
-    if cache.inserted is not None:
-        kept |= {"operation-names"}
-        if not is_unchanged:
-            _add_inserted_names(cache, cache.inserted)
-    cache.computed = {
-        name: each
-        for name, each in cache.computed.items()
-        if name in kept or name in cache.replaced
-    }
-    cache.inserted, cache.num_unchanged, cache.replaced = None, 0, set()
-    cache.marked.clear()
-    if not verify:
+    for name in changes.stale:
+        cache.computed.pop(name, None)
+    if changes.inserted is not None:
+        _add_inserted_names(cache, changes.inserted)
+    if not cache.verifies:
         return []
     with _cache.bound(None):  # so that analyses of analyses are recomputed as well
         return [
             name
-            for name, each in cache.computed.items()
-            if not each.holds(each.result, each.analyze(each.module))
+            for name, (module, result) in cache.computed.items()
+            if not _analyses[name].holds(result, _analyses[name].compute(module))
         ]
+
+
+def _add_inserted_names(cache: _Cache, inserted: AbstractSet[str]) -> None:
+    """Add the names of operations that the current pass has inserted to `operation-names`.
+
+    To look for those that it may have inserted takes a tenth of the time of reading the names
+    again, and saves later passes from looking for operations that aren't there.
+    """
+    names = cache.computed.get("operation-names")
+    if names is not None and not inserted <= names.result:
+        found = names_among(inserted - names.result, names.module)
+        cache.computed["operation-names"] = names._replace(result=names.result | found)
+
+
+def names_are_told() -> bool:
+    """Whether the current pass tells the names of the operations that it inserts."""
+    cache = _cache.get()
+    return cache is not None and cache.tells_changes
+
+
+def verifies_analyses() -> bool:
+    """Whether what passes tell of their changes is verified."""
+    cache = _cache.get()
+    return cache is not None and cache.verifies

@@ -9,7 +9,7 @@ from typing import Any
 from mlir_sdy.host import ir
 from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import operations_named, tell_inserted
 
 
 def use_sdy_constants(root: ir.Module | ir.Operation | ir.OpView) -> bool:
@@ -31,6 +31,8 @@ def use_sdy_constants(root: ir.Module | ir.Operation | ir.OpView) -> bool:
         )
         constant.results[0].replace_all_uses_with(converted.results[0])
         constant.erase()
+    if constants:
+        tell_inserted(root, "sdy.constant")
     return bool(constants)
 
 

@@ -18,14 +18,16 @@ from mlir_sdy.values import (
     SHARDING,
     SHARDING_ENTRIES,
     argument_shardings,
+    map_shardings,
     rank_of,
     result_shardings,
     sharded_among,
     sharding_attributes,
 )
 from pyshardy.irtools.analyses import (
+    UNCHANGED,
+    Changes,
     is_computed,
-    mark_preserved,
     module_analysis,
     note_analysis,
 )
@@ -58,13 +60,14 @@ class ResultKind(NamedTuple):
         return zip(self.types, _shardings_in(self.shardings), strict=False)
 
 
-class ShardingLists(tuple[ir.Attribute, ...]):
-    """Different `sdy.sharding` attributes of operations."""
+class ResultKinds(tuple[ResultKind, ...]):
+    """Different kinds of results."""
 
     @cached_property
     def shardings(self) -> tuple[TensorSharding, ...]:
-        """The different shardings in the lists."""
-        return different_shardings(self)
+        """The different shardings of the kinds."""
+        lists = {identity(kind.shardings): kind.shardings for kind in self}
+        return different_shardings(lists.values())
 
 
 def different_shardings(attributes: Iterable[ir.Attribute]) -> tuple[TensorSharding, ...]:
@@ -77,7 +80,7 @@ def _has_all(known: Iterable[Hashable], current: Iterable[Hashable]) -> bool:
 
 
 @module_analysis("result-kinds", holds=_has_all)
-def result_kinds(module: ir.Operation) -> tuple[ResultKind, ...]:
+def result_kinds(module: ir.Operation) -> ResultKinds:
     """Return the different kinds of results in a module, except those of calls.
 
     Passes that copy or erase operations preserve this analysis, so some kinds may no longer occur.
@@ -88,22 +91,7 @@ def result_kinds(module: ir.Operation) -> tuple[ResultKind, ...]:
     for operation, name, key in sharded_among(operations):
         if key not in found and name != _CALL:
             found[key] = ResultKind.of(operation, get_discardable(operation, SHARDING))
-    return tuple(found.values())
-
-
-@module_analysis("sharding-lists", holds=_has_all)
-def sharding_lists(module: ir.Operation) -> ShardingLists:
-    """Return the different `sdy.sharding` attributes of operations in a module.
-
-    Passes that copy or erase operations preserve this analysis, so some may no longer occur.
-    """
-    # Of calls, too. One walk gives both analyses, and passes soon ask for the other.
-    attributes = [kind.shardings for kind in result_kinds(module)]
-    calls = operations_named({_CALL}, module)
-    of_calls = (get_discardable(call, SHARDING) for call in calls)
-    attributes.extend(each for each in of_calls if each is not None)
-    found = {identity(each): each for each in attributes}
-    return ShardingLists(found.values())
+    return ResultKinds(found.values())
 
 
 @module_analysis("interface-shardings", holds=_has_all)
@@ -128,7 +116,7 @@ def add_written_shardings(
     operations: Iterable[ir.Operation],
     shardings: Iterable[TensorSharding],
 ) -> None:
-    """Add what the current pass has written to the analyses of shardings, and preserve these.
+    """Add what the current pass has written to the analyses of shardings, which hold then.
 
     Args:
         module: the module.
@@ -141,17 +129,39 @@ def add_written_shardings(
         for operation in operations
         if (attribute := get_discardable(operation, SHARDING)) is not None
     }
-    if is_computed("sharding-lists", module):
-        known = {identity(each): each for each in sharding_lists(module)}
-        known |= {identity(kind.shardings): kind.shardings for kind in written}
-        note_analysis("sharding-lists", module, ShardingLists(known.values()))
     if is_computed("result-kinds", module):
         kinds = dict.fromkeys((*result_kinds(module), *written))
-        note_analysis("result-kinds", module, tuple(kinds))
+        note_analysis("result-kinds", module, ResultKinds(kinds))
     if is_computed("interface-shardings", module):
         different = dict.fromkeys((*interface_shardings(module), *shardings))
         note_analysis("interface-shardings", module, tuple(different))
-    mark_preserved("interface-shardings", "result-kinds", "sharding-lists")
+
+
+def change_shardings(
+    module: ir.Module,
+    is_affected: Callable[[TensorSharding], bool],
+    change: Callable[[TensorSharding], TensorSharding],
+) -> Changes:
+    """Replace each sharding in a module by a function of it; the analyses of shardings follow.
+
+    Args:
+        module: the module.
+        is_affected: whether a sharding changes.
+        change: returns what becomes of a sharding; called in the order of the text, if any changes.
+    """
+    root = module.operation
+    if not any_sharding(root, is_affected):
+        return UNCHANGED
+    kinds, interface = result_kinds(root), interface_shardings(root)
+    changed = {identity(old): new for old, new in map_shardings(root, change)}
+    kinds = dict.fromkeys(
+        ResultKind(changed[identity(kind.shardings)], kind.types)
+        for kind in kinds
+        if identity(kind.shardings) in changed
+    )
+    note_analysis("result-kinds", root, ResultKinds(kinds))
+    note_analysis("interface-shardings", root, tuple(dict.fromkeys(map(change, interface))))
+    return Changes()
 
 
 def any_sharding(
@@ -162,8 +172,8 @@ def any_sharding(
     For a module, while a pipeline runs, shardings may be from the cached analysis.
     """
     if root.operation.name == "builtin.module":
-        lists = sharding_lists(root.operation).shardings
-        return any(map(test, dict.fromkeys((*interface_shardings(root.operation), *lists))))
+        shardings = result_kinds(root.operation).shardings
+        return any(map(test, dict.fromkeys((*interface_shardings(root.operation), *shardings))))
     if root.operation.name == "func.func" and _any_in_interface(root.operation, test):
         return True
     different = {identity(each): each for each in values_of_attribute(SHARDING, root)}

@@ -23,7 +23,7 @@ from mlir_sdy.late_numpy import np
 from mlir_sdy.values import SHARDING
 from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.stablehlo_views import DimensionSizeView
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import operations_named, tell_inserted
 
 
 @dataclass(frozen=True)
@@ -48,21 +48,6 @@ FormFunction = Callable[[ir.Operation], StaticForm | None]
 FORMS: dict[str, FormFunction] = {}
 """The functions that find the static form of an operation, by its name."""
 
-STATIC_OPERATIONS = frozenset(
-    f"stablehlo.{name}"
-    for name in (
-        "broadcast_in_dim",
-        "constant",
-        "convolution",
-        "gather",
-        "iota",
-        "pad",
-        "reshape",
-        "slice",
-    )
-)
-"""The operations that static forms may be."""
-
 
 def make_static(function: ir.OpView | ir.Operation) -> bool:
     """Replace all operations of a function that have static forms by these.
@@ -70,7 +55,7 @@ def make_static(function: ir.OpView | ir.Operation) -> bool:
     Returns:
         Whether there was one.
     """
-    is_changed = False
+    inserted: set[str] = set()
     for operation in operations_named(FORMS, function):
         values = (*operation.operands, *operation.results)
         if not all(_is_static(value.type) for value in values):
@@ -78,12 +63,13 @@ def make_static(function: ir.OpView | ir.Operation) -> bool:
         with operation.context, operation.location, ir.InsertionPoint(operation):
             form = FORMS[operation.name](operation)
             if form is not None:
-                _replace(operation, form)
-                is_changed = True
-    return is_changed
+                inserted.add(_replace(operation, form))
+    tell_inserted(function, *inserted)
+    return bool(inserted)
 
 
-def _replace(operation: ir.Operation, form: StaticForm) -> None:
+def _replace(operation: ir.Operation, form: StaticForm) -> str:
+    """Replace an operation by its static form; return the name of that."""
     kept = {
         name: attribute
         for name, attribute in operation.attributes.items()
@@ -98,6 +84,7 @@ def _replace(operation: ir.Operation, form: StaticForm) -> None:
     for result, new in zip(operation.results, static.results, strict=True):
         result.replace_all_uses_with(new)
     operation.erase()
+    return static.name
 
 
 def _form_of(name: str) -> Callable[[FormFunction], FormFunction]:

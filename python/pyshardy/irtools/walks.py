@@ -7,13 +7,15 @@ import functools
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from mlir_sdy.host import ir, rewrite
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of, rewrite
 from mlir_sdy.traversal import named_operations_in, terminator_of
 from pyshardy.irtools.analyses import (
-    inserted_by_current_pass,
     is_computed,
     module_analysis,
+    names_are_told,
     note_analysis,
+    verifies_analyses,
 )
 
 _MODULE, _FUNCTION, _RETURN = "builtin.module", "func.func", "func.return"
@@ -37,27 +39,38 @@ def operations_named(
     if none of the names may occur (`names_that_may_occur`), or only functions and meshes, or only
     the `func.return` of a function.
     """
-    found: list[ir.Operation] = []
-
-    def note(operation: ir.Operation | ir.OpView, _: rewrite.PatternRewriter) -> bool:
-        found.append(operation.operation)
-        return True  # No match.
-
     known = names_that_may_occur(root)
-    sought = list(names) if known is None else [name for name in names if name in known]
+    sought = list(names)
+    if known is not None:
+        absent = [name for name in sought if name not in known]
+        if absent and verifies_analyses():
+            _check_absent(absent, root.operation)
+        sought = [name for name in sought if name in known]
     if not sought:
-        return found
+        return []
     if known is not None and _MODULE not in known and _IN_MODULES.issuperset(sought):
         return _operations_of(root.operation, sought)
     if sought == [_RETURN] and root.operation.name == _FUNCTION:
         blocks = root.operation.regions[0].blocks
         if len(blocks) == 1 and (terminator := terminator_of(blocks[0])).name == _RETURN:
             return [terminator]
-    patterns = rewrite.RewritePatternSet(root.context)
-    for name in sought:
-        patterns.add(name, note)
-    rewrite.walk_and_apply_patterns(root.operation, patterns.freeze())
+    found = _found_by_patterns(sought, root.operation)
     return found if order is ir.WalkOrder.POST_ORDER else _outer_first(found)
+
+
+def _found_by_patterns(names: Iterable[str], root: ir.Operation) -> list[ir.Operation]:
+    """Return the operations of these names in `root`, without itself, inner ones first."""
+    found: list[ir.Operation] = []
+
+    def note(operation: ir.Operation | ir.OpView, _: rewrite.PatternRewriter) -> bool:
+        found.append(operation.operation)
+        return True  # No match.
+
+    patterns = rewrite.RewritePatternSet(root.context)
+    for name in names:
+        patterns.add(name, note)
+    rewrite.walk_and_apply_patterns(root, patterns.freeze())
+    return found
 
 
 def _operations_of(root: ir.Operation, names: Collection[str]) -> list[ir.Operation]:
@@ -66,6 +79,17 @@ def _operations_of(root: ir.Operation, names: Collection[str]) -> list[ir.Operat
         return []
     operations = [view.operation for view in root.regions[0].blocks[0].operations]
     return [operation for operation in operations if operation.name in names]
+
+
+def _check_absent(names: Collection[str], root: ir.Operation) -> None:
+    """Check that a pass doesn't look for operations that it has inserted itself."""
+    found = {operation.name: None for operation in _found_by_patterns(names, root)}
+    if found:
+        message = (
+            f"the pass looks for {', '.join(found)} that it has inserted, but are not known: call "
+            "'tell_inserted' before, or let its function return 'Changes | None'"
+        )
+        raise PassError(error(message, location_of(root.location)))
 
 
 def has_ancestor(operation: ir.Operation, name: str) -> bool:
@@ -143,25 +167,26 @@ def names_that_may_occur(
 ) -> frozenset[str] | None:
     """Return names among which are those of all operations in `root`, while a pass runs.
 
+    Operations that the pass inserts itself are left out.
+
     Args:
         root: a module, or an operation directly in one.
 
     Returns:
-        None if the names are unknown: outside pipelines, in a pass that doesn't declare what it
+        None if the names are unknown: outside pipelines, in a pass that may not tell what it
         inserts, and for other operations than these.
     """
-    inserted = inserted_by_current_pass()
-    if inserted is None:
+    if not names_are_told():
         return None
     module = _module_of(root)
-    return None if module is None else _operation_names(module) | inserted
+    return None if module is None else _operation_names(module)
 
 
 def may_occur_at_start(names: Collection[str], root: ir.Module | ir.Operation | ir.OpView) -> bool:
     """Whether operations of some names may be in `root`, at the start of a pass.
 
-    Also for passes that don't declare what they insert. What the pass inserts is left out.
-    True if no earlier pass has asked for the names, since a look for a few is faster.
+    Also for passes that don't tell what they insert. True if no earlier pass has asked for the
+    names, since a look for a few is faster.
 
     Args:
         names: the names.
@@ -189,6 +214,13 @@ def _module_of(root: ir.Module | ir.Operation | ir.OpView) -> ir.Operation | Non
     module = operation if parent is None else parent.operation
     is_outermost = module.name == "builtin.module" and module.parent is None
     return module if is_outermost else None
+
+
+def tell_inserted(root: ir.Module | ir.Operation | ir.OpView, *names: str) -> None:
+    """Tell of operations that a pass has inserted, before it looks for them itself."""
+    module = _module_of(root)
+    if module is not None and is_computed("operation-names", module):
+        note_analysis("operation-names", module, _operation_names(module).union(names))
 
 
 def _has_names(known: frozenset[str], current: frozenset[str]) -> bool:

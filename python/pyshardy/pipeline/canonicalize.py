@@ -14,12 +14,12 @@ from collections.abc import Callable
 
 from mlir_sdy.fold import PATTERNS, Pattern, apply_patterns
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import Insertions, mark_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNKNOWN, Changes
 from pyshardy.irtools.functions import functions_of, is_public
 from pyshardy.irtools.walks import may_occur_at_start, names_that_may_occur
 from pyshardy.pipeline.plan import Step, operations_at
 
-_SYMBOL_DCE = "symbol-dce"
+SYMBOL_DCE = "symbol-dce"
 
 _WITHOUT_SYMBOL_TABLES = ("chlo.", "func.", "sdy.", "stablehlo.")
 """The dialects that may occur: their only symbols are functions, and none has a table of them."""
@@ -31,7 +31,7 @@ def is_needless_symbol_dce(step: Step, module: ir.Module) -> bool:
     Only public symbols are kept without a use. Other symbols than functions, and symbol tables
     inside of the module, are left to the host.
     """
-    if step.argument != _SYMBOL_DCE or step.nesting:
+    if step.argument != SYMBOL_DCE or step.nesting:
         return False
     names = names_that_may_occur(module)
     if names is None or not all(name.startswith(_WITHOUT_SYMBOL_TABLES) for name in names):
@@ -43,24 +43,22 @@ NAME = "canonicalize"
 
 _LABELS = frozenset(pattern.label for pattern in PATTERNS if pattern.label)
 
-_OF_FOLDERS = Insertions(
-    frozenset(
-        {
-            "arith.constant",
-            "complex.constant",
-            "index.constant",
-            "shape.const_shape",
-            "shape.const_size",
-            "shape.const_witness",
-            "stablehlo.constant",
-            "ub.poison",
-        }
-    )
+_OF_FOLDERS = frozenset(
+    {
+        "arith.constant",
+        "complex.constant",
+        "index.constant",
+        "shape.const_shape",
+        "shape.const_size",
+        "shape.const_witness",
+        "stablehlo.constant",
+        "ub.poison",
+    }
 )
 """The operations that the host inserts for results that it has computed."""
 
 
-def run_canonicalize(step: Step, module: ir.Module, run_host_pass: Callable[[], None]) -> None:
+def run_canonicalize(step: Step, module: ir.Module, run_host_pass: Callable[[], None]) -> Changes:
     """Alternate the host's pass and the dialect's patterns until the patterns change nothing.
 
     The patterns are not tried if none of their operations occurs: folders of the host insert no
@@ -69,8 +67,8 @@ def run_canonicalize(step: Step, module: ir.Module, run_host_pass: Callable[[], 
     """
     patterns = selected_patterns(step)
     top_down = "false" not in _names(step, "top-down")
-    inserts_known_only = insertions(step) is not None
-    if inserts_known_only and not may_occur_at_start({each.root for each in patterns}, module):
+    inserted = _inserted(step)
+    if inserted is not None and not may_occur_at_start({each.root for each in patterns}, module):
         patterns = ()
     num_changed, changed = 0, [True]
     while any(changed):
@@ -78,19 +76,17 @@ def run_canonicalize(step: Step, module: ir.Module, run_host_pass: Callable[[], 
         targets = operations_at(module, step.nesting) if patterns else ()
         changed = [apply_patterns(target, patterns, top_down=top_down) for target in targets]
         num_changed += sum(changed)
-    if inserts_known_only and not num_changed:
-        mark_preserved("interface-shardings", "result-kinds", "sharding-lists")
-    if inserts_known_only:
-        mark_preserved("sharding-rules")
+    if inserted is None:
+        return UNKNOWN
+    return Changes(inserted, OF_SHARDINGS) if num_changed else Changes(inserted)
 
 
-def insertions(step: Step) -> tuple[Insertions, ...] | None:
+def _inserted(step: Step) -> frozenset[str] | None:
     """Return the operations that `step` may insert; None if it uses patterns of the host."""
     enabled = _names(step, "enable-patterns")
     if not enabled or not enabled <= _LABELS:
         return None
-    inserted = (name for pattern in selected_patterns(step) for name in pattern.inserts)
-    return (Insertions(frozenset(inserted)), _OF_FOLDERS)
+    return _OF_FOLDERS.union(*(pattern.inserts for pattern in selected_patterns(step)))
 
 
 def selected_patterns(step: Step) -> tuple[Pattern, ...]:

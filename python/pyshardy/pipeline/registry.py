@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlir_sdy.diagnostics import wrong_type
 from pyshardy.pipeline.options import (
@@ -25,7 +25,10 @@ from pyshardy.pipeline.options import (
 from pyshardy.pipeline.pass_package import pass_modules, summary_in_source
 from pyshardy.pipeline.syntax import MODULE_ANCHOR, PassPipeline, parse_pipeline
 
-PassFunction = Callable[..., None]
+if TYPE_CHECKING:  # the help of the tools needs no host
+    from pyshardy.irtools.analyses import Changes
+
+PassFunction = Callable[..., "Changes | None"]
 PipelineFunction = Callable[..., PassPipeline | str]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -56,9 +59,19 @@ class PassInfo:
     display_name: str
     release: str = ""
 
-    def run(self, target: Any, keywords: Mapping[str, OptionValue]) -> None:
-        """Run the pass on the operation of its anchor, with options by their keywords."""
-        call_with_options(self.function, target, keywords=keywords)
+    @property
+    def tells_changes(self) -> bool:
+        """Whether the pass returns `Changes` in any case, by its signature."""
+        returned = getattr(self.function, "__annotations__", {}).get("return")
+        return "Changes" in (returned, getattr(returned, "__name__", None))
+
+    def run(self, target: Any, keywords: Mapping[str, OptionValue]) -> Changes | None:
+        """Run the pass on the operation of its anchor, with options by their keywords.
+
+        Returns:
+            What it tells of its changes; None for a pass that tells nothing.
+        """
+        return call_with_options(self.function, target, keywords=keywords)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import logging
 import os
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 
 from mlir_sdy import host
@@ -19,15 +18,12 @@ from mlir_sdy.stages import stage
 from mlir_sdy.symbols import meshes_unchanged
 from mlir_sdy.verify import verify, verify_shardings
 from pyshardy.irtools.analyses import (
-    INSERTED_BY_HOST_PASSES,
-    PRESERVED_BY_HOST_PASSES,
-    AnalysisName,
-    Insertions,
+    UNCHANGED,
+    UNKNOWN,
+    Changes,
     analyses_cached,
-    inserted_by,
-    invalidate_analyses,
-    prepare_analyses,
-    preserved_by,
+    begin_pass,
+    end_pass,
 )
 from pyshardy.irtools.modules import move_contents
 from pyshardy.irtools.user_files import raised_at
@@ -69,8 +65,9 @@ def run_pipeline(
         instrumentation: observers, told in this order before a pass and in reverse order after.
         verify_each: verify the module after every pass; a named pipeline counts as one.
         verify_inside: verify it also between the passes of a named pipeline.
-        verify_analyses: recompute the cached analyses that a pass is declared to preserve, and fail
-            if they differ. By default, the environment variable `PYSHARDY_VERIFY_ANALYSES` decides.
+        verify_analyses: recompute the cached analyses that hold after a pass by what it returns,
+            and fail if they differ. By default, the environment variable
+            `PYSHARDY_VERIFY_ANALYSES` decides.
         restore_on_failure: restore the operations when a pass fails. This requires a copy of the
             module, which costs less than one verification. References to operations from before
             the run then refer to `PipelineError.module_at_failure`. If False, a failure leaves
@@ -91,17 +88,14 @@ def run_pipeline(
         with (
             host.diagnostics_emitted(module.context),
             collection_paused(),
-            analyses_cached(instrumentation),
+            analyses_cached(instrumentation, verifies=verify_analyses),
         ):
             for step in steps:
                 verify_it = verify_each and (verify_inside or not step.is_inside)
-                prepare_analyses(_inserted_by(step))
-                num_targets = _run_observed(step, module, instrumentation, verify_it)
-                wrong = invalidate_analyses(
-                    _preserved_by(step), num_targets=num_targets, verify=verify_analyses
-                )
-                if wrong:
-                    raise PipelineError(step.argument, _wrongly_preserved(step, module, wrong))
+                begin_pass(tells_changes=step.info is None or step.info.tells_changes)
+                stale = end_pass(_run_observed(step, module, instrumentation, verify_it))
+                if stale:
+                    raise PipelineError(step.argument, _stale_analyses(step, module, stale))
     except PipelineError as failure:
         for observer in reversed(instrumentation):
             observer.after_failed_pipeline(failure)
@@ -112,72 +106,53 @@ def run_pipeline(
         observer.after_pipeline(module)
 
 
-def _preserved_by(step: Step) -> frozenset[AnalysisName]:
-    if step.info is None:
-        return PRESERVED_BY_HOST_PASSES.get(step.argument, frozenset())
-    return preserved_by(step.info.function)
-
-
-def _inserted_by(step: Step) -> Collection[Insertions] | None:
-    if step.info is None:
-        if step.argument == canonicalize.NAME:
-            return canonicalize.insertions(step)
-        return INSERTED_BY_HOST_PASSES.get(step.argument)
-    return inserted_by(step.info.function)
-
-
-def _wrongly_preserved(step: Step, module: ir.Module, names: Sequence[str]) -> Diagnostic:
+def _stale_analyses(step: Step, module: ir.Module, names: Sequence[str]) -> Diagnostic:
     message = (
-        f"pass '{step.argument}' is declared to preserve {', '.join(names)}, but it changes what "
-        "a recomputation gives: correct its '@preserves' or 'mark_all_preserved'"
+        f"pass '{step.argument}' changes {', '.join(names)}, but the 'Changes' that it returns "
+        "don't say so"
     )
     return error(message, host.location_of(module.operation.location))
 
 
 def _run_observed(
     step: Step, module: ir.Module, instrumentation: Sequence[Instrumentation], verify_each: bool
-) -> int:
-    """Run a pass; return the number of operations that it ran on."""
+) -> Changes:
+    """Run a pass; return what it may have changed."""
     for observer in instrumentation:
         observer.before_pass(step, module)
     try:
-        num_targets = _run_step(step, module, verify_each)
+        changes = _run_step(step, module, verify_each)
     except PipelineError:
         for observer in reversed(instrumentation):
             observer.after_failed_pass(step, module)
         raise
     for observer in reversed(instrumentation):
         observer.after_pass(step, module)
-    return num_targets
+    return changes
 
 
-def _run_step(step: Step, module: ir.Module, verify_each: bool) -> int:
+def _run_step(step: Step, module: ir.Module, verify_each: bool) -> Changes:
     with stage(f"running pass '{step.argument}'"):
         if not _LOG.isEnabledFor(logging.INFO):
             return _run_and_verify(step, module, verify_each)
         started, before = time.perf_counter(), operation_counts(module)
-        num_targets = _run_and_verify(step, module, verify_each)
+        changes = _run_and_verify(step, module, verify_each)
         seconds, after = time.perf_counter() - started, operation_counts(module)
         added, removed = (each.total() for each in (after - before, before - after))
         _LOG.info(
             "%s: %.3f s, %d operations (+%d -%d)", step.use, seconds, after.total(), added, removed
         )
-        return num_targets
+        return changes
 
 
-def _run_and_verify(step: Step, module: ir.Module, verify_each: bool) -> int:
-    num_targets = 1
+def _run_and_verify(step: Step, module: ir.Module, verify_each: bool) -> Changes:
     try:
         if step.info is None:
-            run_host_pass = functools.partial(_run_host_pass, step, module, verify_each)
-            if step.argument == canonicalize.NAME:
-                canonicalize.run_canonicalize(step, module, run_host_pass)
-            elif verify_each or not canonicalize.is_needless_symbol_dce(step, module):
-                run_host_pass()
+            changes = _run_host_pass(step, module, verify_each)
             if verify_each:
                 verify_shardings(module)  # the host has verified the rest
         else:
-            num_targets = _run_python_pass(step, module)
+            changes = _run_python_pass(step, module)
             if verify_each:
                 verify(module)
     except PipelineError:
@@ -188,25 +163,22 @@ def _run_and_verify(step: Step, module: ir.Module, verify_each: bool) -> int:
         raise PipelineError(step.argument, *_reported(failure, step, module)) from failure
     except Exception as bug:
         raise PipelineError(step.argument, _internal_error(step, module.operation, bug)) from bug
-    return num_targets
+    return changes
 
 
-def _run_python_pass(step: Step, module: ir.Module) -> int:
-    """Run a pass on each operation that it applies to; report all their errors.
-
-    Returns:
-        The number of these operations.
-    """
+def _run_python_pass(step: Step, module: ir.Module) -> Changes:
+    """Run a pass on each operation that it applies to; report all their errors."""
     assert step.info is not None
     targets = list(operations_at(module, step.nesting)) if step.nesting else [module]
     failures: list[SdyError | ir.MLIRError] = []
+    changes: list[Changes | None] = []
     # As in MLIR, a pass on an operation must not change what is around it.
     is_on_modules = not step.nesting or step.nesting[-1] in (MODULE_ANCHOR, "any")
     with nullcontext() if is_on_modules else meshes_unchanged():
         for target in targets:
             with module.context, target.operation.location:
                 try:
-                    step.info.run(target, step.keywords)
+                    changes.append(step.info.run(target, step.keywords))
                 except (SdyError, ir.MLIRError) as failure:
                     failures.append(failure)
                 except Exception as bug:
@@ -218,14 +190,22 @@ def _run_python_pass(step: Step, module: ir.Module) -> int:
         reported = [_diagnostics_of(failure, step, module) for failure in failures]
         diagnostics = dict.fromkeys(itertools.chain.from_iterable(reported))
         raise PipelineError(step.argument, *diagnostics) from failures[0]
-    return len(targets)
+    return Changes.all_of(changes)
 
 
-def _run_host_pass(step: Step, module: ir.Module, verify_each: bool) -> None:
-    with module.context:
-        manager = host.passmanager.PassManager.parse(str(step.pipeline))
-        manager.enable_verifier(verify_each)
-        manager.run(module.operation)
+def _run_host_pass(step: Step, module: ir.Module, verify_each: bool) -> Changes:
+    def run() -> None:
+        with module.context:
+            manager = host.passmanager.PassManager.parse(str(step.pipeline))
+            manager.enable_verifier(verify_each)
+            manager.run(module.operation)
+
+    if step.argument == canonicalize.NAME:
+        return canonicalize.run_canonicalize(step, module, run)
+    if not verify_each and canonicalize.is_needless_symbol_dce(step, module):
+        return UNCHANGED
+    run()
+    return Changes() if step.argument == canonicalize.SYMBOL_DCE else UNKNOWN
 
 
 def _internal_error(step: Step, place: ir.Operation, bug: Exception) -> Diagnostic:

@@ -30,9 +30,9 @@ from mlir_sdy.values import (
     OWN_SHARDING,
     SHARDING,
 )
-from pyshardy.irtools.analyses import replace_analysis
+from pyshardy.irtools.analyses import OF_INTERFACE, UNKNOWN, Changes, note_analysis
 from pyshardy.irtools.modules import save_module
-from pyshardy.irtools.shardings import ResultKind
+from pyshardy.irtools.shardings import ResultKind, ResultKinds
 from pyshardy.propagation.aggressive import propagate_aggressive
 from pyshardy.propagation.basic import Strategy, propagate_basic
 from pyshardy.propagation.debugging.propagation_edges import PropagationEdgesRecorder
@@ -106,7 +106,7 @@ def propagate(
     hierarchy: Hierarchy,
     options: PropagationSettings,
     observers: Sequence[Observer] = (),
-) -> None:
+) -> Changes:
     """Propagate the shardings of a module.
 
     Args:
@@ -114,6 +114,9 @@ def propagate(
         hierarchy: the sequence of the runs of the driver.
         options: the options of all passes.
         observers: observers of each step, in addition to those of `observed_by`.
+
+    Returns:
+        What has changed, for the analyses of a pipeline.
 
     Raises:
         PassError: a value has a type that propagation does not support, a rule does not fit its
@@ -145,9 +148,15 @@ def propagate(
     for observer in listening:
         observer.on_end(engine)
     write()
-    _keep_result_kinds(engine, cache)
     if not options.keep_sharding_rules:
         _drop_given_rules(engine)
+    if engine.program.inner_modules:  # whose operations are in no table
+        return UNKNOWN
+    root = module.operation
+    note_analysis("result-kinds", root, _result_kinds(engine, cache))
+    has_rules = options.keep_sharding_rules or bool(engine.program.with_own_rule)
+    note_analysis("sharding-rules", root, has_rules)
+    return Changes(stale=OF_INTERFACE)
 
 
 def _engine(module: ir.Module, options: PropagationSettings) -> Engine:
@@ -163,15 +172,12 @@ def _engine(module: ir.Module, options: PropagationSettings) -> Engine:
 
 
 def _drop_given_rules(engine: Engine) -> None:
-    """Remove the rules that operations came with, and keep what is known of those left."""
-    program = engine.program
-    with_rule = program.with_own_rule
+    """Remove the rules that operations came with."""
+    with_rule = engine.program.with_own_rule
     if with_rule:
         drop_rules(
             operation for number, operation in engine.live_operations() if number in with_rule
         )
-    elif not program.inner_modules:
-        replace_analysis("sharding-rules", program.module.operation, False)
 
 
 def _warn_of_inner_modules(program: Program) -> None:
@@ -292,18 +298,14 @@ def _write_back(engine: Engine, cache: AttributeCache) -> None:
     engine.written_state = list(engine.state)
 
 
-def _keep_result_kinds(engine: Engine, cache: AttributeCache) -> None:
-    """Keep the analysis `result-kinds` for the passes after propagation.
-
-    Programs with modules inside are left out, since their operations are in no table.
+def _result_kinds(engine: Engine, cache: AttributeCache) -> ResultKinds:
+    """Return the analysis `result-kinds` of the module.
 
     Args:
         engine: the engine, after its results have been written to the IR.
         cache: makes attributes.
     """
     program = engine.program
-    if program.inner_modules:
-        return
     types, state = program.types, engine.state
     read: list[ir.Operation] = []
     simple: dict[tuple[int, int], ir.Operation] = {}
@@ -322,7 +324,7 @@ def _keep_result_kinds(engine: Engine, cache: AttributeCache) -> None:
         if sharding is not None:
             attribute = cache[TensorShardingPerValue((sharding,))]
             found[ResultKind.of(operation, attribute)] = None
-    replace_analysis("result-kinds", program.module.operation, tuple(found))
+    return ResultKinds(found)
 
 
 # --- User priorities ------------------------------------------------------------------------------

@@ -131,10 +131,10 @@ class Engine:
         self._relations_of: list[list[int]] = [[] for _ in self.state]
         self._at_rest: list[RelationKind | _Unsharded | None] = []
         # The number of the family of each relation; 0 without a relation.
-        families = {id(family): 1 + at for at, family in enumerate(reader.table.families)}
+        families = {family: 1 + at for at, family in enumerate(reader.table.families)}
         self._families = array(
             "i",
-            (0 if each is None else families[id(each.family)] for each in self.relations),
+            (0 if each is None else families[each.family] for each in self.relations),
         )
         state = self.state
         for operation, relation in zip(program.numbers, self.relations, strict=True):

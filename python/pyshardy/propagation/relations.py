@@ -44,7 +44,7 @@ class RelationReader:
         self._program = program
         self._lookup = lookup
         # Keyed by identity: look-ups keep one object for equal rules alive.
-        self._families: dict[tuple[int, str], RelationFamily] = {}
+        self._families: dict[tuple[OpShardingRule, str], RelationFamily] = {}
 
     def read(self) -> list[Relation | None]:
         """Return the relation of each operation, None where there is none.
@@ -73,7 +73,7 @@ class RelationReader:
             if rule is None:
                 relations.append(None)
                 continue
-            family = self._families.get((id(rule), name))
+            family = self._families.get((rule, name))
             if family is None:
                 family = self._family(operation, name, rule)
             tensors = (*map(slot_of, operands), *map(slot_of, results))
@@ -112,7 +112,7 @@ class RelationReader:
         )
         # Calls of other targets, and casts of other shapes, may have an equal rule.
         if name not in (_CUSTOM_CALL, ELEMENTWISE_IF_SHAPES_EQUAL):
-            self._families[id(rule), name] = family
+            self._families[rule, name] = family
         return family
 
     def _identity(

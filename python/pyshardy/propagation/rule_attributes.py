@@ -22,7 +22,7 @@ def _is_left(known: bool, current: bool) -> bool:
 def has_rules(module: ir.Operation) -> bool:
     """Whether an operation in a module may have its rule as an attribute.
 
-    Passes that erase operations, or remove the attribute, preserve this analysis.
+    The analysis holds after passes that erase operations, or remove the attribute.
     """
     return bool(operations_with(SHARDING_RULE, module))
 

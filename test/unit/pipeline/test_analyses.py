@@ -7,16 +7,21 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.host import ir, rewrite
 from mlir_sdy.values import map_shardings
 from pyshardy.irtools.analyses import (
+    UNCHANGED,
+    UNKNOWN,
+    Changes,
     analyses_cached,
-    inserts,
-    invalidate_analyses,
-    mark_all_preserved,
+    begin_pass,
+    end_pass,
     module_analysis,
-    prepare_analyses,
-    preserves,
 )
-from pyshardy.irtools.shardings import result_kinds, sharding_lists
-from pyshardy.irtools.walks import may_occur_at_start, names_that_may_occur, operations_named
+from pyshardy.irtools.shardings import result_kinds
+from pyshardy.irtools.walks import (
+    may_occur_at_start,
+    names_that_may_occur,
+    operations_named,
+    tell_inserted,
+)
 from pyshardy.pipeline import PipelineError, run_pipeline
 from pyshardy.pipeline.canonicalize import is_needless_symbol_dce
 from pyshardy.pipeline.plan import plan_pipeline
@@ -46,14 +51,13 @@ def test_computed_once(context):
     assert [number(module.operation) for _ in range(2)] == [1, 2], "nothing is cached outside"
     with analyses_cached():
         assert [number(module.operation) for _ in range(2)] == [3, 3]
-        invalidate_analyses(frozenset({"device-meshes"}), verify=False)
+        end_pass(Changes({"sdy.reshard"}, {"result-kinds"}))
         assert number(module.operation) == 3
-        invalidate_analyses(frozenset({"result-kinds"}), verify=False)
+        end_pass(Changes())
         assert number(module.operation) == 4
-        mark_all_preserved()
-        invalidate_analyses(frozenset(), verify=False)
+        end_pass(UNCHANGED)
         assert number(module.operation) == 4
-        invalidate_analyses(frozenset(), verify=False)
+        end_pass(UNKNOWN)
         assert number(module.operation) == 5
         other = module_of(context, "{}, {}")
         assert number(other.operation) == 6
@@ -94,38 +98,38 @@ def test_any_other_pass_may_have_changed_something(context, add_pass):
 
 def compute(module):
     result_kinds(module.operation)
-    mark_all_preserved()
+    return UNCHANGED
 
 
 def open_all(module):
     map_shardings(module, lambda sharding: sharding.open())
 
 
-@preserves("result-kinds")
 def open_wrongly(module):
     open_all(module)
+    return Changes()
 
 
-def mark_wrongly(module):
+def tell_wrongly(module):
     open_all(module)
-    mark_all_preserved()
+    return UNCHANGED
 
 
-@pytest.mark.parametrize("wrong", [open_wrongly, mark_wrongly])
+@pytest.mark.parametrize("wrong", [open_wrongly, tell_wrongly])
 def test_a_wrong_declaration_is_found(context, add_pass, wrong):
     add_pass("compute", compute)
     add_pass("open", open_all)
     add_pass("wrong", wrong)
     run_pipeline(module_of(context, "{}, {}"), "compute,open", verify_analyses=True)
     run_pipeline(module_of(context, "{}, {}"), "compute,wrong", verify_analyses=False)
-    with pytest.raises(PipelineError, match="declared to preserve result-kinds, but it changes"):
+    with pytest.raises(PipelineError, match="changes result-kinds, but the 'Changes'"):
         run_pipeline(module_of(context, "{}, {}"), "compute,wrong", verify_analyses=True)
 
 
 def test_all_tests_verify_analyses(context, add_pass):
     add_pass("compute", compute)
-    add_pass("wrong", mark_wrongly)
-    with pytest.raises(PipelineError, match="declared to preserve"):
+    add_pass("wrong", tell_wrongly)
+    with pytest.raises(PipelineError, match="changes result-kinds"):
         run_pipeline(module_of(context, "{}, {}"), "compute,wrong")
 
 
@@ -136,9 +140,9 @@ def names_after(context, add_pass, *passes):
     """The names that may occur after some passes, which are registered under their own names."""
     found: list[frozenset[str] | None] = []
 
-    @inserts()
-    def look(module):
+    def look(module) -> Changes:
         found.append(names_that_may_occur(module))
+        return UNCHANGED
 
     for number, each in enumerate((*passes, look)):
         add_pass(f"pass-{number}", each)
@@ -147,9 +151,9 @@ def names_after(context, add_pass, *passes):
     return found[-1]
 
 
-@inserts()
-def ask(module):
+def ask(module) -> Changes:
     assert "stablehlo.negate" in (names_that_may_occur(module) or ())
+    return UNCHANGED
 
 
 def insert(module, name):
@@ -159,22 +163,29 @@ def insert(module, name):
         ir.Operation.create(name, results=[result.type], operands=[result])
 
 
-@inserts("stablehlo.abs")
-def insert_abs(module):
+def insert_abs(module) -> Changes:
     assert operations_named({"stablehlo.abs"}, module) == []
     insert(module, "stablehlo.abs")
-    assert len(operations_named({"stablehlo.abs"}, module)) == 1, "what a pass inserts may occur"
+    tell_inserted(module, "stablehlo.abs")
+    assert len(operations_named({"stablehlo.abs"}, module)) == 1, "what a pass tells of may occur"
+    return Changes({"stablehlo.abs"})
 
 
-def insert_undeclared(module):
+def insert_untold(module):
     assert names_that_may_occur(module) is None
     insert(module, "stablehlo.tanh")
     assert len(operations_named({"stablehlo.tanh"}, module)) == 1
 
 
-@inserts("stablehlo.abs")
-def insert_another(module):
+def insert_another(module) -> Changes:
     insert(module, "stablehlo.tanh")
+    return Changes({"stablehlo.abs"})
+
+
+def look_for_its_own(module) -> Changes:
+    insert(module, "stablehlo.abs")
+    operations_named({"stablehlo.abs"}, module)
+    return Changes({"stablehlo.abs"})
 
 
 def test_names_of_operations(context, add_pass):
@@ -183,29 +194,37 @@ def test_names_of_operations(context, add_pass):
     assert names_after(context, add_pass, ask) == of_module
     assert names_after(context, add_pass, insert_abs) == of_module | {"stablehlo.abs"}
     assert names_after(context, add_pass, ask, insert_abs) == of_module | {"stablehlo.abs"}
-    after = names_after(context, add_pass, ask, insert_undeclared)
+    after = names_after(context, add_pass, ask, insert_untold)
     assert after == of_module | {"stablehlo.tanh"}
 
 
-def test_a_wrong_insertion_is_found(context, add_pass):
-    with pytest.raises(PipelineError, match="declared to preserve operation-names, but it changes"):
-        names_after(context, add_pass, ask, insert_another)
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        (insert_another, "changes operation-names, but"),
+        (look_for_its_own, "looks for stablehlo.abs that it has inserted"),
+    ],
+)
+def test_a_wrong_insertion_is_found(context, add_pass, wrong, problem):
+    with pytest.raises(PipelineError, match=problem):
+        names_after(context, add_pass, ask, wrong)
 
 
 def test_no_walk_for_names_that_do_not_occur(context, add_pass, monkeypatch):
     def walk(*_):
         raise AssertionError("the module is walked")
 
-    @inserts()
-    def look(module):
+    def look(module) -> Changes:
         ask(module)
         monkeypatch.setattr(rewrite, "walk_and_apply_patterns", walk)
         assert operations_named({"stablehlo.while"}, module) == []
         assert not may_occur_at_start({"stablehlo.while"}, module)
         assert may_occur_at_start({"stablehlo.negate", "stablehlo.while"}, module)
+        return UNCHANGED
 
     add_pass("look", look)
-    run_pipeline(module_of(context, "{}, {}"), "look", verify_each=False)
+    module = module_of(context, "{}, {}")
+    run_pipeline(module, "look", verify_each=False, verify_analyses=False)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +243,7 @@ def test_symbol_dce_is_left_out_where_all_symbols_are_public(context, added, nee
     (step,) = plan_pipeline("symbol-dce")
     assert not is_needless_symbol_dce(step, module), "outside of pipelines, nothing is known"
     with analyses_cached():
-        prepare_analyses(())
+        begin_pass(tells_changes=True)
         assert is_needless_symbol_dce(step, module) is needless
     before = asm(module)
     run_pipeline(module, "symbol-dce", verify_each=False)
@@ -235,8 +254,8 @@ def test_a_result_may_be_replaced(context, add_pass):
     found: list[tuple[str, ...]] = []
 
     def look(module):
-        found.append(tuple(map(str, sharding_lists(module.operation))))
-        mark_all_preserved()
+        found.append(tuple(str(kind.shardings) for kind in result_kinds(module.operation)))
+        return UNCHANGED
 
     add_pass("look", look)
     module = module_of(context, '{?}, {"x", ?}')
@@ -247,18 +266,18 @@ def test_a_result_may_be_replaced(context, add_pass):
 def test_a_pass_without_changes_has_inserted_nothing(context, add_pass):
     found: list[bool] = []
 
-    def look(module):
+    def look(module) -> Changes:
         found.append("sdy.reshard" in (names_that_may_occur(module) or ()))
-        mark_all_preserved()
+        return UNCHANGED
 
-    @inserts("sdy.reshard")
-    def change_nothing(module):
+    def change_nothing(module) -> Changes:
         look(module)
+        return Changes({"sdy.reshard"})
 
-    add_pass("look", inserts()(look))
+    add_pass("look", look)
     add_pass("change-nothing", change_nothing)
     run_pipeline(module_of(context, "{}, {}"), "look,change-nothing,look")
-    assert found == [False, True, False]
+    assert found == [False, False, False]
 
 
 PARTIAL = """
@@ -304,9 +323,9 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
     ],
 )
 def test_insertions_of_rare_forms(context, add_pass, text, pipeline, inserted):
-    @inserts()
-    def look(module):
+    def look(module) -> Changes:
         names_that_may_occur(module)
+        return UNCHANGED
 
     add_pass("look", look)
     module = parse(text, context)

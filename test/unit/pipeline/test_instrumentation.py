@@ -123,7 +123,6 @@ def test_analyses_have_rows_below_the_pass_that_asks_first(context):
     assert names_of_rows(timing.report()) == [
         "LiftInlinedMeshesPass",
         "  (A) result-kinds",
-        "  (A) sharding-lists",
         "  (A) interface-shardings",
         "RemoveSizeOneAxesPass",
         "Rest",
@@ -140,12 +139,12 @@ def test_times_of_analyses_are_left_out_of_others(module: ir.Module, monkeypatch
     timing.before_pipeline(module, steps)
     timing.before_pass(steps[0], module)  # at 1
     timing.before_analysis("result-kinds", module.operation)  # at 2
-    timing.before_analysis("sharding-lists", module.operation)  # at 4
-    timing.after_analysis("sharding-lists", module.operation)  # at 8
+    timing.before_analysis("interface-shardings", module.operation)  # at 4
+    timing.after_analysis("interface-shardings", module.operation)  # at 8
     timing.after_analysis("result-kinds", module.operation)  # at 16
     timing.after_pass(steps[0], module)  # at 32
     nested, as_list = (seconds_of_rows(timing.report(as_list=each)) for each in (False, True))
-    of_analyses = {"(A) sharding-lists": 4.0, "(A) result-kinds": 10.0}
+    of_analyses = {"(A) interface-shardings": 4.0, "(A) result-kinds": 10.0}
     assert nested.items() >= {"Cse": 31.0, **of_analyses}.items()
     assert as_list.items() >= {"Cse": 17.0, **of_analyses}.items()
 

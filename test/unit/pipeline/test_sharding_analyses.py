@@ -5,11 +5,11 @@ import pytest
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.values import map_shardings
-from pyshardy.irtools.analyses import is_computed, mark_all_preserved, mark_preserved
-from pyshardy.irtools.shardings import interface_shardings, result_kinds, sharding_lists
+from pyshardy.irtools.analyses import OF_INTERFACE, UNCHANGED, Changes, is_computed
+from pyshardy.irtools.shardings import interface_shardings, result_kinds
 from pyshardy.pipeline import run_pipeline
 
-OF_SHARDINGS = ("interface-shardings", "result-kinds", "sharding-lists")
+OF_SHARDINGS = ("interface-shardings", "result-kinds")
 
 CHAIN = """
 sdy.mesh @mesh = <["x"=2, "y"=2]>
@@ -58,9 +58,9 @@ func.func private @half(%a: tensor<8xf32>) -> tensor<4xf32> {
 
 
 def compute(module):
-    for analysis in (result_kinds, sharding_lists, interface_shardings):
+    for analysis in (result_kinds, interface_shardings):
         analysis(module.operation)
-    mark_all_preserved()
+    return UNCHANGED
 
 
 @pytest.fixture(name="kept_after")
@@ -153,31 +153,28 @@ def test_propagation_reads_no_modules_inside(kept_after):
 def test_closed_shardings_replace_open_ones(kept_after):
     text = CHAIN.replace("WEIGHTS", COMPATIBLE).replace('{"x"}, {}]>]>', '{"x", ?}, {?}]>]>')
     assert kept_after(text, "compute,sdy-close-shardings") == [*OF_SHARDINGS]
-    assert kept_after(text, "sdy-close-shardings") == ["interface-shardings", "sharding-lists"]
+    assert kept_after(text, "sdy-close-shardings") == [*OF_SHARDINGS]
 
 
 def test_an_analysis_must_be_preserved_for_each_operation(context, add_pass):
     kept: list[bool] = []
 
-    def mark_one(function):
+    def keep_one(function):
         if function.name.value == "main":
-            mark_preserved("result-kinds")
-        else:
-            map_shardings(function, lambda sharding: sharding.open())
+            return Changes(stale=OF_INTERFACE)
+        map_shardings(function, lambda sharding: sharding.open())
+        return None
 
-    def mark_each(function):
-        if function.name.value == "main":
-            mark_preserved("result-kinds")
-        else:
-            mark_all_preserved()
+    def keep_each(function):
+        return Changes(stale=OF_INTERFACE) if function.name.value == "main" else UNCHANGED
 
     def look(module):
         kept.append(is_computed("result-kinds", module.operation))
 
     add_pass("compute", compute)
     add_pass("look", look)
-    for number, mark in enumerate((mark_one, mark_each)):
-        add_pass(f"mark-{number}", mark, anchor="func.func")
-        pipeline = f"compute,func.func(mark-{number}),look"
+    for number, keep in enumerate((keep_one, keep_each)):
+        add_pass(f"keep-{number}", keep, anchor="func.func")
+        pipeline = f"compute,func.func(keep-{number}),look"
         run_pipeline(parse(VARIETY, context), pipeline, verify_analyses=True)
     assert kept == [False, True]

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import are_remarks_wanted
@@ -47,10 +46,10 @@ from pyshardy.partition.choice.uses import UseConverter
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.halo.profitability import factors_to_replicate
+from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.partition.op_facts.invariant_computations import LoopInvariants
 from pyshardy.partition.op_facts.own_rows import uses_own_rows_only
 from pyshardy.partition.op_facts.record import operations_where, record_of, rule_on_shards
-from pyshardy.partition.op_facts.signature_memo import SignatureMemo, Signatures
 from pyshardy.partition.partial.accumulations import trips_of_accumulation
 from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.partial.completion import reduced_axes, reduction_kind
@@ -145,13 +144,8 @@ class CheapestCompatibility:
         has_loops = bool(operations_named({_WHILE}, function))
         self._invariants = LoopInvariants(function) if has_loops else None
         self._has_several_meshes = has_several_meshes(context.meshes)
-        self._signatures = Signatures(context.rules)
-        self._by_signature = defaultdict[
-            tuple[AxisTuple, float, _Uses], SignatureMemo[CompatibleShardings | None]
-        ](lambda: SignatureMemo(context.rules))
+        self._by_form = FormMemo[CompatibleShardings | None](Forms(context.rules))
         self._sums = JointSums(_can_be_partial, context.shardings)
-        # By signature and the addresses of shardings, which are kept alive; most operations.
-        self._settled: dict[Hashable, tuple[Shardings, CompatibleShardings | None]] = {}
         self._cheapest_found: dict[object, CompatibleShardings | None] = {}
         self._reshapes_found: dict[object, CompatibleShardings | None] = {}
 
@@ -165,38 +159,15 @@ class CheapestCompatibility:
     def _memoized(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
         if self._depends_on_place(view.operation) or not self._full:
             return self._resolve(view.operation, shardings)
-        signature = self._signatures.of(view)
-        key = (signature, *map(id, shardings))
-        settled = self._settled.get(key)
-        if settled is not None:
-            return settled[1]
-        alone = self._resolve_once(view.operation, signature, shardings)
+        alone = self._by_form.of(view, shardings, self._resolve_alone, (), 1, ())
         # A sum can't improve what needs no communication, and looking for one takes time.
         if alone is None or alone.is_kept:
-            if signature is not None:
-                self._settled[key] = shardings, alone
             return alone
         uses, is_added = self._uses_in_loops(view.operation), self._is_added(view.operation)
         if not (uses or is_added):
             return alone
         completed = self._completed_sum(view.operation) if is_added else ()
-        return self._resolve_once(view.operation, signature, shardings, completed, uses=uses)
-
-    def _resolve_once(
-        self,
-        operation: ir.Operation,
-        signature: Hashable,
-        shardings: Shardings,
-        completed: AxisTuple = (),
-        addends: float = 1,
-        uses: _Uses = (),
-    ) -> CompatibleShardings | None:
-        """Return the result of `_resolve_alone`, found once for operations of one signature."""
-        find = functools.partial(
-            self._resolve_alone, completed=completed, addends=addends, uses=uses
-        )
-        memo = self._by_signature[completed, addends, uses]
-        return memo.of_signature(signature, operation, shardings, find)
+        return self._by_form.of(view, shardings, self._resolve_alone, completed, 1, uses)
 
     def _depends_on_place(self, operation: ir.Operation) -> bool:
         """Whether operations of the same form may have other compatible shardings."""
@@ -427,8 +398,7 @@ class CheapestCompatibility:
             if self._depends_on_place(operation):
                 compatible = self._resolve_alone(operation, shardings, addends=addends)
             else:
-                signature = self._signatures.of(view)
-                compatible = self._resolve_once(operation, signature, shardings, addends=addends)
+                compatible = self._by_form.of(view, shardings, self._resolve_alone, (), addends, ())
             memo[addends] = () if compatible is None else compatible.reduced_axes
         return memo[addends]
 

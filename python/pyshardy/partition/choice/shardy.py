@@ -15,7 +15,7 @@ from pyshardy.partition.choice.resolver import (
 )
 from pyshardy.partition.choice.uses import UseConverter
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.op_facts.signature_memo import SignatureMemo
+from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.partition.partial.blocked_factors import uncompletable_factors
 from pyshardy.partition.types.compatible_shardings import (
     CompatibleShardings,
@@ -39,12 +39,12 @@ class ShardyCompatibility:
     def __init__(self, context: FunctionContext, *, full: bool):
         self._context = context
         self._full = full
-        self._by_signature = SignatureMemo[CompatibleShardings | None](context.rules)
+        self._by_form = FormMemo[CompatibleShardings | None](Forms(context.rules))
         self._resolved: dict[object, CompatibleShardings | None] = {}
 
     def resolve(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
         """Return compatible shardings of the tensors of an operation; None to change nothing."""
-        return self._by_signature.of(view, shardings, self._resolve)
+        return self._by_form.of(view, shardings, self._resolve)
 
     def _resolve(self, operation: ir.Operation, shardings: Shardings) -> CompatibleShardings | None:
         rule = self._context.rules.rule(operation)

@@ -35,8 +35,8 @@ from pyshardy.partition.op_facts.data_flow import (
     sources_of_call,
     sources_of_function,
 )
+from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.partition.op_facts.record import record_of, rule_on_shards
-from pyshardy.partition.op_facts.signature_memo import SignatureMemo
 from pyshardy.partition.op_facts.trailing_resize import REMOVED_BY, is_left
 from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.partial.completion import PartialResults, partial_axes
@@ -120,7 +120,7 @@ class LocalChecks:
         self.compares_meshes = len({mesh.total_size for mesh in meshes.values() if mesh.axes}) > 1
         self._symbols = ir.SymbolTable(module.operation)
         self._rules = ShardingRuleLookup.shared(module.context)
-        self._forms = SignatureMemo[LocalForm | None](self._rules)
+        self._forms = FormMemo[LocalForm | None](Forms(self._rules))
         self._exchanging = exchanging_operations()
         self._checked: dict[object, tuple[bool, PartialResults | None]] = {}
 

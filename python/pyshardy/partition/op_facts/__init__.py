@@ -4,7 +4,7 @@
 | module                   | contents                                                        |
 |--------------------------|-----------------------------------------------------------------|
 | `record`                 | all that the partitioner knows of operations of a name          |
-| `signature_memo`         | results for operations with equal signatures                    |
+| `forms`                  | forms of operations, and results for equal forms and shardings  |
 | `reduction_bodies`       | analysis of the bodies of reductions                            |
 | `scatter_windows`        | window dimensions of scatters                                   |
 | `trailing_resize`        | pads and slices at the end of dimensions, without communication |

@@ -32,7 +32,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import get_sharding, look_through_barriers, rank_of
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.partition.op_facts.record import rule_on_shards
 from pyshardy.partition.partial.linear_operations import linearity_of
 from pyshardy.partition.partial.reductions import completion_of
@@ -67,6 +67,7 @@ def drop_completing_collectives(
             target = view_as(sdy.ReduceScatterOp, collective).out_sharding
             place = ir.InsertionPoint(collective)
             value = sdy.reshard(value, target, loc=collective.location, ip=place)
+            tell_inserted(function, "sdy.reshard")
         collective.results[0].replace_all_uses_with(value)
         collective.erase()
     return is_changed

@@ -31,6 +31,7 @@ from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import get_sharding, set_sharding
 from mlir_sdy.verify.sharding import check_sharding
 from mlir_sdy.verify.violation import ConstraintViolation
+from pyshardy.irtools.walks import tell_inserted
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.partial.linear_operations import linearity_of
 from pyshardy.partition.partial.unreduced import origin_of
@@ -84,6 +85,7 @@ def apply_planned_partials(function: ir.Operation) -> bool:
             value = sdy.reshard(result, cache[complete], loc=origin_of(result), ip=place)
             for user, number in completed:
                 user.operands[number] = value
+    tell_inserted(function, "sdy.reshard")
     for operation in planned:
         remove_discardable(operation, PARTIAL_SHARDING)
     return True

@@ -17,7 +17,7 @@ from collections.abc import Hashable
 
 from mlir_sdy.host import ir
 from mlir_sdy.values import rank_of
-from pyshardy.irtools.analyses import inserts, preserves
+from pyshardy.irtools.analyses import Changes
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
 
@@ -29,9 +29,7 @@ _CANDIDATES = _CONSTANTS | {_BROADCAST}
 
 
 @register_pass("sdy-constant-or-scalar-merger", anchor="func.func", release="0.10.2")
-@inserts()
-@preserves("result-kinds", "sharding-lists", "sharding-rules")
-def constant_or_scalar_merger(function: ir.Operation | ir.OpView) -> None:
+def constant_or_scalar_merger(function: ir.Operation | ir.OpView) -> Changes:
     """Merge equal constants and equal broadcasts of scalars.
 
     Reverts `sdy-constant-or-scalar-splitter` where propagation has given the copies the same
@@ -66,6 +64,7 @@ def constant_or_scalar_merger(function: ir.Operation | ir.OpView) -> None:
         else:
             operation.results[0].replace_all_uses_with(first)
             operation.erase()
+    return Changes()
 
 
 def _identity(operation: ir.Operation) -> Hashable:

@@ -33,7 +33,7 @@ from mlir_sdy.values import (
     set_result_shardings,
     sharding_attributes,
 )
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import OF_SHARDINGS, Changes
 from pyshardy.irtools.collectives import (
     COLLECTIVES_WITH_GROUPS,
     inline_mesh_of_groups,
@@ -47,12 +47,11 @@ from pyshardy.pipeline.options import Help
 
 
 @register_pass("sdy-drop-sharding-and-mesh", release="0.10.2")
-@inserts()
 def drop_sharding_and_mesh(
     module: ir.Module,
     *,
     keep_module_sharding_metadata: Annotated[bool, Help(release="0.12")] = False,
-) -> None:
+) -> Changes:
     """Remove shardings and meshes.
 
     Removes the attribute `sdy.sharding` from operations, function arguments and function results,
@@ -87,6 +86,7 @@ def drop_sharding_and_mesh(
     for mesh in meshes:
         if symbol_name(mesh) not in used:
             mesh.erase()
+    return Changes(stale=OF_SHARDINGS)
 
 
 def _inline_mesh(collective: ir.Operation, declared: Mapping[str, Mesh]) -> None:

@@ -16,24 +16,19 @@ from __future__ import annotations
 from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.host import ir
 from mlir_sdy.symbols import enclosing_module
-from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
+from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.pipeline import register_pass
 from pyshardy.propagation.rule_attributes import drop_rules, may_have_rules
 from pyshardy.rules import SHARDING_RULE
 
 
 @register_pass("sdy-drop-sharding-rules", anchor="func.func", release="0.10.2")
-@inserts()
-@preserves(
-    "device-meshes", "interface-shardings", "result-kinds", "sharding-lists", "sharding-rules"
-)
-def drop_sharding_rules(function: ir.Operation | ir.OpView) -> None:
+def drop_sharding_rules(function: ir.Operation | ir.OpView) -> Changes:
     """Remove sharding rules.
 
     Removes `sdy.sharding_rule` from every operation, unless the rule is custom.
     """
     module = enclosing_module(function)
-    if module is not None and not may_have_rules(module):
-        mark_all_preserved()
-        return
-    drop_rules(operations_with(SHARDING_RULE, function))
+    if module is None or may_have_rules(module):
+        drop_rules(operations_with(SHARDING_RULE, function))
+    return UNCHANGED

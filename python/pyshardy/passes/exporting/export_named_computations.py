@@ -38,7 +38,7 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
-from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
+from pyshardy.irtools.analyses import OF_INTERFACE, UNCHANGED, Changes
 from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
 from pyshardy.irtools.functions import (
     FUNCTION_NO_INLINE,
@@ -58,11 +58,9 @@ _OF_THE_FUNCTION = frozenset({_THREAD, FUNCTION_NO_INLINE, FUNCTION_CONTRACT})
 
 
 @register_pass("sdy-export-named-computations", release="0.10.2")
-@inserts("func.call", "func.func", "func.return", where={"sdy.named_computation"})
-@preserves("result-kinds", "sharding-rules")
 def export_named_computations(
     module: ir.Module, *, keep_calls: Annotated[bool, Help(release="pyshardy")] = False
-) -> None:
+) -> Changes:
     """Outline named computations into functions.
 
     Moves the body of each `sdy.named_computation` to a private function at the end of the module,
@@ -100,8 +98,7 @@ def export_named_computations(
     """
     computations = operations_named({"sdy.named_computation"}, module, ir.WalkOrder.POST_ORDER)
     if not computations:
-        mark_all_preserved()
-        return
+        return UNCHANGED
     cache = AttributeCache(module.context)
     names = FreshNames(module)
     for computation in computations:
@@ -118,6 +115,7 @@ def export_named_computations(
             shardings = result_shardings_of(computation)
             set_result_shardings(function, dict(enumerate(shardings)), cache)
         _replace_by_call(computation, function)
+    return Changes({"func.call", "func.func", "func.return"}, OF_INTERFACE)
 
 
 def _function_of(

@@ -26,7 +26,7 @@ from mlir_sdy.values import (
     result_shardings_of,
     set_result_shardings_of,
 )
-from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
+from pyshardy.irtools.analyses import OF_INTERFACE, UNCHANGED, Changes
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
@@ -37,9 +37,7 @@ _Shardings = Sequence[TensorSharding]
 
 
 @register_pass("sdy-insert-func-call-reshards", release="0.10.2")
-@inserts("sdy.reshard", where={"func.call"})
-@preserves("device-meshes", "result-kinds", "sharding-rules")
-def insert_func_call_reshards(module: ir.Module) -> None:
+def insert_func_call_reshards(module: ir.Module) -> Changes:
     """Insert reshards between callee results and call results.
 
     A call result whose sharding is not equivalent to that of the callee's result gets the sharding
@@ -65,8 +63,7 @@ def insert_func_call_reshards(module: ir.Module) -> None:
     functions = functions_of(module)
     calls = [call for function in functions for call in operations_named({"func.call"}, function)]
     if not calls:
-        mark_all_preserved()
-        return
+        return UNCHANGED
     context = FunctionContext.of(module)
     meshes, cache = context.meshes, context.cache
     inner = {symbol_name(function): _inner_shardings(function, meshes) for function in functions}
@@ -81,6 +78,7 @@ def insert_func_call_reshards(module: ir.Module) -> None:
         if inside:
             outside = outer or [sharding.fully_closed_like() for sharding in inside]
             _reshard_results(call, inside, outside, cache)
+    return Changes({"sdy.reshard"}, OF_INTERFACE)
 
 
 def _inner_shardings(function: ir.Operation, meshes: Mapping[str, Mesh]) -> _Shardings:

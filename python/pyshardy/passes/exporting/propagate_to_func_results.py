@@ -16,7 +16,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding, result_shardings, set_result_shardings
-from pyshardy.irtools.analyses import inserts, preserves
+from pyshardy.irtools.analyses import OF_INTERFACE, Changes
 from pyshardy.irtools.functions import functions_of, main_function, returned_values
 from pyshardy.pipeline import register_pass
 
@@ -28,9 +28,7 @@ def is_maximal(sharding: TensorSharding, meshes: Mapping[str, Mesh]) -> bool:
 
 
 @register_pass("sdy-propagate-to-func-results", release="0.10.2")
-@inserts()
-@preserves("result-kinds", "sharding-lists", "sharding-rules")
-def propagate_to_func_results(module: ir.Module) -> None:
+def propagate_to_func_results(module: ir.Module) -> Changes:
     """Propagate the shardings of returned values to function results.
 
     Sets the sharding of each function result to that of the returned value, and removes it if the
@@ -69,3 +67,4 @@ def propagate_to_func_results(module: ir.Module) -> None:
             }
         if shardings:
             set_result_shardings(function, shardings, cache)
+    return Changes(stale=OF_INTERFACE)

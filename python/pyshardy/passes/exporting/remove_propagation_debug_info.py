@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.stablehlo_views import INTERFACE
 from pyshardy.pipeline import register_pass
 
@@ -17,8 +17,7 @@ _NOTES = tuple(
 
 
 @register_pass("sdy-remove-propagation-debug-info", release="0.10.2")
-@inserts()
-def remove_propagation_debug_info(module: ir.Module) -> None:
+def remove_propagation_debug_info(module: ir.Module) -> Changes:
     """Remove the debug information of propagation.
 
     Removes `sdy.propagation_edges` and `sdy.sharding_origins` from operations, function arguments
@@ -45,6 +44,7 @@ def remove_propagation_debug_info(module: ir.Module) -> None:
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit)
+    return UNCHANGED
 
 
 def _clean_interface(function: ir.Operation) -> None:

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import inserts, preserves
+from pyshardy.irtools.analyses import Changes
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
 
 
 @register_pass("sdy-remove-sharding-groups", release="0.10.2")
-@inserts()
-@preserves("device-meshes", "result-kinds", "sharding-lists", "sharding-rules")
-def remove_sharding_groups(module: ir.Module) -> None:
+def remove_sharding_groups(module: ir.Module) -> Changes:
     """Remove sharding groups.
 
     Erases every `sdy.sharding_group`. After propagation, the members of a group have equal
@@ -26,3 +24,4 @@ def remove_sharding_groups(module: ir.Module) -> None:
     """
     for group in operations_named({"sdy.sharding_group"}, module):
         group.erase()
+    return Changes()

@@ -18,15 +18,13 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
-from pyshardy.irtools.analyses import inserts, preserves
+from pyshardy.irtools.analyses import OF_INTERFACE, UNCHANGED, Changes
 from pyshardy.irtools.functions import main_function
 from pyshardy.pipeline import register_pass
 
 
 @register_pass("sdy-remove-sub-axes-in-input-output-shardings", release="0.10.2")
-@inserts()
-@preserves("result-kinds", "sharding-lists", "sharding-rules")
-def remove_sub_axes_in_input_output_shardings(module: ir.Module) -> None:
+def remove_sub_axes_in_input_output_shardings(module: ir.Module) -> Changes:
     """Remove sub-axes from open dimensions of the main function's signature.
 
     Truncates the axes of each open dimension of the main function's arguments and results before
@@ -50,7 +48,7 @@ def remove_sub_axes_in_input_output_shardings(module: ir.Module) -> None:
     """
     main = main_function(module)
     if main is None:
-        return
+        return UNCHANGED
     cache = AttributeCache(module.context)
     for read, write in (
         (argument_shardings, set_argument_shardings),
@@ -63,6 +61,7 @@ def remove_sub_axes_in_input_output_shardings(module: ir.Module) -> None:
         }
         if changed:
             write(main, changed, cache)
+    return Changes(stale=OF_INTERFACE)
 
 
 def _with_full_axes(sharding: TensorSharding) -> TensorSharding:

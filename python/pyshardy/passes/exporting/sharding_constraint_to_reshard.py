@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
+from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
 
 
 @register_pass("sdy-sharding-constraint-to-reshard", anchor="func.func", release="0.10.2")
-@inserts("sdy.reshard", where={"sdy.sharding_constraint"})
-@preserves("device-meshes", "result-kinds", "sharding-lists", "sharding-rules")
-def sharding_constraint_to_reshard(function: ir.Operation | ir.OpView) -> None:
+def sharding_constraint_to_reshard(function: ir.Operation | ir.OpView) -> Changes:
     """Convert sharding constraints to reshards.
 
     Replaces each `sdy.sharding_constraint` by an `sdy.reshard` with the same input, sharding and
@@ -29,8 +27,6 @@ def sharding_constraint_to_reshard(function: ir.Operation | ir.OpView) -> None:
     ```
     """
     constraints = operations_named({"sdy.sharding_constraint"}, function)
-    if not constraints:
-        mark_all_preserved()
     for constraint in constraints:
         reshard = ir.Operation.create(
             "sdy.reshard",
@@ -42,3 +38,4 @@ def sharding_constraint_to_reshard(function: ir.Operation | ir.OpView) -> None:
         )
         constraint.results[0].replace_all_uses_with(reshard.results[0])
         constraint.erase()
+    return Changes({"sdy.reshard"}) if constraints else UNCHANGED

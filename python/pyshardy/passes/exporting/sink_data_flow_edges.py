@@ -8,7 +8,7 @@ from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import PropagationEdges
 from mlir_sdy.values import DATA_FLOW_OPERATIONS
-from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
@@ -17,14 +17,12 @@ _EDGE = "sdy.data_flow_edge"
 
 
 @register_pass("sdy-sink-data-flow-edges", anchor="func.func", release="0.10.2")
-@inserts()
-@preserves("sharding-rules")
 def sink_data_flow_edges(
     function: ir.Operation | ir.OpView,
     *,
     sink_debug_sharding_origins: bool = False,
     sink_debug_propagation_edge_sharding: bool = False,
-) -> None:
+) -> Changes:
     """Remove data-flow edges and move their shardings to the owners.
 
     Moves the shardings of the data-flow edges of an operation to the operation, and replaces each
@@ -59,8 +57,7 @@ def sink_data_flow_edges(
     """
     found = operations_named(DATA_FLOW_OPERATIONS | {_EDGE}, function)
     if not found:
-        mark_all_preserved()
-        return
+        return UNCHANGED
     cache = AttributeCache(function.context)
     history: dict[str, ir.Attribute] = {}
     if sink_debug_sharding_origins:
@@ -87,3 +84,4 @@ def sink_data_flow_edges(
                 set_discardable(operation, f"sdy.{prefix}_{name}", attribute)
     for edge in edges:
         remove_edge(edge)
+    return Changes(stale=OF_SHARDINGS)

@@ -9,16 +9,14 @@ from __future__ import annotations
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding, result_shardings_of, set_sharding
-from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.edge_groups import remove_edge
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
 
 
 @register_pass("sdy-sink-func-data-flow-edges", anchor="func.func", release="0.10.2")
-@inserts()
-@preserves("sharding-rules")
-def sink_func_data_flow_edges(function: ir.Operation | ir.OpView) -> None:
+def sink_func_data_flow_edges(function: ir.Operation | ir.OpView) -> Changes:
     """Remove data-flow edges of functions and move their shardings to the inputs.
 
     Moves the sharding of each `sdy.func_data_flow_edge` to its input, and replaces the edge by the
@@ -41,8 +39,6 @@ def sink_func_data_flow_edges(function: ir.Operation | ir.OpView) -> None:
     """
     cache = AttributeCache(function.context)
     edges = operations_named({"sdy.func_data_flow_edge"}, function)
-    if not edges:
-        mark_all_preserved()
     for edge in edges:
         source = edge.operands[0]
         own = result_shardings_of(edge)
@@ -52,3 +48,4 @@ def sink_func_data_flow_edges(function: ir.Operation | ir.OpView) -> None:
         elif current is not None:
             set_sharding(source, current.fully_open_like(), cache)
         remove_edge(edge)
+    return Changes(stale=OF_SHARDINGS) if edges else UNCHANGED

@@ -33,7 +33,7 @@ from mlir_sdy.values import (
     result_shardings,
     result_shardings_of,
 )
-from pyshardy.irtools.analyses import inserts, preserves
+from pyshardy.irtools.analyses import Changes
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import (
     NO_INLINE,
@@ -87,9 +87,7 @@ _Signatures = dict[str, _Signature]
 
 
 @register_pass("sdy-unflatten-call-graph", release="0.10.2")
-@inserts()
-@preserves("result-kinds", "sharding-lists", "sharding-rules")
-def unflatten_call_graph(module: ir.Module, *, dedup_functions_fully: bool = False) -> None:
+def unflatten_call_graph(module: ir.Module, *, dedup_functions_fully: bool = False) -> Changes:
     """Merge equal functions that were cloned for their calls.
 
     Reverts `sdy-flatten-call-graph` where possible: redirects calls to one of several equivalent
@@ -142,6 +140,7 @@ def unflatten_call_graph(module: ir.Module, *, dedup_functions_fully: bool = Fal
     for function in functions.values():
         for attribute in (ORIGINAL_FUNCTION_NAME, _MANUAL_AXES):
             remove_discardable(function, attribute)
+    return Changes()
 
 
 def _signature_reader(meshes: Mapping[str, Mesh]) -> Callable[[ir.Operation], _Signature]:

@@ -36,7 +36,7 @@ from mlir_sdy.values import (
     set_result_shardings,
     set_result_shardings_of,
 )
-from pyshardy.irtools.analyses import inserts, preserves
+from pyshardy.irtools.analyses import OF_INTERFACE, Changes
 from pyshardy.irtools.functions import functions_of, has_body, has_static_shape, is_private
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
@@ -47,11 +47,9 @@ _WITH_INPUTS_OR_OUTPUTS = frozenset({"func.call", "sdy.manual_computation"})
 
 
 @register_pass("sdy-update-non-divisible-input-output-shardings", release="0.10.2")
-@inserts()
-@preserves("device-meshes", "result-kinds", "sharding-rules")
 def update_non_divisible_input_output_shardings(
     module: ir.Module, *, public_functions_only: Annotated[bool, Help(release="pyshardy")] = False
-) -> None:
+) -> Changes:
     """Shorten shardings of inputs and outputs that are not divisible.
 
     Makes the shardings of function arguments and results, call results, and operands and results of
@@ -95,6 +93,7 @@ def update_non_divisible_input_output_shardings(
         if changed:
             _warn(function, "result", declared, changed, function_type.results, meshes)
             set_result_shardings(function, changed, cache)
+    return Changes(stale=OF_INTERFACE)
 
 
 def _warn(

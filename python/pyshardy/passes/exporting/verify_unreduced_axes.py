@@ -38,7 +38,7 @@ from mlir_sdy.values import (
     result_shardings_of,
 )
 from mlir_sdy.verify.violation import ConstraintViolation
-from pyshardy.irtools.analyses import inserts, preserves
+from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.shardings import any_sharding
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
@@ -58,11 +58,7 @@ _Shardings = Sequence[TensorSharding]
 
 
 @register_pass("sdy-verify-unreduced-axes", anchor="func.func", release="0.12")
-@inserts()
-@preserves(
-    "device-meshes", "interface-shardings", "result-kinds", "sharding-lists", "sharding-rules"
-)
-def verify_unreduced_axes(function: ir.Operation | ir.OpView) -> None:
+def verify_unreduced_axes(function: ir.Operation | ir.OpView) -> Changes:
     """Verify where unreduced axes begin and end.
 
     An axis that is unreduced in the operands of an operation must be unreduced in its results;
@@ -96,6 +92,7 @@ def verify_unreduced_axes(function: ir.Operation | ir.OpView) -> None:
         message = check.fault(operation)
         if message is not None:
             raise PassError(ConstraintViolation(message).diagnostic(operation))
+    return UNCHANGED
 
 
 class _Check:

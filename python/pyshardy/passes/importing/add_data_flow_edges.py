@@ -16,15 +16,14 @@ from mlir_sdy.values import (
     edge_operation,
     result_shardings_of,
 )
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
 
 
 @register_pass("sdy-add-data-flow-edges", release="0.10.2")
-@inserts("sdy.data_flow_edge", where=DATA_FLOW_OPERATIONS)
-def add_data_flow_edges(module: ir.Module) -> None:
+def add_data_flow_edges(module: ir.Module) -> Changes:
     """Insert data-flow edges for operations with regions and barriers.
 
     Inserts an `sdy.data_flow_edge` after each edge owner of static shape: the results of
@@ -45,7 +44,11 @@ def add_data_flow_edges(module: ir.Module) -> None:
     return %1 : tensor<8xf32>
     ```
     """
-    add_edges(operations_named(DATA_FLOW_OPERATIONS, module, ir.WalkOrder.POST_ORDER))
+    operations = operations_named(DATA_FLOW_OPERATIONS, module, ir.WalkOrder.POST_ORDER)
+    if not operations:
+        return UNCHANGED
+    add_edges(operations)
+    return Changes({"sdy.data_flow_edge"}, OF_SHARDINGS)
 
 
 def add_edges(operations: Iterable[ir.Operation]) -> None:

@@ -12,7 +12,7 @@ from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, TensorShardingPerValue
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings_of
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.functions import (
     entry_block,
     functions_of,
@@ -24,8 +24,7 @@ from pyshardy.pipeline import register_pass
 
 
 @register_pass("sdy-add-func-data-flow-edges", release="0.10.2")
-@inserts("sdy.func_data_flow_edge")
-def add_func_data_flow_edges(module: ir.Module) -> None:
+def add_func_data_flow_edges(module: ir.Module) -> Changes:
     """Insert data-flow edges for function arguments and call results.
 
     Inserts an `sdy.func_data_flow_edge` after each argument of static shape of each function except
@@ -55,8 +54,7 @@ def add_func_data_flow_edges(module: ir.Module) -> None:
     others = [function for function in functions_of(module) if function != main]
     calls = operations_named({"func.call"}, module)
     if not others and not calls:
-        mark_all_preserved()
-        return
+        return UNCHANGED
     cache = AttributeCache(module.context)
     for function in others:
         block = entry_block(function)
@@ -71,6 +69,7 @@ def add_func_data_flow_edges(module: ir.Module) -> None:
         place = ir.InsertionPoint.after(call)
         for result, sharding in zip(call.results, shardings, strict=True):
             _add_edge(result, sharding, place, cache)
+    return Changes({"sdy.func_data_flow_edge"}, OF_SHARDINGS)
 
 
 def _add_edge(

@@ -27,7 +27,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import get_sharding, set_sharding, shardable_value
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup
@@ -37,13 +37,12 @@ _MANUAL_COMPUTATION = "sdy.manual_computation"
 
 
 @register_pass("sdy-apply-sharding-constraints", release="0.10.2")
-@inserts(_CONSTRAINT, where={_MANUAL_COMPUTATION})
 def apply_sharding_constraints(
     module: ir.Module,
     *,
     debug_sharding_origins: bool = False,
     debug_propagation_edge_sharding: bool = False,
-) -> None:
+) -> Changes:
     """Apply sharding constraints to their inputs.
 
     Copies the sharding of an `sdy.sharding_constraint` to its input, if
@@ -81,8 +80,7 @@ def apply_sharding_constraints(
     )
     has_history = debug_sharding_origins or debug_propagation_edge_sharding
     if not constraints and not has_history:
-        mark_all_preserved()
-        return
+        return UNCHANGED
     applier = _Applier(module)
     for constraint in constraints:
         if constraint.name == _CONSTRAINT:
@@ -97,6 +95,7 @@ def apply_sharding_constraints(
             constraint_history.write_origins(module)
         if debug_propagation_edge_sharding:
             constraint_history.write_steps(module, applier.applied)
+    return Changes({_CONSTRAINT}, OF_SHARDINGS)
 
 
 _EDGES = frozenset({"sdy.data_flow_edge", "sdy.func_data_flow_edge"})

@@ -27,7 +27,7 @@ from typing import Any
 from mlir_sdy import sdy
 from mlir_sdy.host import ir
 from mlir_sdy.op_classes import view_as
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.call_graph import CallGraph, FunctionCloner
 from pyshardy.irtools.constants import use_sdy_constants
 from pyshardy.irtools.functions import has_static_shape, original_name
@@ -62,8 +62,7 @@ _STARTING_POINTS = _CONSTANTS | {_BROADCAST, _NAMED_COMPUTATION, "func.call"}
 
 
 @register_pass("sdy-constant-or-scalar-splitter", release="0.10.2")
-@inserts("sdy.constant", where={_CONSTANT})
-def constant_or_scalar_splitter(module: ir.Module) -> None:
+def constant_or_scalar_splitter(module: ir.Module) -> Changes:
     """Copy constants and broadcast scalars for each use.
 
     Copies constant subcomputations and broadcasts of scalars, so that each use has its own copy.
@@ -99,8 +98,7 @@ def constant_or_scalar_splitter(module: ir.Module) -> None:
     ```
     """
     if not may_occur_at_start({_CONSTANT, *_STARTING_POINTS}, module):
-        mark_all_preserved()
-        return
+        return UNCHANGED
     use_sdy_constants(module)
     graph = CallGraph(module)
     expressions = _ConstantExpressions(graph)
@@ -115,6 +113,7 @@ def constant_or_scalar_splitter(module: ir.Module) -> None:
             else:
                 expressions.learn_function(name, body)
             _Body(body, starting_points, expressions).split(copier)
+    return Changes({"sdy.constant"}, OF_SHARDINGS)
 
 
 def _by_body(

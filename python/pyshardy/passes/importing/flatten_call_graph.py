@@ -14,15 +14,14 @@ With `a` and `b` both calling `c`, and `main` calling `a`, `b` and `a`: `a` keep
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import Changes
 from pyshardy.irtools.call_graph import CallGraph, FunctionCloner
 from pyshardy.irtools.stablehlo_views import CallView, callee_of
 from pyshardy.pipeline import register_pass
 
 
 @register_pass("sdy-flatten-call-graph", release="0.10.2")
-@inserts()
-def flatten_call_graph(module: ir.Module) -> None:
+def flatten_call_graph(module: ir.Module) -> Changes:
     """Clone functions so that each has a single call.
 
     The first call of a function keeps the function; each later call gets a copy, including copies
@@ -59,3 +58,4 @@ def flatten_call_graph(module: ir.Module) -> None:
             continue
         cloner = cloner or FunctionCloner(module)
         CallView(call).callee = cloner.clone(callee)
+    return Changes()

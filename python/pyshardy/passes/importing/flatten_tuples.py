@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import as_integer, as_text
 from mlir_sdy.host import ir, location_of, stablehlo
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.stablehlo_views import (
     INTERFACE,
     CustomCallView,
@@ -22,7 +22,7 @@ from pyshardy.irtools.stablehlo_views import (
     TupleElementView,
     function_type_of,
 )
-from pyshardy.irtools.walks import may_occur_at_start, operations_named
+from pyshardy.irtools.walks import may_occur_at_start, operations_named, tell_inserted
 from pyshardy.pipeline import register_pass
 
 _CUSTOM_CALL = "stablehlo.custom_call"
@@ -37,8 +37,7 @@ _Path = tuple[int, ...]
 
 
 @register_pass("sdy-flatten-tuples", release="pyshardy")
-@inserts(_ELEMENT, _TUPLE)
-def flatten_tuples(module: ir.Module) -> None:
+def flatten_tuples(module: ir.Module) -> Changes:
     """Replace tuples by their elements.
 
     Replaces tuples in the signatures of functions, calls, composites and custom calls by their
@@ -65,8 +64,7 @@ def flatten_tuples(module: ir.Module) -> None:
         calls = [each for each in operations_named(_CALLS, module) if _has_tuples(each)]
         has_tuple_operations = may_occur_at_start({_ELEMENT, _TUPLE}, module)
         if not functions and not calls and not has_tuple_operations:
-            mark_all_preserved()
-            return
+            return UNCHANGED
         of_functions, of_calls = (
             [_attributes_in_parts(each, _signature_of(each)) for each in some]
             for some in (functions, calls)
@@ -75,11 +73,13 @@ def flatten_tuples(module: ir.Module) -> None:
             _take_function_apart(function, attributes)
         for call, attributes in zip(calls, of_calls, strict=True):
             _take_operation_apart(call, {**attributes, **_aliases_in_parts(call)})
+        tell_inserted(module, _ELEMENT, _TUPLE)
         for element in operations_named({_ELEMENT}, module):
             _take_from_where_it_was_put(element)
         for made in reversed(operations_named({_TUPLE}, module)):
             if not any(made.results[0].uses):
                 made.erase()
+    return Changes({_ELEMENT, _TUPLE}, OF_SHARDINGS)
 
 
 def _aliases_in_parts(call: ir.Operation) -> dict[str, ir.Attribute]:

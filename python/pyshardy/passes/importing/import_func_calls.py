@@ -30,12 +30,12 @@ from mlir_sdy.discardable import (
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import SHARDING, argument_shardings
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, original_name
 from pyshardy.irtools.shardings import complete_list
 from pyshardy.irtools.stablehlo_views import callee_of
-from pyshardy.irtools.walks import may_occur_at_start, operations_named
+from pyshardy.irtools.walks import may_occur_at_start, operations_named, tell_inserted
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.passes.importing.add_data_flow_edges import add_edges
 from pyshardy.pipeline import register_pass
@@ -49,14 +49,12 @@ _OF_THE_CALL = frozenset({SHARDING, "callee", "arg_attrs", "res_attrs"})
 
 
 @register_pass("sdy-import-func-calls", release="0.10.2")
-@inserts("sdy.data_flow_edge", where={_CALL, _NAMED_COMPUTATION})
-@inserts(_NAMED_COMPUTATION, "sdy.return", where={_CALL})
 def import_func_calls(
     module: ir.Module,
     *,
     add_data_flow_edges_on_named_computations: bool = True,
     keep_no_inline: Annotated[bool, Help(release="pyshardy")] = False,
-) -> None:
+) -> Changes:
     """Replace calls by named computations.
 
     Replaces each call by an `sdy.named_computation` with the body and the original name of the
@@ -94,8 +92,7 @@ def import_func_calls(
         PassError: a function calls itself, or has several blocks. The module is not changed then.
     """
     if not may_occur_at_start({_CALL, _NAMED_COMPUTATION}, module):
-        mark_all_preserved()
-        return
+        return UNCHANGED
     graph = CallGraph(module)
     graph.check_not_recursive("imported")
     if keep_no_inline:
@@ -111,8 +108,10 @@ def import_func_calls(
             importer.replace(call, graph.functions[callee_of(call)])
     for function in called_functions:
         function.erase()
+    tell_inserted(module, _NAMED_COMPUTATION)
     if add_data_flow_edges_on_named_computations:
         add_edges(operations_named({_NAMED_COMPUTATION}, module, ir.WalkOrder.POST_ORDER))
+    return Changes({_NAMED_COMPUTATION, "sdy.data_flow_edge", "sdy.return"}, OF_SHARDINGS)
 
 
 class _Importer:

@@ -21,15 +21,14 @@ from mlir_sdy.discardable import has_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.op_classes import view_as
-from mlir_sdy.values import map_shardings
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import Changes
 from pyshardy.irtools.collectives import (
     COLLECTIVES_WITH_GROUPS,
     mesh_of_groups,
     name_mesh_of_groups,
 )
 from pyshardy.irtools.functions import FreshNames
-from pyshardy.irtools.shardings import any_sharding
+from pyshardy.irtools.shardings import change_shardings
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
@@ -40,12 +39,11 @@ MESH_FOR_STABLEHLO = "stablehlo.mesh"
 
 
 @register_pass("sdy-lift-inlined-meshes", release="0.10.2")
-@inserts("sdy.mesh")
 def lift_inlined_meshes(
     module: ir.Module,
     *,
     use_single_device_mesh_names: Annotated[bool, Help(release="0.12")] = False,
-) -> None:
+) -> Changes:
     """Replace inlined meshes by symbols and merge equal meshes.
 
     Replaces each mesh that a sharding contains by the symbol of an `sdy.mesh`, and merges equal
@@ -72,16 +70,13 @@ def lift_inlined_meshes(
             `single_device_<device>` instead of `maximal_mesh_<device>`.
     """
     lifting = _Lifting(module, "single_device" if use_single_device_mesh_names else "maximal_mesh")
-    changes_shardings = any_sharding(module, lifting.changes)
-    if changes_shardings:
-        map_shardings(module, lifting.lift)
+    changes = change_shardings(module, lifting.changes, lifting.lift)
     collectives = operations_named(COLLECTIVES_WITH_GROUPS, module)
     collectives.sort(key=lambda collective: COLLECTIVES_WITH_GROUPS.index(collective.name))
     for collective in collectives:
         lifting.lift_groups(collective)
-    if not changes_shardings and not lifting.changes_meshes:
-        mark_all_preserved()
     lifting.annotate()
+    return Changes({"sdy.mesh"}) if lifting.changes_meshes else changes
 
 
 class _Lifting:

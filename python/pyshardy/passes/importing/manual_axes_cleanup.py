@@ -37,13 +37,13 @@ from mlir_sdy.model.axis_lists import set_difference, sort_and_merge
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.symbols import MeshesInScope
 from mlir_sdy.values import manual_axes
-from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.pipeline import register_pass
 
 
 @register_pass("sdy-manual-axes-cleanup", release="0.10.2")
-def manual_axes_cleanup(module: ir.Module) -> None:
+def manual_axes_cleanup(module: ir.Module) -> Changes:
     """Normalize the manual axes of manual computations.
 
     Sorts the manual axes of each `sdy.manual_computation` in mesh order, and adds manual axes that
@@ -58,8 +58,7 @@ def manual_axes_cleanup(module: ir.Module) -> None:
         PassError: a computation violates rule 4. The module is not changed then.
     """
     if not may_occur_at_start({"sdy.manual_computation"}, module):
-        mark_all_preserved()
-        return
+        return UNCHANGED
     computations = operations_named({"sdy.manual_computation"}, module, ir.WalkOrder.POST_ORDER)
     with_values = [computation for computation in computations if _shardings(computation)]
     for computation in computations:
@@ -70,6 +69,7 @@ def manual_axes_cleanup(module: ir.Module) -> None:
         cache = AttributeCache(module.context)
         for computation in with_values:
             _clean_up(computation, meshes.around(computation), cache)
+    return Changes(stale=OF_SHARDINGS)
 
 
 def _shardings(computation: ir.Operation) -> tuple[TensorSharding, ...]:

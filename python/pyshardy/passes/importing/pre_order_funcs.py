@@ -8,14 +8,13 @@ and meshes, keep their order, and come first as a consequence.
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import Changes
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.pipeline import register_pass
 
 
 @register_pass("sdy-pre-order-funcs", release="0.10.2")
-@inserts()
-def pre_order_funcs(module: ir.Module) -> None:
+def pre_order_funcs(module: ir.Module) -> Changes:
     """Sort functions so that callers precede callees.
 
     Moves all functions with a body to the end of the module, callers before their callees.
@@ -35,3 +34,4 @@ def pre_order_funcs(module: ir.Module) -> None:
     graph = CallGraph(module)
     for name in reversed(graph.post_order):
         module.body.append(graph.functions[name])
+    return Changes()

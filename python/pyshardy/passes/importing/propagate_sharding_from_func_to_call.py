@@ -13,7 +13,7 @@ from mlir_sdy.discardable import has_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorShardingPerValue
 from mlir_sdy.values import SHARDING, result_shardings
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import OF_INTERFACE, UNCHANGED, Changes
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.shardings import complete_list
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
@@ -23,8 +23,7 @@ from pyshardy.pipeline import register_pass
 
 
 @register_pass("sdy-propagate-sharding-from-func-to-call", release="0.10.2")
-@inserts()
-def propagate_sharding_from_func_to_call(module: ir.Module) -> None:
+def propagate_sharding_from_func_to_call(module: ir.Module) -> Changes:
     """Propagate the shardings of callee results to calls.
 
     Copies the shardings of the callee's results to each `func.call` that has no `sdy.sharding`. A
@@ -52,7 +51,7 @@ def propagate_sharding_from_func_to_call(module: ir.Module) -> None:
         if not has_discardable(call, SHARDING)
     ]
     if not calls:
-        return
+        return UNCHANGED
     context = FunctionContext.of(module)
     lists: dict[str, TensorShardingPerValue | None] = {}
     for call in calls:
@@ -64,3 +63,4 @@ def propagate_sharding_from_func_to_call(module: ir.Module) -> None:
             )
         if (shardings := lists[callee]) is not None:
             set_discardable(call, SHARDING, context.cache[shardings])
+    return Changes(stale=OF_INTERFACE)

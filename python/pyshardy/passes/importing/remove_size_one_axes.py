@@ -29,14 +29,13 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, DimensionSharding, Mesh, TensorSharding, add_or_merge
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import map_shardings
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
 
 
 @register_pass("sdy-remove-size-one-axes", release="0.10.2")
-@inserts()
-def remove_size_one_axes(module: ir.Module) -> None:
+def remove_size_one_axes(module: ir.Module) -> Changes:
     """Remove axes of size 1 from shardings.
 
     Removes every axis of size 1 from the dimension shardings, replicated axes and unreduced axes of
@@ -47,15 +46,14 @@ def remove_size_one_axes(module: ir.Module) -> None:
 
     On a mesh `<["a"=1, "b"=2]>`, `[{"a"}p2, {"a", "b", ?}p1]` becomes `[{}, {"b", ?}p1]`.
     """
-    for each in (module.operation, *operations_named({"builtin.module"}, module)):
-        _remove_in(each)
+    modules = (module.operation, *operations_named({"builtin.module"}, module))
+    return Changes.all_of([_remove_in(each) for each in modules])
 
 
-def _remove_in(module: ir.Operation) -> None:
+def _remove_in(module: ir.Operation) -> Changes:
     meshes = meshes_of(module)
     if not any(axis.size == 1 for mesh in meshes.values() for axis in mesh.axes):
-        mark_all_preserved()
-        return
+        return UNCHANGED
 
     def change(sharding: TensorSharding) -> TensorSharding:
         reference = sharding.mesh_or_ref
@@ -63,6 +61,7 @@ def _remove_in(module: ir.Operation) -> None:
         return _without_axes_of_size_one(sharding, mesh)
 
     map_shardings(module, change, leaving_out={"builtin.module"})
+    return Changes(stale=OF_SHARDINGS)
 
 
 def _without_axes_of_size_one(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:

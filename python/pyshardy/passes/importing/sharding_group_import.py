@@ -21,7 +21,7 @@ from mlir_sdy import sdy
 from mlir_sdy.diagnostics import PassError, error, note
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.op_classes import view_as
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import Changes
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
 
@@ -29,8 +29,7 @@ _Element = TypeVar("_Element", bound=Hashable)
 
 
 @register_pass("sdy-sharding-group-import", release="0.10.2")
-@inserts()
-def sharding_group_import(module: ir.Module) -> None:
+def sharding_group_import(module: ir.Module) -> Changes:
     """Verify, merge and renumber sharding groups.
 
     Makes the sharding groups of a module disjoint: merges groups that share a value, renumbers the
@@ -78,6 +77,7 @@ def sharding_group_import(module: ir.Module) -> None:
             view_as(sdy.ShardingGroupOp, group).group_id = attributes[
                 numbers[classes.find(_id_of(group))]
             ]
+    return Changes()
 
 
 def _id_of(group: ir.Operation) -> int:

@@ -18,7 +18,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings, result_shardings_of
-from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
+from pyshardy.irtools.analyses import OF_INTERFACE, UNCHANGED, Changes
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import CompositeView, symbol_name
 from pyshardy.irtools.walks import may_occur_at_start, operations_named
@@ -29,9 +29,7 @@ _SHARDS = frozenset({"sdy.manual_computation", "sdy.reshard", "sdy.sharding_cons
 
 
 @register_pass("sdy-call-sharded-composites", release="pyshardy")
-@inserts("func.call", where={_COMPOSITE})
-@preserves("device-meshes", "result-kinds", "sharding-lists")
-def call_sharded_composites(module: ir.Module) -> None:
+def call_sharded_composites(module: ir.Module) -> Changes:
     """Replace composites by calls if their decompositions are sharded.
 
     Replaces a `stablehlo.composite` by a call of its decomposition if a value in the decomposition
@@ -48,8 +46,7 @@ def call_sharded_composites(module: ir.Module) -> None:
     ```
     """
     if not may_occur_at_start({_COMPOSITE}, module):
-        mark_all_preserved()
-        return
+        return UNCHANGED
     composites = operations_named({_COMPOSITE}, module)
     names = {CompositeView(composite).decomposition for composite in composites}
     sharded = {
@@ -61,6 +58,7 @@ def call_sharded_composites(module: ir.Module) -> None:
         name = CompositeView(composite).decomposition
         if name in sharded:
             _call(composite, name)
+    return Changes({"func.call"}, OF_INTERFACE)
 
 
 def _is_sharded(function: ir.Operation) -> bool:

@@ -24,7 +24,7 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from pyshardy.contracts.attributes import CONTRACTS, HINT, contract_of_attribute
 from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective, axis_name, lines_of
-from pyshardy.irtools.analyses import inserts, preserves
+from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
 from pyshardy.irtools.tags import tags_of, without_tags
@@ -40,9 +40,7 @@ _MOST_INSERTED = 8
 
 
 @register_pass("sdy-check-contracts", release="pyshardy")
-@inserts()
-@preserves("device-meshes", "result-kinds", "sharding-lists")
-def check_contracts(module: ir.Module) -> None:
+def check_contracts(module: ir.Module) -> Changes:
     """Fail if the collectives of a local program violate contracts.
 
     Checks the contracts that `sdy-mark-contracts` moved to the module, and removes the marks. A
@@ -54,7 +52,7 @@ def check_contracts(module: ir.Module) -> None:
     """
     contracts = get_discardable(module.operation, CONTRACTS)
     if contracts is None:
-        return
+        return UNCHANGED
     main = next(iter(functions_of(module)), None)
     name = None if main is None else device_mesh_of(main)
     if name is None:
@@ -82,6 +80,7 @@ def check_contracts(module: ir.Module) -> None:
         operation = view.operation
         kept = without_tags(operation.location, CONTRACT_TAG)
         operation.location = without_tags(kept, COLLECTIVE_TAG)
+    return UNCHANGED
 
 
 def _contracts_of(collective: ir.Operation) -> set[int]:

@@ -39,7 +39,7 @@ from mlir_sdy.values import (
     result_sharding_attribute,
 )
 from mlir_sdy.verify.collectives import COLLECTIVES
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
@@ -53,8 +53,7 @@ from pyshardy.pipeline import register_pass
 
 
 @register_pass("sdy-collectives-to-reshards", anchor="func.func", release="pyshardy")
-@inserts("sdy.reshard", where=COLLECTIVES)
-def collectives_to_reshards(function: ir.OpView) -> None:
+def collectives_to_reshards(function: ir.OpView) -> Changes:
     """Convert collectives to reshards if the sharding of their operand may change.
 
     A collective in a global program assumes a sharding of its operand. Partitioning changes some
@@ -82,12 +81,10 @@ def collectives_to_reshards(function: ir.OpView) -> None:
             is not changed then.
     """
     if not may_occur_at_start(COLLECTIVES, function):
-        mark_all_preserved()
-        return
+        return UNCHANGED
     collectives = operations_named(COLLECTIVES, function)
     if not collectives:
-        mark_all_preserved()
-        return
+        return UNCHANGED
     context = FunctionContext.of(function)
     completed = _Completed(context)
     for collective in collectives:
@@ -100,6 +97,7 @@ def collectives_to_reshards(function: ir.OpView) -> None:
             value = sdy.reshard(collective.operands[0], target, loc=collective.location, ip=place)
             collective.results[0].replace_all_uses_with(value)
             collective.erase()
+    return Changes({"sdy.reshard"}, OF_SHARDINGS)
 
 
 class _Completed:

@@ -178,7 +178,7 @@ class _ModuleConverter:
         """
         known = self.known
         new_types: dict[ir.Value, ir.Type] = {}
-        local_types: dict[tuple[int, int], ir.Type | None] = {}
+        local_types: dict[tuple[int, TensorSharding], ir.Type | None] = {}
         to_look_at: list[tuple[ir.Operation, str]] = []
         same_on_shards = operations_where(lambda record: record.local_form is retype_only)
 
@@ -192,8 +192,7 @@ class _ModuleConverter:
                     if self.checks.compares_meshes:
                         self.checks.check_mesh(sharding, place)
                     value_type = value.type
-                    # By address: types live as long as the context, shardings as long as `known`.
-                    key = identity(value_type), id(sharding)
+                    key = identity(value_type), sharding  # types live as long as the context
                     local = local_types.get(key, value_type)
                     if local is value_type:
                         local = local_types[key] = self._local_type(value_type, sharding, place)

@@ -35,7 +35,7 @@ from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import get_sharding, rank_of, set_sharding
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.loops import least_trips
 from pyshardy.irtools.tensor_types import shard_bytes
@@ -56,13 +56,12 @@ _WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
 
 
 @register_pass("sdy-hoist-reshards", anchor="func.func", release="pyshardy")
-@inserts(_RESHARD, where={_WHILE})
 def hoist_reshards(
     function: ir.Operation | ir.OpView,
     *,
     max_bytes: int = MOST_BYTES,
     hardware: HardwareOption = DEFAULT_HARDWARE,
-) -> None:
+) -> Changes:
     """Hoist reshards of loop invariants.
 
     Moves a reshard in the body of a `stablehlo.while` before the loop if its operand is defined
@@ -97,14 +96,14 @@ def hoist_reshards(
     """
     devices = load_hardware(hardware)
     if not may_occur_at_start({_WHILE}, function):
-        mark_all_preserved()
-        return
+        return UNCHANGED
     loops = operations_named({_WHILE}, function, ir.WalkOrder.POST_ORDER)
     if not loops:
-        return
+        return UNCHANGED
     hoisting = _Hoisting(FunctionContext.of(function), devices, max_bytes)
     for loop in loops:
         hoisting.visit(loop)
+    return Changes({_RESHARD}, OF_SHARDINGS)
 
 
 class _Hoisting:

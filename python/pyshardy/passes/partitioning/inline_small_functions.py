@@ -29,7 +29,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
-from pyshardy.irtools.analyses import inserts, preserves
+from pyshardy.irtools.analyses import OF_INTERFACE, UNCHANGED, Changes
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import (
     MOST_OPERATIONS,
@@ -49,9 +49,7 @@ _BRANCHING = frozenset({"stablehlo.case", "stablehlo.if"})
 
 
 @register_pass("sdy-inline-small-functions", release="pyshardy")
-@inserts()
-@preserves("device-meshes", "result-kinds", "sharding-lists")
-def inline_small_functions(module: ir.Module, *, max_operations: int = MOST_OPERATIONS) -> None:
+def inline_small_functions(module: ir.Module, *, max_operations: int = MOST_OPERATIONS) -> Changes:
     """Inline small functions.
 
     Inlines calls of private functions that are called once, that have at most `max-operations`
@@ -80,7 +78,7 @@ def inline_small_functions(module: ir.Module, *, max_operations: int = MOST_OPER
     graph = CallGraph(module)
     meshes = meshes_of(module)
     if graph.is_recursive:
-        return
+        return UNCHANGED
     counts = Counter(callee_of(call) for calls in graph.calls.values() for call in calls)
     inlined = {
         name
@@ -99,6 +97,7 @@ def inline_small_functions(module: ir.Module, *, max_operations: int = MOST_OPER
                 or _is_uneven(function, meshes)
             ):
                 _inline(call, function)
+    return Changes(stale=OF_INTERFACE)
 
 
 def _is_uneven(function: ir.Operation, meshes: Mapping[str, Mesh]) -> bool:

@@ -37,10 +37,13 @@ from mlir_sdy.values import (
     set_result_shardings_of,
 )
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption, PreferredKind
-from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
-from pyshardy.irtools.shardings import add_written_shardings, sharding_lists
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
+from pyshardy.irtools.shardings import (
+    add_written_shardings,
+    interface_shardings,
+    result_kinds,
+)
 from pyshardy.irtools.stablehlo_views import callee_of
-from pyshardy.irtools.static_shapes import FORMS, STATIC_OPERATIONS
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.choice.elementwise_check import is_compatible_already
 from pyshardy.partition.choice.has_unreduced_or_maximal import has_unreduced_or_maximal
@@ -84,16 +87,15 @@ _EDGES = {
 _BARRIER = "sdy.propagation_barrier"
 _CALL, _CUSTOM_CALL = "func.call", "stablehlo.custom_call"
 _RESHARD = "sdy.reshard"
+_INSERTED = frozenset(
+    {_RESHARD, "sdy.all_reduce", "sdy.replicated_to_unreduced", "sdy.sharded_to_unreduced"}
+)
 _WITH_RULE = frozenset({"sdy.sharding_constraint"})
 """The operations of the dialect that have a rule, if `sdy-sharding-constraint-to-reshard` has not
 replaced them."""
 
 
 @register_pass("sdy-insert-explicit-reshards", anchor="func.func", release="0.10.2")
-@preserves("sharding-rules")
-@inserts(_RESHARD, "sdy.all_reduce", "sdy.replicated_to_unreduced", "sdy.sharded_to_unreduced")
-@inserts("sdy.constant", where={"stablehlo.constant", *FORMS})
-@inserts(*STATIC_OPERATIONS, where=FORMS)
 def insert_explicit_reshards(
     function: ir.OpView,
     *,
@@ -102,7 +104,7 @@ def insert_explicit_reshards(
     compatibility: Annotated[Literal["shardy", "cheapest"], Help(release="pyshardy")] = "shardy",
     hardware: HardwareOption = DEFAULT_HARDWARE,
     prefer: Annotated[PreferredKind, Help(release="pyshardy")] = "none",
-) -> None:
+) -> Changes:
     """Insert reshards so that the shardings of each operation are compatible.
 
     Makes the shardings of each operation compatible with its sharding rule, by reshards of its
@@ -176,13 +178,13 @@ def insert_explicit_reshards(
         absent_is_complete=compatibility == "cheapest",
     )
     resharder.run()
-    if is_prepared:
-        return
-    if not resharder.is_changed:
-        mark_all_preserved()
-    elif context.module is not None and not resharder.has_unreduced_or_maximal:
-        inserted = (value for value in context.cache if isinstance(value, TensorSharding))
-        add_written_shardings(context.module, resharder.changed_operations, inserted)
+    if not is_prepared and not resharder.is_changed:
+        return UNCHANGED
+    if is_prepared or context.module is None or resharder.has_unreduced_or_maximal:
+        return Changes(_INSERTED, OF_SHARDINGS)
+    inserted = (value for value in context.cache if isinstance(value, TensorSharding))
+    add_written_shardings(context.module, resharder.changed_operations, inserted)
+    return Changes(_INSERTED)
 
 
 def _loaded(hardware: str) -> Hardware:
@@ -219,7 +221,7 @@ class _FunctionResharder:
         self.cache = context.cache
         self.known = context.shardings
         self.uses = UseConverter(context, absent_is_complete=absent_is_complete)
-        self._plain: dict[tuple[int, ...], tuple[Shardings, bool]] = {}
+        self._plain: dict[Shardings, bool] = {}
         self.has_unreduced_or_maximal = True
         self.is_changed = False
         self.changed_operations: list[ir.Operation] = []
@@ -263,8 +265,9 @@ class _FunctionResharder:
     def _has_unreduced_or_maximal(self) -> bool:
         module = self.context.module
         if module is not None:
-            shardings = sharding_lists(module.operation).shardings
-            if not has_unreduced_or_maximal(self.function, self.meshes, [shardings]):
+            kinds, interface = result_kinds(module), interface_shardings(module)
+            shardings = [kinds.shardings, interface]
+            if not has_unreduced_or_maximal(self.function, self.meshes, shardings):
                 return False
         return has_unreduced_or_maximal(self.function, self.meshes)
 
@@ -369,11 +372,10 @@ class _FunctionResharder:
 
     def _are_plain(self, shardings: Shardings) -> bool:
         """Whether all tensors are replicated; computed once for equal shardings."""
-        key = tuple(map(id, shardings))  # the shardings are kept alive: ids stay unique
-        known = self._plain.get(key)
+        known = self._plain.get(shardings)
         if known is None:
-            known = self._plain[key] = shardings, all(map(is_plain, shardings))
-        return known[1]
+            known = self._plain[shardings] = all(map(is_plain, shardings))
+        return known
 
     def _set_results(
         self,

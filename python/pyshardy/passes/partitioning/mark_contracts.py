@@ -19,7 +19,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import may_have_regions, operations_in
 from pyshardy.contracts.attributes import CONTRACTS, contract_of_attribute
-from pyshardy.irtools.analyses import inserts, mark_all_preserved, preserves
+from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
 from pyshardy.irtools.tags import tagged
@@ -36,9 +36,7 @@ _COLLECTIVES = COLLECTIVES | {name.replace("stablehlo.", "sdy.") for name in COL
 
 
 @register_pass("sdy-mark-contracts", release="pyshardy")
-@inserts()
-@preserves("device-meshes", "result-kinds", "sharding-lists")
-def mark_contracts(module: ir.Module) -> None:
+def mark_contracts(module: ir.Module) -> Changes:
     """Mark the operations that contracts limit the communication of.
 
     A function or an operation with regions may have an attribute `sdy.contract`, a dictionary with
@@ -58,8 +56,7 @@ def mark_contracts(module: ir.Module) -> None:
     """
     limited = _with_contracts(module)
     if not limited:
-        mark_all_preserved()
-        return
+        return UNCHANGED
     axes = [name for mesh in meshes_of(module).values() for name in mesh.axis_names]
     contracts: list[ir.Attribute] = []
     for operation in limited:
@@ -71,6 +68,7 @@ def mark_contracts(module: ir.Module) -> None:
         remove_discardable(operation, CONTRACT)
         contracts.append(attribute)
     set_discardable(module.operation, CONTRACTS, ir.ArrayAttr.get(contracts, module.context))
+    return UNCHANGED
 
 
 def _with_contracts(module: ir.Module) -> list[ir.Operation]:

@@ -17,7 +17,7 @@ from mlir_sdy.model import TensorSharding, lists_overlap, sort_and_merge
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_bytes, shard_elements
 from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
@@ -40,10 +40,9 @@ _ROUNDING = 1e-15
 
 
 @register_pass("sdy-move-reshards", anchor="func.func", release="pyshardy")
-@inserts(_RESHARD, where={_RESHARD})
 def move_reshards(
     function: ir.Operation | ir.OpView, *, hardware: HardwareOption = DEFAULT_HARDWARE
-) -> None:
+) -> Changes:
     """Move reshards across regions.
 
     Changes the shardings of the operations before or after a reshard that moves axes from one
@@ -73,19 +72,18 @@ def move_reshards(
     """
     devices = load_hardware(hardware)
     if not may_occur_at_start({_RESHARD}, function):
-        mark_all_preserved()
-        return
+        return UNCHANGED
     mover = _AxisMover(FunctionContext.of(function), devices)
     reshards = [each for each in operations_named({_RESHARD}, function) if mover.can_move(each)]
     if not reshards:
-        mark_all_preserved()
-        return
+        return UNCHANGED
     for reshard in reshards:
         if any(reshard.results[0].uses):
             mover.visit(reshard)
     for reshard in reversed(reshards):
         if not any(reshard.results[0].uses):
             reshard.erase()
+    return Changes({_RESHARD}, OF_SHARDINGS)
 
 
 class _AxisMover:

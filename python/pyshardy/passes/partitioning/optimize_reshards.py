@@ -45,11 +45,11 @@ from mlir_sdy.model import (
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_elements
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.op_facts.signature_memo import SignatureMemo
+from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.cost import Reshard, reshard_cost
 from pyshardy.partition.resharding.region_boundary import (
@@ -68,8 +68,9 @@ _MANUAL, _RESHARD = "sdy.manual_computation", "sdy.reshard"
 
 
 @register_pass("sdy-optimize-reshards", anchor="func.func", release="pyshardy")
-@inserts(_RESHARD, "sdy.reduce_scatter", "stablehlo.reshape", where={_RESHARD, _MANUAL})
-def optimize_reshards(function: ir.OpView, *, hardware: HardwareOption = DEFAULT_HARDWARE) -> None:
+def optimize_reshards(
+    function: ir.OpView, *, hardware: HardwareOption = DEFAULT_HARDWARE
+) -> Changes:
     """Reduce the communication of reshards.
 
     Computes constants, iotas and other values that need no communication in the sharding that a
@@ -98,13 +99,13 @@ def optimize_reshards(function: ir.OpView, *, hardware: HardwareOption = DEFAULT
     model = load_hardware(hardware)
     # Halo exchanges are manual computations, and may leave unused operations, which are erased.
     if not operations_named({_RESHARD, _MANUAL}, function):
-        mark_all_preserved()
-        return
+        return UNCHANGED
     canonicalize(function, {"sdy-reshard"})
     optimizer = _Optimizer(function.operation, model)
     optimizer.run()
     canonicalize(function, {"sdy-reshard"})
     optimizer.scatter_all_reduces()
+    return Changes({_RESHARD, "sdy.reduce_scatter", "stablehlo.reshape"}, OF_SHARDINGS)
 
 
 class _Ends(NamedTuple):
@@ -123,7 +124,7 @@ class _Optimizer:
         self.meshes = context.meshes
         self.cache = context.cache
         self.rules = context.rules
-        self._elementwise = SignatureMemo[bool](self.rules)
+        self._elementwise = FormMemo[bool](Forms(self.rules))
         # By shardings and types, as layers repeat; addresses are valid as long as the context.
         self._costs: dict[tuple[int, TensorSharding, TensorSharding], float] = {}
         self._works: dict[tuple[TensorSharding | int, ...], float] = {}

@@ -42,8 +42,8 @@ from pyshardy.partition.op_facts.data_flow import (
     sources_of_call,
     sources_of_function,
 )
+from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.partition.op_facts.record import record_of, rule_on_shards
-from pyshardy.partition.op_facts.signature_memo import SignatureMemo
 from pyshardy.partition.op_facts.trailing_resize import REMOVED_BY, is_left
 from pyshardy.partition.padding.collectives import COLLECTIVES, pad_collective
 from pyshardy.partition.padding.indices import clamp_indices
@@ -131,11 +131,11 @@ class _FunctionPadder:
         self.meshes = context.meshes
         self.cache = context.cache
         self.rules = context.rules
-        self._found = SignatureMemo[DimsPerTensor](context.rules)
+        self._found = FormMemo[DimsPerTensor](Forms(context.rules))
         self.contents: dict[ir.Value, Shape] = {}
         self.zeros: set[ir.Value] = set()
         self._replaced: list[ir.Operation] = []
-        self._known: dict[tuple[int, int], tuple[TensorSharding, bool]] = {}
+        self._known: dict[tuple[int, TensorSharding], bool] = {}
 
     def run(self) -> None:
         uneven = self._uneven_operations(reads_all=self._may_have_uneven_results(), is_first=True)
@@ -303,14 +303,12 @@ class _FunctionPadder:
 
     def _is_uneven(self, value_type: ir.Type, sharding: TensorSharding) -> bool:
         """Whether a value needs padding; computed once for each type and sharding."""
-        # By address: types live as long as the context, and shardings are kept here.
-        key = identity(value_type), id(sharding)
+        key = identity(value_type), sharding  # types live as long as the context
         known = self._known.get(key)
         if known is None:
             shape = shape_of(value_type)
-            is_uneven = padded_shape(shape, sharding, self.meshes) != shape
-            known = self._known[key] = sharding, is_uneven
-        return known[1]
+            known = self._known[key] = padded_shape(shape, sharding, self.meshes) != shape
+        return known
 
     # --- Checks -----------------------------------------------------------------------------
 

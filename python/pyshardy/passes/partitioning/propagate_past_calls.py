@@ -40,7 +40,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import load_hardware
-from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.functions import functions_of, has_static_shape
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import function_type_of
@@ -61,7 +61,9 @@ _LOOP = "stablehlo.while"
 
 
 @register_pass("sdy-propagate-past-calls", release="pyshardy")
-def propagate_past_calls(module: ir.Module, *, hardware: HardwareOption = DEFAULT_HARDWARE) -> None:
+def propagate_past_calls(
+    module: ir.Module, *, hardware: HardwareOption = DEFAULT_HARDWARE
+) -> Changes | None:
     """Propagate shardings past calls that have been inlined.
 
     Propagation may leave a function argument unsharded although the operand of a call is sharded,
@@ -89,12 +91,11 @@ def propagate_past_calls(module: ir.Module, *, hardware: HardwareOption = DEFAUL
     load_hardware(hardware)  # an unknown one is an error in every program
     marked = _marked(module) if may_occur_at_start({_RESHARD}, module) else []
     if not marked:
-        mark_all_preserved()
-        return
+        return UNCHANGED
     for reshard in marked:
         remove_discardable(reshard, AT_CALL)
     if not any(map(_only_gathers, marked)):
-        return
+        return UNCHANGED
     for reshard in marked:
         if _only_gathers(reshard):
             set_discardable(reshard, AT_CALL, ir.UnitAttr.get(module.context))
@@ -105,6 +106,7 @@ def propagate_past_calls(module: ir.Module, *, hardware: HardwareOption = DEFAUL
         _replace(module, after)
     for reshard in _marked(module):
         remove_discardable(reshard, AT_CALL)
+    return None
 
 
 def _marked(module: ir.Module) -> list[ir.Operation]:

@@ -55,7 +55,7 @@ from mlir_sdy.values import (
     result_shardings_of,
     set_sharding,
 )
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
@@ -90,19 +90,15 @@ _ELEMENTWISE = frozenset(
 )
 """Linear operations on each element of a single operand."""
 
+_INSERTED = frozenset(
+    {_ALL_REDUCE, _REDUCE_SCATTER, "sdy.all_slice", "stablehlo.add", "stablehlo.constant"}
+)
+
 
 @register_pass("sdy-reassociate-reductions", anchor="func.func", release="pyshardy")
-@inserts(
-    _ALL_REDUCE,
-    _REDUCE_SCATTER,
-    "sdy.all_slice",
-    "stablehlo.add",
-    "stablehlo.constant",
-    where={_ALL_REDUCE, _REDUCE_SCATTER},
-)
 def reassociate_reductions(
     function: ir.Operation | ir.OpView, *, max_bytes: int = MOST_BYTES
-) -> None:
+) -> Changes:
     """Complete partial results after linear operations on them.
 
     Replaces several all-reduces whose results are only added, subtracted or concatenated by
@@ -133,8 +129,7 @@ def reassociate_reductions(
         max_bytes: maximum number of bytes on each device by which the sums of a loop may grow.
     """
     if not operations_named({_ALL_REDUCE, _REDUCE_SCATTER}, function):
-        mark_all_preserved()
-        return
+        return UNCHANGED
     reassociation = _Reassociation(FunctionContext.of(function), max_bytes)
     for product in operations_named({RAGGED_DOT}, function):
         reassociation.keep_own_rows(product)
@@ -143,6 +138,7 @@ def reassociate_reductions(
         reassociation.visit(operation)
     if reassociation.has_changed:
         apply_patterns(function, SCATTERS)
+    return Changes(_INSERTED, OF_SHARDINGS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,16 @@ becomes `%0`.
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import inserts, preserves
+from pyshardy.irtools.analyses import Changes
 from pyshardy.irtools.plain_operations import remove_barriers
 from pyshardy.pipeline import register_pass
 
 
 @register_pass("sdy-remove-propagation-barriers", anchor="func.func", release="pyshardy")
-@inserts()
-@preserves("device-meshes", "result-kinds", "sharding-lists")
-def remove_propagation_barriers(function: ir.OpView) -> None:
+def remove_propagation_barriers(function: ir.OpView) -> Changes:
     """Remove propagation barriers.
 
     Replaces each `sdy.propagation_barrier` by its operand. Barriers only affect propagation.
     """
     remove_barriers(function)
+    return Changes()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -29,7 +29,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.model.mesh_change import sharding_on
 from mlir_sdy.values import get_sharding, look_through_barriers
-from pyshardy.irtools.analyses import inserts, mark_all_preserved
+from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.resharding.plan import plan_reshard
@@ -42,16 +42,15 @@ from pyshardy.partition.types.steps import (
 )
 from pyshardy.pipeline import register_pass
 
+_INSERTED = frozenset(
+    {"sdy.all_gather", "sdy.all_slice", "sdy.all_to_all", "sdy.collective_permute"}
+)
+
 
 @register_pass("sdy-reshard-to-collectives", anchor="func.func", release="0.10.2")
-@inserts(
-    "sdy.all_gather",
-    "sdy.all_slice",
-    "sdy.all_to_all",
-    "sdy.collective_permute",
-    where={"sdy.reshard"},
-)
-def reshard_to_collectives(function: ir.OpView, *, keep_redundant_reshards: bool = False) -> None:
+def reshard_to_collectives(
+    function: ir.OpView, *, keep_redundant_reshards: bool = False
+) -> Changes:
     """Convert reshards to collectives.
 
     Replaces each `sdy.reshard` by a chain of `sdy.all_slice`, `sdy.collective_permute`,
@@ -81,13 +80,13 @@ def reshard_to_collectives(function: ir.OpView, *, keep_redundant_reshards: bool
     """
     reshards = operations_named({"sdy.reshard"}, function)
     if not reshards:
-        mark_all_preserved()
-        return
+        return UNCHANGED
     context = FunctionContext.of(function)
     built = _StepAttributes(context.cache)
     for reshard in reshards:
         conversion = _Conversion(reshard, context.meshes, context.cache, built)
         conversion.run(keep_redundant=keep_redundant_reshards)
+    return Changes(_INSERTED, OF_SHARDINGS)
 
 
 class _StepAttributes:
@@ -95,16 +94,15 @@ class _StepAttributes:
 
     def __init__(self, cache: AttributeCache):
         self._cache = cache
-        # By identity: plans and shardings are cached, and kept alive here.
-        self._built: dict[tuple[int, str | Mesh, int], _Built] = {}
+        self._built: dict[tuple[ReshardStep, str | Mesh, TensorSharding], tuple[Any, Any]] = {}
 
     def of(self, step: ReshardStep, mesh: str | Mesh, target: TensorSharding) -> tuple[Any, Any]:
         """Return the attribute of a step, None for a permute, and the sharding after it."""
-        key = id(step), mesh, id(target)
-        built = self._built.get(key)
-        if built is None:
-            built = self._built[key] = _Built(step, target, self._build(step, mesh, target))
-        return built.attributes
+        key = step, mesh, target
+        attributes = self._built.get(key)
+        if attributes is None:
+            attributes = self._built[key] = self._build(*key)
+        return attributes
 
     def _build(
         self, step: ReshardStep, mesh: str | Mesh, target: TensorSharding
@@ -118,12 +116,6 @@ class _StepAttributes:
                 return cache[AllToAllParamList((param,))], sharding
             case CollectivePermute():
                 return None, sharding
-
-
-class _Built(NamedTuple):
-    step: ReshardStep
-    target: TensorSharding
-    attributes: tuple[Any, Any]
 
 
 class _Conversion:

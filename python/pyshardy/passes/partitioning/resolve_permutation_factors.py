@@ -19,7 +19,7 @@ from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
 from mlir_sdy.values import get_sharding, look_through_barriers, result_shardings_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
-from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.collectives import first_free_channel
 from pyshardy.irtools.constants import PASSING_ON
 from pyshardy.irtools.tensor_types import shape_of
@@ -31,7 +31,7 @@ from pyshardy.partition.halo.profitability import axes_of_factors, factors_to_re
 from pyshardy.partition.halo.reshape import resolve_reshape
 from pyshardy.partition.halo.reshard import widen_reshard
 from pyshardy.partition.local.device_kind import are_replicas, check_number_of_devices
-from pyshardy.partition.op_facts.signature_memo import SignatureMemo
+from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.partition.op_facts.trailing_resize import factors_in_place
 from pyshardy.partition.padding.replicated import replicate_dims_around
 from pyshardy.partition.partial.blocked_factors import blocked_factors
@@ -67,7 +67,7 @@ def resolve_permutation_factors(
     partition_count: PartitionCount = 1,
     rng_bit_generator_unsafe: RngBitGeneratorUnsafe = False,
     hardware: HardwareOption = DEFAULT_HARDWARE,
-) -> None:
+) -> Changes | None:
     """Replace operations that need elements of other shards by halo exchanges.
 
     Handles operations that are sharded along a dimension where a shard of the result depends on
@@ -118,7 +118,7 @@ def resolve_permutation_factors(
     replicas = are_replicas(replica_count, partition_count, module.operation)
     check_number_of_devices(module)
     with module.context:
-        _ModuleResolver(
+        return _ModuleResolver(
             module,
             load_hardware(hardware),
             replicas=replicas,
@@ -157,7 +157,7 @@ class _ModuleResolver:
         self.replicas = replicas
         self.exchanges = exchanges
         self._resolved: dict[object, CompatibleShardings | None] = {}
-        self._decisions = SignatureMemo[_Decision](context.rules)
+        self._decisions = FormMemo[_Decision](Forms(context.rules))
 
     @cached_property
     def builder(self) -> ComputationBuilder:
@@ -170,14 +170,14 @@ class _ModuleResolver:
         )
         return ComputationBuilder(local, self.cache)
 
-    def run(self) -> None:
+    def run(self) -> Changes | None:
+        """Resolve all operations; return what the pass tells of its changes."""
         resolved = {*exchanging_operations(), _RESHAPE, _RNG, _SLICE}
         names = {*resolved, *PASSING_ON, _RESHARD}
         may_occur = may_occur_at_start(names, self.module)
         found = operations_named(names, self.module) if may_occur else []
         if not found:
-            mark_all_preserved()
-            return
+            return UNCHANGED
         slices = [operation for operation in found if operation.name == _SLICE]
         others = [each for each in found if each.name in resolved and each.name != _SLICE]
         for operation in others:
@@ -197,6 +197,7 @@ class _ModuleResolver:
         for reshard in operations_named({_RESHARD}, self.module) if self.exchanges else ():
             for resizing in widen_reshard(reshard, self.meshes, self.cache):
                 self._resolve(resizing)
+        return None
 
     def _resolve(self, operation: ir.Operation) -> None:
         shardings = _shardings_of(operation)

@@ -28,7 +28,7 @@ from mlir_sdy.model import AxisRef, AxisRefList, TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import SHARDING, get_sharding, rank_of
-from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.tensor_types import bytes_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
@@ -48,7 +48,7 @@ _INTEGER_WIDTHS = frozenset({2, 4, 8, 16, 32, 64})
 @register_pass("sdy-resolve-single-device-sharding", anchor="func.func", release="0.12")
 def resolve_single_device_sharding(
     function: ir.OpView, *, replica_count: ReplicaCount = 1, partition_count: PartitionCount = 1
-) -> None:
+) -> Changes | None:
     """Run operations with a single-device sharding on that device only.
 
     Wraps an operation whose result is on a single device in a conditional that only this device
@@ -84,12 +84,12 @@ def resolve_single_device_sharding(
     has_single_devices = any(mesh.is_maximal for mesh in meshes.values())
     mesh_name = device_mesh_of(function, meshes) if has_single_devices else None
     if module is None or mesh_name is None:
-        mark_all_preserved()
-        return
+        return UNCHANGED
     replicas = are_replicas(replica_count, partition_count, function.operation)
     check_number_of_devices(module)
     with function.context:
         _Resolver(FunctionContext.of(function), mesh_name, replicas=replicas).run(function)
+    return None
 
 
 class _Resolver:

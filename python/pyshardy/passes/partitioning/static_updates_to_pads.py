@@ -30,7 +30,7 @@ import numpy.typing as npt
 from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, Mesh, Shape, TensorSharding, mesh_of
 from mlir_sdy.values import get_sharding, result_shardings_of
-from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, splat_literal
 from pyshardy.irtools.stablehlo_views import (
     BroadcastView,
@@ -73,7 +73,7 @@ class _Window:
 
 
 @register_pass("sdy-static-updates-to-pads", anchor="func.func", release="pyshardy")
-def static_updates_to_pads(function: ir.OpView) -> None:
+def static_updates_to_pads(function: ir.OpView) -> Changes | None:
     """Rewrite updates at constant indices as pads and selects.
 
     Rewrites a `stablehlo.dynamic_update_slice`, or a `stablehlo.scatter` of a single window, that
@@ -95,8 +95,7 @@ def static_updates_to_pads(function: ir.OpView) -> None:
     ```
     """
     if not may_occur_at_start({_UPDATE_SLICE, _SCATTER}, function):
-        mark_all_preserved()
-        return
+        return UNCHANGED
     context = FunctionContext.of(function)
     builder = PaddingBuilder(context.cache)
     has_changed = False
@@ -110,8 +109,7 @@ def static_updates_to_pads(function: ir.OpView) -> None:
             with operation.location, ir.InsertionPoint(operation):
                 _replace(operation, window, shardings, builder)
             has_changed = True
-    if not has_changed:
-        mark_all_preserved()
+    return None if has_changed else UNCHANGED
 
 
 def _shards_dims(sharding: TensorSharding) -> bool:

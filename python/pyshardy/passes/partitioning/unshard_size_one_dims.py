@@ -36,7 +36,7 @@ from mlir_sdy.values import (
     set_result_shardings_of,
     sharded_operations,
 )
-from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.shardings import result_kinds
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import SliceView
@@ -50,7 +50,7 @@ _REARRANGING = frozenset({"stablehlo.concatenate", "stablehlo.pad"})
 
 
 @register_pass("sdy-unshard-size-one-dims", anchor="func.func", release="pyshardy")
-def unshard_size_one_dims(function: ir.OpView) -> None:
+def unshard_size_one_dims(function: ir.OpView) -> Changes | None:
     """Unshard dimensions of size 1.
 
     Removes the axes from dimensions of size 1. A slice that takes one element of a sharded
@@ -77,8 +77,7 @@ def unshard_size_one_dims(function: ir.OpView) -> None:
         _short_dims(kind.types, value_of(kind.shardings)) for kind in result_kinds(context.module)
     )
     if not has_short_dims and not may_occur_at_start({_SLICE}, function):
-        mark_all_preserved()
-        return
+        return UNCHANGED
     has_changed = has_short_dims
     if has_short_dims:
         _take_axes(function, cache)
@@ -98,8 +97,7 @@ def unshard_size_one_dims(function: ir.OpView) -> None:
         if short and is_contiguous and not _is_rearranged(operation):
             _take_dynamically(operation, short, cache)
             has_changed = True
-    if not has_changed:
-        mark_all_preserved()
+    return None if has_changed else UNCHANGED
 
 
 def _take_axes(function: ir.OpView, cache: AttributeCache) -> None:

@@ -28,7 +28,7 @@ from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions
 from mlir_sdy.values import get_sharding, set_result_shardings_of, sharded_operations
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
-from pyshardy.irtools.analyses import mark_all_preserved
+from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.collectives import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.shardings import result_kinds
@@ -57,7 +57,7 @@ _NEVER_INSIDE = frozenset(
 @register_pass("sdy-unshard-uneven-regions", anchor="func.func", release="pyshardy")
 def unshard_uneven_regions(
     function: ir.Operation | ir.OpView, *, hardware: HardwareOption = DEFAULT_HARDWARE
-) -> None:
+) -> Changes | None:
     """Drop uneven shardings that only add communication.
 
     If the sharding of an argument was dropped because it is not divisible, the shardings that
@@ -90,11 +90,11 @@ def unshard_uneven_regions(
         for kind in kinds
         for value_type, sharding in kind.results()
     ):
-        mark_all_preserved()
-        return
+        return UNCHANGED
     for region in _regions(function, meshes):
         if region.is_closed() and region.saved(devices) > region.work(context.rules, devices):
             region.unshard(context.cache)
+    return None
 
 
 @dataclass

@@ -7,7 +7,7 @@ See `driver.propagate` for the errors.
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import Changes
 from pyshardy.pipeline import register_pass
 from pyshardy.propagation.driver import STRATEGIES, Hierarchy, propagate
 from pyshardy.propagation.options import StrategyOptions
@@ -16,8 +16,7 @@ _DEFAULTS = StrategyOptions()
 
 
 @register_pass("sdy-aggressive-propagate", release="0.10.2")
-@inserts()
-def aggressive_propagate(module: ir.Module, options: StrategyOptions = _DEFAULTS) -> None:
+def aggressive_propagate(module: ir.Module, options: StrategyOptions = _DEFAULTS) -> Changes:
     """Propagate shardings and resolve conflicts within operations.
 
     Works like `sdy-basic-propagate`, but resolves conflicts:
@@ -35,4 +34,4 @@ def aggressive_propagate(module: ir.Module, options: StrategyOptions = _DEFAULTS
 
     shards `%0` as `[{"x", ?}, {?}]`; the basic strategy does not shard it.
     """
-    propagate(module, Hierarchy(STRATEGIES[options.propagation_strategy]), options)
+    return propagate(module, Hierarchy(STRATEGIES[options.propagation_strategy]), options)

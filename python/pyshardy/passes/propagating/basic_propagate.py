@@ -7,7 +7,7 @@ See `driver.propagate` for the errors.
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import Changes
 from pyshardy.pipeline import register_pass
 from pyshardy.propagation.driver import STRATEGIES, Hierarchy, propagate
 from pyshardy.propagation.options import PropagationSettings
@@ -16,8 +16,7 @@ _DEFAULTS = PropagationSettings()
 
 
 @register_pass("sdy-basic-propagate", release="0.10.2")
-@inserts()
-def basic_propagate(module: ir.Module, options: PropagationSettings = _DEFAULTS) -> None:
+def basic_propagate(module: ir.Module, options: PropagationSettings = _DEFAULTS) -> Changes:
     """Propagate shardings without resolving conflicts.
 
     Extends the shardings of values that sharding rules and data-flow edges connect, until nothing
@@ -36,4 +35,4 @@ def basic_propagate(module: ir.Module, options: PropagationSettings = _DEFAULTS)
 
     shards `%b`, `%0` and the result of the function by "x" along their first dimension.
     """
-    propagate(module, Hierarchy(STRATEGIES["basic"]), options)
+    return propagate(module, Hierarchy(STRATEGIES["basic"]), options)

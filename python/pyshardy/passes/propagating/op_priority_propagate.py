@@ -7,7 +7,7 @@ See `driver.propagate` for the errors.
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import Changes
 from pyshardy.pipeline import register_pass
 from pyshardy.propagation.driver import Hierarchy, propagate
 from pyshardy.propagation.options import PriorityOptions
@@ -16,8 +16,7 @@ _DEFAULTS = PriorityOptions()
 
 
 @register_pass("sdy-op-priority-propagate", release="0.10.2")
-@inserts()
-def op_priority_propagate(module: ir.Module, options: PriorityOptions = _DEFAULTS) -> None:
+def op_priority_propagate(module: ir.Module, options: PriorityOptions = _DEFAULTS) -> Changes:
     """Propagate shardings in the order of operation priorities.
 
     Runs `sdy-aggressive-propagate` five times, each time through more operations and factors:
@@ -29,4 +28,4 @@ def op_priority_propagate(module: ir.Module, options: PriorityOptions = _DEFAULT
     3. all operations along all factors, broadcasts only backward;
     4. all operations along all factors in both directions.
     """
-    propagate(module, Hierarchy.of(options), options)
+    return propagate(module, Hierarchy.of(options), options)

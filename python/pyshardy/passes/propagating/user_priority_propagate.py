@@ -7,7 +7,7 @@ See `driver.propagate` for the errors.
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import inserts
+from pyshardy.irtools.analyses import Changes
 from pyshardy.pipeline import register_pass
 from pyshardy.propagation.driver import Hierarchy, propagate
 from pyshardy.propagation.options import PriorityOptions
@@ -16,8 +16,7 @@ _DEFAULTS = PriorityOptions()
 
 
 @register_pass("sdy-user-priority-propagate", release="0.10.2")
-@inserts()
-def user_priority_propagate(module: ir.Module, options: PriorityOptions = _DEFAULTS) -> None:
+def user_priority_propagate(module: ir.Module, options: PriorityOptions = _DEFAULTS) -> Changes:
     """Propagate shardings in the order of user priorities.
 
     Runs `sdy-op-priority-propagate` once for each priority that occurs, from the lowest number to
@@ -32,4 +31,4 @@ def user_priority_propagate(module: ir.Module, options: PriorityOptions = _DEFAU
 
     shards `%0` like `%b`, whose priority precedes that of `%a`.
     """
-    propagate(module, Hierarchy.of(options, by_user=True), options)
+    return propagate(module, Hierarchy.of(options, by_user=True), options)

@@ -151,7 +151,7 @@ class Connections:
     def _joints(self) -> Iterator[Joint]:
         engine = self._record.engine
         program, is_erased = engine.program, engine.is_erased
-        factors: dict[int, list[tuple[int, bool, list[tuple[int, int]]]]] = {}
+        factors: dict[RelationFamily, list[tuple[int, bool, list[tuple[int, int]]]]] = {}
         for operation, relation in enumerate(engine.relations):
             if is_erased[operation]:
                 continue
@@ -173,11 +173,11 @@ class Connections:
         self,
         operation: int,
         relation: Relation,
-        factors: dict[int, list[tuple[int, bool, list[tuple[int, int]]]]],
+        factors: dict[RelationFamily, list[tuple[int, bool, list[tuple[int, int]]]]],
     ) -> Iterator[Joint]:
-        of_family = factors.get(id(relation.family))
+        of_family = factors.get(relation.family)
         if of_family is None:
-            of_family = factors[id(relation.family)] = self._factors_of(relation.family)
+            of_family = factors[relation.family] = self._factors_of(relation.family)
         tensors = relation.tensors
         for factor, is_open, dims in of_family:
             places = tuple(

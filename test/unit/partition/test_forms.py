@@ -5,7 +5,7 @@ import pytest
 
 from mlir_sdy.assembly import parse
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.op_facts.signature_memo import SignatureMemo
+from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.signature import OperationParts
 
@@ -71,7 +71,7 @@ def test_asked_once_for_each_form(context, first, second, times):
         f"{BEFORE}{first}\n{second}\nreturn }}",
         context,
     )
-    memo = SignatureMemo[int](ShardingRuleLookup.shared(context))
+    memo = FormMemo[int](Forms(ShardingRuleLookup.shared(context)))
     asked: list[object] = []
 
     def find(operation, shardings):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Memoization for operations with equal signatures."""
+"""Forms of operations, by which what is decided for an operation is found again for all like it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule, TensorSharding
@@ -21,7 +21,7 @@ Shardings = tuple[TensorSharding | None, ...]
 
 _REDUCE = "stablehlo.reduce"
 _BY_RULE = DOT_OPERATIONS | {"stablehlo.reshape"}
-_UNKNOWN = object()
+_UNKNOWN: Any = object()
 _BY_ATTRIBUTES = frozenset(
     f"stablehlo.{name}"
     for name in (
@@ -36,14 +36,19 @@ _BY_ATTRIBUTES = frozenset(
 _PAD, _CONCATENATE = "stablehlo.pad", "stablehlo.concatenate"
 
 
-class Signatures:
-    """The signatures of operations; equal ones are the same object.
+class Form:
+    """The common part of operations for which decisions are equal, given their shardings."""
 
-    1. The signature of an operation is its rule if all factors are pass-through, if it is the
-       rule of a matrix product, which is always completed by a sum, or that of a reshape, which has
-       no attributes.
-    2. The signature of a `stablehlo.reduce` includes the operation by which its body combines
-       values.
+    __slots__ = ()
+
+
+class Forms:
+    """The forms of operations; equal ones are the same object.
+
+    1. The form of an operation is its name, its types, and the attributes that its rule reads, if
+       all factors are pass-through, if it is a matrix product, which is always completed by a sum,
+       or a reshape, which has no attributes.
+    2. The form of a `stablehlo.reduce` includes the operation by which its body combines values.
     3. That of a convolution, a reversal, a gather, and of slices and their updates includes all
        their attributes but the sharding: what shards exchange depends on them.
     4. That of a pad includes its padding value, too, which must be a constant.
@@ -57,10 +62,10 @@ class Signatures:
 
     def __init__(self, rules: ShardingRuleLookup):
         self._rules = rules
-        self._known: dict[tuple[Hashable, Hashable], object | None] = {}
+        self._known: dict[tuple[Hashable, Hashable], Form | None] = {}
 
-    def of(self, known: OperationParts) -> Hashable:
-        """Return the signature of an operation; None if it has none."""
+    def of(self, known: OperationParts) -> Form | None:
+        """Return the form of an operation; None if it has one of its own."""
         parts = _parts(known.operands) if known.name == _CONCATENATE else None
         rule_key = self._rules.rule_key(known, parts)
         if rule_key is None:
@@ -78,58 +83,46 @@ class Signatures:
         elif known.name == _CONCATENATE:
             more = parts
         key = rule_key, more
-        signature = self._known.get(key, _UNKNOWN)
-        if signature is _UNKNOWN:
+        form = self._known.get(key, _UNKNOWN)
+        if form is _UNKNOWN:
             is_complete = more is not None or _goes_by_rule(known.name, self._rules.rule(operation))
-            signature = self._known[key] = object() if is_complete else None
-        return signature
+            form = self._known[key] = Form() if is_complete else None
+        return form
 
 
-class SignatureMemo(Generic[Found]):
-    """Memoized results of a function of the signature and the shardings of an operation.
+class FormMemo(Generic[Found]):
+    """Memoized results of a function of the form and the shardings of an operation.
 
     Args:
-        rules: finds sharding rules.
+        forms: finds the forms of operations.
     """
 
-    def __init__(self, rules: ShardingRuleLookup):
-        self._signatures = Signatures(rules)
-        # The shardings are kept as well: otherwise their addresses could be reused.
-        self._found: dict[Hashable, tuple[Shardings, Found]] = {}
+    def __init__(self, forms: Forms):
+        self._forms = forms
+        self._found: dict[tuple[Form, Shardings, Hashable], Found] = {}
 
     def of(
         self,
         known: OperationParts,
         shardings: Shardings,
-        find: Callable[[ir.Operation, Shardings], Found],
+        find: Callable[..., Found],
+        *more: Hashable,
     ) -> Found:
-        """Return the result of `find`, which is called once for each signature and shardings.
+        """Return the result of `find`, which is called once for each form and shardings.
 
         Args:
             known: the operation.
-            shardings: those of its operands, then results. They are compared by identity, as most
-                come from attributes, with one object for each.
-            find: the function.
+            shardings: those of its operands, then results.
+            find: the function of the operation, the shardings, and all of `more`.
+            more: what the result depends on beside these.
         """
-        signature = self._signatures.of(known)
-        return self.of_signature(signature, known.operation, shardings, find)
-
-    def of_signature(
-        self,
-        signature: Hashable,
-        operation: ir.Operation,
-        shardings: Shardings,
-        find: Callable[[ir.Operation, Shardings], Found],
-    ) -> Found:
-        """Return the result of `find` as `of` does, given the signature of the operation."""
-        if signature is None:
-            return find(operation, shardings)
-        key = (signature, *map(id, shardings))
-        before = self._found.get(key)
-        if before is not None:
-            return before[1]
-        found = find(operation, shardings)
-        self._found[key] = shardings, found
+        form = self._forms.of(known)
+        if form is None:
+            return find(known.operation, shardings, *more)
+        key = form, shardings, more
+        found: Any = self._found.get(key, _UNKNOWN)
+        if found is _UNKNOWN:
+            found = self._found[key] = find(known.operation, shardings, *more)
         return found
 
 
