@@ -25,9 +25,9 @@ LATE_IMPORTS = {
     "pyshardy.cli.crash_report": "the reproducer of pipelines",
     "pyshardy.cli.driver": "schedules and the cache, for one flag each, and advice on contracts",
     "pyshardy.cli.explain": "reports, each for one option",
-    "pyshardy.cli.opt": "the driver, after --help and --version, and completion",
+    "pyshardy.cli.opt": "the driver, after --help and --version",
     "pyshardy.cli.run": "parts of the run, after --help and --version",
-    "pyshardy.cli.run_emit": "artifacts, each for one option",
+    "pyshardy.cli.run_files": "artifacts, each for one option",
     "pyshardy.cli.tool": "crash reports and versions",
     "pyshardy.cli.translate": "reading files, after --help and --version",
     "pyshardy.drawing.drawing": "terminals",
@@ -45,7 +45,7 @@ LATE_IMPORTS = {
 CATCHING_ALL = {
     "mlir_sdy.shard.operation_parts": "undone and raised again",
     "pyshardy.backends.custom_calls": "a function of the user",
-    "pyshardy.cli.supervisor": "a bug, in the process that outlives all",
+    "pyshardy.cli.crash_report": "a bug, in the process that outlives all",
     "pyshardy.cli.tool": "a bug, for the message of the tool",
     "pyshardy.frontends.jax.callbacks": "a function of the user, raised when XLA has returned",
     "pyshardy.frontends.jax.custom_partitioning": "a function of the user",
@@ -72,7 +72,7 @@ PROCESS_STATE = {
     "mlir_sdy.notebook": "one notebook has one renderer",
     "pyshardy.pipeline.collection": "the garbage collector, paused while a pipeline runs",
     "pyshardy.processes.fork": "the garbage collector of a fork, which would copy pages",
-    "pyshardy.cli.supervisor": "the garbage collector of a fork, which would copy pages",
+    "pyshardy.cli.crash_report": "the garbage collector of a fork, which would copy pages",
 }
 """The modules that have state of the process, and why."""
 

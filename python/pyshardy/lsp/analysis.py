@@ -24,7 +24,7 @@ from mlir_sdy.model.equivalence import mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import get_sharding
-from pyshardy.cli.split_input import split_input
+from pyshardy.cli.source_files import split_input
 from pyshardy.explain.program import ExplainedProgram, explain_program
 from pyshardy.irtools.modules import remember_text
 from pyshardy.irtools.named_values import DEFINITION, FUNCTION, name_of
