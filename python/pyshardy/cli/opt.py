@@ -17,10 +17,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyshardy.cli.completion import complete_if_asked, last_word
 from pyshardy.cli.help import full_help_text, help_text, pass_help_text, pass_list
 from pyshardy.cli.opt_flags import FLAGS, Arguments, load_passes, parse_arguments, reproducing_flags
-from pyshardy.cli.tool import Tool, version_text
+from pyshardy.cli.tool import Tool, complete_if_asked, last_word, version_text
 from pyshardy.pipeline import passes, pipelines
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.options import OptionType

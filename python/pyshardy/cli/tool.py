@@ -24,7 +24,6 @@ from mlir_sdy.diagnostics import (
 )
 from mlir_sdy.host_build import describe_build
 from mlir_sdy.suggest import did_you_mean
-from pyshardy.cli.completion import complete_if_asked, hardware_completions
 from pyshardy.cli.flags import HARDWARE_FORM, Flag, GuardFlags, flags_of
 from pyshardy.cli.output import guard_standard_streams
 from pyshardy.cli.source_files import SourceFiles
@@ -33,6 +32,7 @@ from pyshardy.pipeline.errors import describe
 if TYPE_CHECKING:
     from pyshardy.cli.crash_report import CrashReport, PassReproducer
     from pyshardy.processes.crash import Crash
+
 
 _INVALID_CHOICE = re.compile(r"invalid choice: '(?P<given>.*)' \(choose from (?P<choices>.*)\)")
 
@@ -302,3 +302,49 @@ def version_text(tool: str) -> str:
         f"MLIR host: {describe_build()}\n"
         f"Python {platform.python_version()}, {system}\n"
     )
+
+
+# --- Completion by shells -------------------------------------------------------------------------
+
+
+_REQUEST = "_ARGCOMPLETE"
+_LINE = "COMP_LINE"
+
+
+def complete_if_asked(parser: Callable[[], argparse.ArgumentParser]) -> None:
+    """Print the completions and end the process, if the shell asks for them.
+
+    Args:
+        parser: makes the parser of the command line.
+    """
+    if _REQUEST not in os.environ:
+        return
+    from argcomplete.finders import CompletionFinder  # noqa: PLC0415 (an optional package)
+
+    class Finder(CompletionFinder):
+        """Completes `--flag='value` from the quote on, as bash replaces it."""
+
+        def quote_completions(
+            self, completions: list[str], cword_prequote: str, last_wordbreak_pos: int | None
+        ) -> list[str]:
+            flag, equals, rest = last_word().partition("=")
+            if equals and rest[:1] == cword_prequote != "":
+                completions = [each.removeprefix(f"{flag}=") for each in completions]
+            return super().quote_completions(completions, cword_prequote, last_wordbreak_pos)
+
+    Finder()(parser())
+
+
+def hardware_completions(prefix: str, **_: object) -> list[str]:
+    """Return the presets of hardware and the TOML files that begin with a prefix."""
+    from glob import escape, glob  # noqa: PLC0415
+
+    from pyshardy.cost.hardware import presets  # noqa: PLC0415
+
+    found = [each for each in presets() if each.startswith(prefix)]
+    return [*found, *glob(f"{escape(prefix)}*.toml")]
+
+
+def last_word() -> str:
+    """Return the last word of the command line to complete."""
+    return os.environ.get(_LINE, "").rpartition(" ")[2]

@@ -41,8 +41,7 @@ from pyshardy.forms import spec_text
 from pyshardy.frontends.files import load
 from pyshardy.irtools import named_values
 from pyshardy.irtools.user_files import run_user_file
-from pyshardy.lsp.analysis import problem_of
-from pyshardy.lsp.scripts import traced_by_script
+from pyshardy.lsp.analysis import problem_of, traced_by_script
 from pyshardy.mcp.requests import (
     AutoShardRequest,
     CheckContractRequest,

@@ -19,7 +19,7 @@ import iree.compiler.version
 import numpy as np
 from iree.compiler.api import Output, Session, Source
 
-from pyshardy.backends.engines.file_cache import FileCache, this_cpu
+from pyshardy.backends.engines import FileCache, this_cpu
 from pyshardy.processes.worker import Runner, serve, serve_programs
 
 _TARGETS = {

@@ -77,7 +77,7 @@ class _Traced(Protocol):
     def state(self) -> Mapping[str, torch.Tensor]: ...
 
 
-class TracedProgram(Displayed):
+class TracedModel(Displayed):
     """Base of traced modules and training steps."""
 
     def summary(self: _Traced) -> str:
@@ -101,7 +101,7 @@ class TracedProgram(Displayed):
 
 
 @dataclass(frozen=True, repr=False)
-class TracedModule(TracedProgram):
+class TracedModule(TracedModel):
     """A PyTorch module as a function of its weights and inputs.
 
     Attributes:

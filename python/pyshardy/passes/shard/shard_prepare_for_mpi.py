@@ -26,7 +26,7 @@ from pyshardy.passes.shard.shard_to_stablehlo import lower_collectives
 from pyshardy.pipeline import register_pass
 from pyshardy.shard.lowering.builder import KINDS, GridBuilder, Pairs
 from pyshardy.shard.lowering.device_values import DeviceValues
-from pyshardy.shard.strides import axes_apart
+from pyshardy.shard.refinement import axes_apart
 
 _KNOWN = frozenset({"f32", "f64", "i8", "i16", "i32", "i64"})
 _SHORT_FLOATS = frozenset({"f16", "bf16"})

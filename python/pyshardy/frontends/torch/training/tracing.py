@@ -25,13 +25,12 @@ from mlir_sdy.values import (
 )
 from mlir_sdy.verify import verify
 from pyshardy.backends.donations import ALIAS
-from pyshardy.frontends.meshes import declare_meshes
+from pyshardy.frontends.meshes import Axes, declare_meshes, match
 from pyshardy.frontends.torch.dtensors import Layouts
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.local_maps import kept_local_maps
-from pyshardy.frontends.torch.patterns import Axes, match
 from pyshardy.frontends.torch.traced import (
-    TracedProgram,
+    TracedModel,
     array_of,
     tensor_of,
     tensors_of_inputs,
@@ -68,7 +67,7 @@ def _as_tuple(values: Any) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True, repr=False)
-class TracedTraining(TracedProgram):
+class TracedTraining(TracedModel):
     """A training step as a function of all state and a batch.
 
     Attributes:
