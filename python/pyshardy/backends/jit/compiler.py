@@ -414,7 +414,7 @@ def _declare(module: ir.Module, name: str, element: ir.Type) -> None:
 # --- The process, `python -m` this module, with the level of optimization -------------------------
 
 
-def _serve(optimization: int) -> None:
+def run_programs(optimization: int) -> None:
     """Run programs until there are no more requests."""
     context = ir.Context()
     load_stablehlo(context)
@@ -428,4 +428,4 @@ def _serve(optimization: int) -> None:
 
 
 if __name__ == "__main__":
-    _serve(int(sys.argv[1]))
+    run_programs(int(sys.argv[1]))
