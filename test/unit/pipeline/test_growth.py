@@ -11,9 +11,7 @@ from growing_programs import PROGRAMS
 from mlir_sdy.assembly import parse
 from pyshardy.pipeline import Instrumentation, run_pipeline
 
-COUNTS = (24, 48, 96)
-"""At 96, a pass that visits each pair of constructs makes more calls than `FEW_CALLS` permits."""
-
+COUNTS = (40, 80, 160)
 FEW_CALLS = 3_000
 """The growth of fewer calls may be that of a limited search."""
 
