@@ -72,13 +72,18 @@ def texts_elsewhere(paths: Sequence[Path], environment: dict[str, str]) -> dict[
     return json.loads(answer.stdout)
 
 
-def differences(paths: Sequence[Path]) -> Iterator[str]:
-    """Yield the differences, a line for each program and process."""
+def differences(paths: Sequence[Path], times: int = TIMES) -> Iterator[str]:
+    """Yield the differences, a line for each program and process.
+
+    Args:
+        paths: the programs.
+        times: the number of repetitions in this process.
+    """
     rng = random.Random(0)
-    here = {str(path): texts_of(path, TIMES, rng) for path in paths}
+    here = {str(path): texts_of(path, times, rng) for path in paths}
     for path, texts in here.items():
         if len(texts) > 1:
-            yield f"{path}: {len(texts)} texts in {TIMES} runs of one process"
+            yield f"{path}: {len(texts)} texts in {times} runs of one process"
     for environment in PROCESSES:
         there = texts_elsewhere(paths, environment)
         variables = " ".join(f"{name}={value}" for name, value in environment.items())

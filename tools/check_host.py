@@ -6,8 +6,9 @@
     ENVIRONMENT/bin/python tools/check_host.py --verbose
 
 Run this with another build of the host before changing `host_build.py` and `pyproject.toml` to it.
-Each assumption in `host_assumptions.py` is checked in a separate process, and reported as ok or as
-broken with the features that depend on it. The exit status is 0 if all hold.
+Each assumption in `host_assumptions.py` is reported as ok, or as broken with the features that
+depend on it. They are checked in one process; if that fails, each is checked in one of its own. The
+exit status is 0 if all hold.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -26,10 +28,11 @@ from mlir_sdy.host_build import describe_build
 _SECONDS = 120
 
 
-def _check_here(name: str) -> int:
-    """Check one assumption in this process, and print the violation as the last line."""
+def _check_here(names: Sequence[str]) -> int:
+    """Check assumptions in this process up to a violation, and print it as the last line."""
     try:
-        ASSUMPTIONS[name].check()
+        for name in names:
+            ASSUMPTIONS[name].check()
     except Broken as finding:
         print(finding)
     except Exception as failure:  # whatever another build may do
@@ -39,9 +42,9 @@ def _check_here(name: str) -> int:
     return 1
 
 
-def _check(name: str) -> str:
-    """Check one assumption in a child process; return the violation, or an empty text."""
-    command = [sys.executable, str(Path(__file__)), "--here", name]
+def _check(*names: str) -> str:
+    """Check assumptions in a child process; return the first violation, or an empty text."""
+    command = [sys.executable, str(Path(__file__)), "--here", *names]
     try:
         ran = subprocess.run(
             command,
@@ -71,7 +74,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="check only these assumptions")
     parser.add_argument("--list", action="store_true", help="print the assumptions")
     parser.add_argument("--verbose", action="store_true", help="print also those that hold")
-    parser.add_argument("--here", metavar="NAME", choices=ASSUMPTIONS, help=argparse.SUPPRESS)
+    parser.add_argument("--here", metavar="NAME", nargs="+", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.here:
         return _check_here(arguments.here)
@@ -83,8 +86,10 @@ def main() -> int:
         parser.error(f"unknown assumptions: {', '.join(unknown)}; --list prints them")
     print(f"Checking {describe_build()}")
     names = arguments.names or list(ASSUMPTIONS)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        findings = dict(zip(names, pool.map(_check, names), strict=True))
+    findings = dict.fromkeys(names, "")
+    if _check(*names):
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            findings = dict(zip(names, pool.map(_check, names), strict=True))
     for name, finding in findings.items():
         each = ASSUMPTIONS[name]
         if finding:

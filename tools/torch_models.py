@@ -177,8 +177,7 @@ def _check_plan(
     from mlir_sdy.host import ir  # noqa: PLC0415
     from mlir_sdy.values import set_argument_shardings  # noqa: PLC0415
     from pyshardy.explain.against_xla import against_xla  # noqa: PLC0415
-    from pyshardy.frontends.meshes import declare_meshes  # noqa: PLC0415
-    from pyshardy.frontends.torch.patterns import sharding_of  # noqa: PLC0415
+    from pyshardy.frontends.meshes import declare_meshes, sharding_of  # noqa: PLC0415
     from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
 
     check = PlanCheck(plan)

@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from pyshardy.explain.entry import explain
     from pyshardy.explain.program_explanation import ProgramExplanation
     from pyshardy.explain.what_if import WhatIf, whatif
+    from pyshardy.frontends import AUTO
     from pyshardy.frontends import jax as jax
     from pyshardy.frontends import torch as torch
-    from pyshardy.frontends.auto import AUTO
     from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
     from pyshardy.processes.crash import HostCrashError
     from pyshardy.program import PartitionedProgram, ShardedArray
@@ -179,7 +179,7 @@ _HOMES = {
     "pyshardy.explain.entry": ("explain",),
     "pyshardy.explain.program_explanation": ("ProgramExplanation",),
     "pyshardy.explain.what_if": ("WhatIf", "whatif"),
-    "pyshardy.frontends.auto": ("AUTO",),
+    "pyshardy.frontends": ("AUTO",),
     "pyshardy.processes.crash": ("HostCrashError",),
     "pyshardy.pipeline": ("PipelineError", "register_pass", "register_pipeline", "run_pipeline"),
     "pyshardy.backends": ("CompileOptions", "Registration", "register_backend"),

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.suggest import did_you_mean
-from pyshardy.cli.tool import Tool
-from pyshardy.cli.version import version_text
+from pyshardy.cli.tool import Tool, version_text
 
 TOOLS = {
     "opt": "run passes on a program",

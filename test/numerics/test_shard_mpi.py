@@ -55,7 +55,7 @@ def test_another_number_of_processes():
 
 
 def test_a_library_that_is_not_there():
-    program = "from pyshardy.backends.mpi.backend import mpi_library; mpi_library()"
+    program = "from pyshardy.backends.mpi import mpi_library; mpi_library()"
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,

@@ -149,9 +149,7 @@ for optimization in (0, 1):
     ("backend", "package", "version", "how", "extra"),
     [
         ("xla", "jaxlib", "0.9.2", "older", "jax"),
-        ("xla", "jaxlib", "0.13.1", "newer", "jax"),
         ("xla", "jaxlib", "0.12.0.1", None, "jax"),
-        ("iree", "iree-base-compiler", "3.11.0", "older", "iree"),
         ("iree", "iree-base-runtime", "3.14.0", "newer", "iree"),
         ("iree", "iree-base-compiler", "3.13.2", None, "iree"),
         ("jit", "jaxlib", "0.13.1", None, "jax"),

@@ -17,12 +17,13 @@ from pyshardy.cost.default_hardware import REPORT_HARDWARE
 from pyshardy.cost.hardware import Hardware
 from pyshardy.frontends.jax.libraries import plain_function
 from pyshardy.frontends.jax.meshes import (
+    RefinedMesh,
     abstract_mesh,
     automatic_mesh,
     cut_abstract_mesh,
     cut_mesh,
+    refined_mesh,
 )
-from pyshardy.frontends.jax.refined_mesh import RefinedMesh, refined_mesh
 from pyshardy.frontends.jax.tracing import trace
 from pyshardy.irtools.tokens import is_token
 

@@ -216,7 +216,7 @@ for _each in (
     ),
     Registration(
         "mpi",
-        "pyshardy.backends.mpi.backend:MpiBackend",
+        "pyshardy.backends.mpi:MpiBackend",
         "the processes of an MPI job, started by mpiexec, as many as the mesh has devices",
     ),
 ):

@@ -130,8 +130,7 @@ parser = partial(
 
 def _costs(arguments: AutoFlags, hardware: Hardware) -> CostModel | None:
     """Return the costs that flags ask for in place of the objective; None without these flags."""
-    from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes  # noqa: PLC0415
-    from pyshardy.auto.strategies.measured import read_measured  # noqa: PLC0415
+    from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes, read_measured  # noqa: PLC0415
 
     costs = read_measured(arguments.measured, hardware) if arguments.measured else None
     if arguments.byte_price:

@@ -37,7 +37,7 @@ from pyshardy.cli.mesh_flag import give_mesh
 from pyshardy.cli.opt_flags import FLAGS, Arguments, load_passes, reproducing_flags
 from pyshardy.cli.output import write_output
 from pyshardy.cli.printing import with_unique_names, with_value_users
-from pyshardy.cli.split_input import SEPARATOR, Chunk, near_misses, split_input
+from pyshardy.cli.source_files import SEPARATOR, Chunk, near_misses, split_input
 from pyshardy.cli.tool import Tool
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
 from pyshardy.frontends.files import Kind, dump, load

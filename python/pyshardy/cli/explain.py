@@ -38,8 +38,7 @@ from pyshardy.cli.flags import (
     argument,
     flag,
 )
-from pyshardy.cli.output import write_report
-from pyshardy.cli.progress import activity
+from pyshardy.cli.output import activity, write_report
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:

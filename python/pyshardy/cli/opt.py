@@ -10,17 +10,19 @@ Exit status: 0 when all went well, else 1.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyshardy.cli.completion import complete_if_asked
 from pyshardy.cli.help import full_help_text, help_text, pass_help_text, pass_list
-from pyshardy.cli.opt_flags import Arguments, load_passes, parse_arguments, reproducing_flags
-from pyshardy.cli.tool import Tool
-from pyshardy.cli.version import version_text
+from pyshardy.cli.opt_flags import FLAGS, Arguments, load_passes, parse_arguments, reproducing_flags
+from pyshardy.cli.tool import Tool, complete_if_asked, last_word, version_text
+from pyshardy.pipeline import passes, pipelines
+from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
+from pyshardy.pipeline.options import OptionType
 
 if TYPE_CHECKING:
     from pyshardy.cli.crash_report import PassReproducer
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool, as the `main` of `entry_point` does, and return the exit status."""
-    complete_if_asked(_completing_parser)
+    complete_if_asked(completing_parser)
     tool = Tool("sdy-opt", argv)
     arguments = Arguments()
 
@@ -42,12 +44,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         shows_traceback=lambda: arguments.mlir_print_stacktrace_on_diagnostic,
         traceback_flag="--mlir-print-stacktrace-on-diagnostic",
     )
-
-
-def _completing_parser() -> argparse.ArgumentParser:
-    from pyshardy.cli.opt_completion import completing_parser  # noqa: PLC0415 (for shells)
-
-    return completing_parser()
 
 
 def _run(arguments: Arguments, tool: Tool) -> int:
@@ -86,6 +82,54 @@ def _pass_reproducer(arguments: Arguments) -> PassReproducer | None:
     pipeline = arguments.pass_pipeline or f"builtin.module({flags})"
     flags = reproducing_flags(arguments, "mesh", "schedule")
     return PassReproducer(Path(file), pipeline, arguments.verify_each, flags)
+
+
+# --- Completion by shells -------------------------------------------------------------------------
+
+
+def completing_parser() -> argparse.ArgumentParser:
+    """Return a parser with the flags of `sdy-opt`, its passes and their options."""
+    names = [*passes(), *pipelines(), *WELL_KNOWN_HOST_PASSES]
+    # argcomplete completes the values of flags that require one; passes take options or none.
+    completed = last_word().partition("=")[0].lstrip("-")
+    parser = argparse.ArgumentParser(prog="sdy-opt", add_help=False)
+    parser.add_argument("input", nargs="?")
+    for flag in FLAGS.values():
+        if flag.type == "bool":
+            parser.add_argument(flag.spelling, action="store_true", help=flag.description)
+            continue
+        choices = names if flag.metavar in ("pass", "pass,...") else flag.choices or None
+        nargs = None if flag.alone is None or flag.name == completed else "?"
+        action = parser.add_argument(
+            flag.spelling, nargs=nargs, choices=choices, help=flag.description
+        )
+        if flag.name == "pass-pipeline":
+            setattr(action, "completer", _pipelines)  # noqa: B010 (for argcomplete)
+    for name in names:
+        nargs = None if name == completed else "?"
+        options = _option_values(name) if name == completed else None
+        parser.add_argument(f"--{name}", nargs=nargs, choices=options)
+    return parser
+
+
+def _pipelines(prefix: str, **_: object) -> list[str]:
+    """Return the pipelines that continue one with the name of a pass or an operation."""
+    last = re.split(r"[(,]", prefix)[-1]
+    begun = prefix.removesuffix(last)
+    names = [*passes(), *pipelines(), *WELL_KNOWN_HOST_PASSES, "builtin.module(", "func.func("]
+    return [f"{begun}{name}" for name in names if name.startswith(last)]
+
+
+def _option_values(name: str) -> list[str] | None:
+    """Return the options of a pass or pipeline with values to propose, if it has any."""
+    info = passes().get(name) or pipelines().get(name)
+    declared = info.options if info is not None else ()
+    return [f"{each.name}={value}" for each in declared for value in _values(each.type)] or None
+
+
+def _values(option: OptionType) -> Iterable[str]:
+    """Return the values of an option to propose."""
+    return option.choices or (("true", "false") if option.scalar == "bool" else ("",))
 
 
 if __name__ == "__main__":

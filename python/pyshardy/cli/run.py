@@ -31,14 +31,12 @@ from pyshardy.cli.flags import (
     argument,
     flag,
 )
-from pyshardy.cli.output import refuse_binary_on_terminal
-from pyshardy.cli.progress import activity, is_later_rank
+from pyshardy.cli.output import activity, is_later_rank, refuse_binary_on_terminal
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
-    from pyshardy.cli.run_profile import Profile
-    from pyshardy.cli.run_report import RunReport
+    from pyshardy.cli.run_report import Profile, RunReport
     from pyshardy.local_program.tensor_spec import Array
     from pyshardy.program import PartitionedProgram
 
@@ -137,15 +135,16 @@ def _run(arguments: RunFlags, tool: Tool) -> int:
     _check(arguments)
     tool.start(arguments, arguments.file)
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
+    from mlir_sdy.assembly import asm  # noqa: PLC0415
     from pyshardy.backends.arrays.comparison import random_inputs  # noqa: PLC0415
     from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
-    from pyshardy.cli.run_arrays import (  # noqa: PLC0415
+    from pyshardy.cli.run_files import (  # noqa: PLC0415
+        emit_program,
         load_functions,
         load_inputs,
         save_outputs,
     )
-    from pyshardy.cli.run_profile import Profile  # noqa: PLC0415
-    from pyshardy.cli.run_report import RunReport  # noqa: PLC0415
+    from pyshardy.cli.run_report import Profile, RunReport  # noqa: PLC0415
     from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
     from pyshardy.irtools.shardings import any_sharding  # noqa: PLC0415
 
@@ -162,10 +161,8 @@ def _run(arguments: RunFlags, tool: Tool) -> int:
     original = copy_of(module)
     program = _partitioned(module, arguments, profile)
     if arguments.emit:
-        from pyshardy.cli import run_emit  # noqa: PLC0415
-
         with activity("compiling"):
-            run_emit.emit(program, arguments.emit, arguments.output, arguments.target, options)
+            emit_program(program, arguments.emit, arguments.output, arguments.target, options)
         return 0
     ports = program.inputs
     inputs = (
@@ -173,13 +170,12 @@ def _run(arguments: RunFlags, tool: Tool) -> int:
         if arguments.inputs
         else random_inputs([port.spec for port in ports], arguments.seed)
     )
-    report = _begun_report(
-        program,
-        filename,
-        is_annotated=any_sharding(original, lambda each: not each.is_fully_replicated),
-        print_module=arguments.print_module,
-        quiet=arguments.backend == "mpi" and is_later_rank(),
-        kind=RunReport,
+    quiet = arguments.backend == "mpi" and is_later_rank()
+    if arguments.print_module and not quiet:
+        print(asm(program.module))
+    report = RunReport(program, filename, quiet=quiet)
+    report.print_program(
+        is_annotated=any_sharding(original, lambda each: not each.is_fully_replicated)
     )
     with activity(f"running on {program.mesh.total_size} devices"):
         outputs = profile.run(
@@ -231,45 +227,6 @@ def _partitioned(module: ir.Module, arguments: RunFlags, profile: Profile) -> Pa
                 remember_annotated(module, annotated)
         with profile.stage("partition"):
             return partition(module, hardware=arguments.hardware, cache=arguments.cache)
-
-
-def _begun_report(
-    program: PartitionedProgram,
-    filename: str,
-    *,
-    is_annotated: bool,
-    print_module: bool,
-    quiet: bool,
-    kind: type[RunReport],
-) -> RunReport:
-    """Create the report, and print the part that is known before the program runs.
-
-    Args:
-        program: the partitioned program.
-        filename: its file.
-        is_annotated: whether the program has shardings; those that don't divide are dropped.
-        print_module: whether to print the module first.
-        quiet: whether to print nothing, since another process prints the report.
-        kind: the class of the report.
-    """
-    if print_module and not quiet:
-        from mlir_sdy.assembly import asm  # noqa: PLC0415
-
-        print(asm(program.module))
-    report = kind(program, filename, quiet=quiet)
-    report.print_inputs()
-    report.print_collectives()
-    if not is_annotated and not any(
-        port.sharding is not None and not port.sharding.is_fully_replicated
-        for port in (*program.inputs, *program.outputs)
-    ):
-        emit(
-            warning(
-                "no argument or result is sharded, so all devices hold all data; annotate one with "
-                "'{sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}, {}]>}'"
-            )
-        )
-    return report
 
 
 def _agree(

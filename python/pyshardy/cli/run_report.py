@@ -1,17 +1,80 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The output of `sdy-run`: tables of a partitioned program and of the comparison."""
+"""The output of `sdy-run`: tables of a program, of the comparison, and of execution times."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from rich.text import Text
 
+from mlir_sdy.diagnostics import emit, warning
 from pyshardy.backends.arrays.comparison import Difference, Verdict, overall
-from pyshardy.cli.run_profile import Measurement
 from pyshardy.cli.tables import Content, Printer, table_of
 from pyshardy.program import Collective, PartitionedProgram, Port
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The execution time of a stage.
+
+    Attributes:
+        what: the stage.
+        seconds: the time of one execution, or of the fastest of several.
+        runs: the number of executions.
+    """
+
+    what: str
+    seconds: float
+    runs: int = 1
+
+
+@dataclass(slots=True)
+class Profile:
+    """Measures the time of stages.
+
+    Args:
+        runs: the number of repetitions; None to run once and measure nothing.
+
+    Attributes:
+        measurements: the measured stages, in order.
+    """
+
+    runs: int | None
+    measurements: list[Measurement] = field(default_factory=list[Measurement])
+
+    @contextmanager
+    def stage(self, what: str) -> Iterator[None]:
+        """Measure the time of the `with` block."""
+        start = time.perf_counter()
+        yield
+        self.measurements.append(Measurement(what, time.perf_counter() - start))
+
+    def run(self, what: str, run: Callable[[], _Result]) -> _Result:
+        """Run a function, repeatedly if requested.
+
+        The first run of a program compiles. Its additional time over the fastest run is counted
+        as compilation.
+        """
+        first, result = _timed(run)
+        if self.runs is None:
+            return result
+        best = min(_timed(run)[0] for _ in range(self.runs))
+        self.measurements.append(Measurement(f"compile {what}", max(0.0, first - best)))
+        self.measurements.append(Measurement(f"run {what}", best, self.runs))
+        return result
+
+
+def _timed(run: Callable[[], _Result]) -> tuple[float, _Result]:
+    start = time.perf_counter()
+    result = run()
+    return time.perf_counter() - start, result
 
 
 class RunReport:
@@ -32,11 +95,27 @@ class RunReport:
         mesh = program.mesh
         self._line(f"{title}: {mesh.total_size} devices, mesh {mesh}")
 
-    def print_inputs(self) -> None:
-        """Print the types and shardings of the arguments."""
-        self._printer.table("Inputs", self._ports("input", self.program.inputs))
+    def print_program(self, *, is_annotated: bool) -> None:
+        """Print the part that is known before the program runs: arguments and collectives.
 
-    def print_collectives(self) -> None:
+        Args:
+            is_annotated: whether the program has shardings; those that don't divide are dropped.
+        """
+        program = self.program
+        self._printer.table("Inputs", self._ports("input", program.inputs))
+        self._print_collectives()
+        if not is_annotated and not any(
+            port.sharding is not None and not port.sharding.is_fully_replicated
+            for port in (*program.inputs, *program.outputs)
+        ):
+            emit(
+                warning(
+                    "no argument or result is sharded, so all devices hold all data; annotate one "
+                    "with '{sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}, {}]>}'"
+                )
+            )
+
+    def _print_collectives(self) -> None:
         """Print the collectives, equal ones in one line."""
         counts = Counter(map(_kind, self.program.collectives))
         if not counts:

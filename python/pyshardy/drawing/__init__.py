@@ -4,8 +4,6 @@
 | module     | contents                                                             |
 |------------|----------------------------------------------------------------------|
 | `drawing`  | `draw`, `draw_mesh`, and the `Drawing` that they return              |
-| `arrays`   | the layouts of arrays of JAX                                         |
-| `values`   | the layouts of values of a module                                    |
 | `figure`   | figures: panels of tiles, abbreviated if there are too many          |
 | `tensors`  | the figures of a sharded tensor and of a mesh                        |
 | `svg`      | a figure as a self-contained SVG image                               |

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from mlir_sdy.model import Mesh, ModelError, TensorSharding
+from mlir_sdy.model import AxisRef, Mesh, ModelError, TensorSharding, mesh_of
 from mlir_sdy.model.mesh import MeshWithNames
 from mlir_sdy.model.text import symbol
-from pyshardy.drawing.arrays import ArrayOfJax, layout_of_array
 from pyshardy.drawing.figure import Figure
 from pyshardy.drawing.svg import to_svg
 from pyshardy.drawing.tensors import mesh_figure, tensor_figure
@@ -129,11 +128,9 @@ def _draw_tensor(tensor: ShardedTensor | ExplainedValue | ArrayOfJax | ir.Value)
         tensor = cast("ShardedTensor", tensor)
         sharding, shape, mesh = tensor.sharding, tensor.spec.shape, tensor.mesh
     elif hasattr(tensor, "sharding"):
-        sharding, shape, mesh = layout_of_array(cast("ArrayOfJax", tensor))
+        sharding, shape, mesh = _layout_of_array(cast("ArrayOfJax", tensor))
     else:
-        from pyshardy.drawing.values import layout_of  # noqa: PLC0415 (loads the host)
-
-        sharding, shape, mesh = layout_of(cast("ir.Value", getattr(tensor, "value", tensor)))
+        sharding, shape, mesh = _layout_of_value(cast("ir.Value", getattr(tensor, "value", tensor)))
     return draw(sharding or TensorSharding.fully_closed(len(shape), mesh), shape, mesh)
 
 
@@ -159,3 +156,75 @@ def html_of(text: str, value: Any) -> str:
     shown = f"<code>{html.escape(text)}</code>"
     mesh = value if isinstance(value, Mesh) else getattr(value, "mesh_or_ref", None)
     return shown + draw_mesh(mesh)._repr_html_() if isinstance(mesh, Mesh) else shown
+
+
+# --- Layouts of arrays and values -----------------------------------------------------------------
+
+
+class ArrayOfJax(Protocol):
+    """An array of JAX."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...  # noqa: D102
+    @property
+    def sharding(self) -> Any: ...  # noqa: D102
+
+
+def _layout_of_array(array: ArrayOfJax) -> tuple[TensorSharding, tuple[int, ...], Mesh]:
+    """Return the sharding of an array, its shape, and the mesh, with the numbers of its devices.
+
+    Raises:
+        ModelError: the sharding isn't by axes of a mesh, but on several devices.
+    """
+    sharding, rank = array.sharding, len(array.shape)
+    if len(sharding.device_set) == 1:
+        (device,) = sharding.device_set
+        mesh = Mesh.of({}, [device.id])
+        return TensorSharding.fully_closed(rank, mesh), array.shape, mesh
+    if not hasattr(sharding, "spec"):
+        message = f"only arrays with a NamedSharding can be drawn, got: {type(sharding).__name__}"
+        raise ModelError(f"{message}; jax.device_put(x, NamedSharding(mesh, spec)) gives one")
+    ids = [device.id for device in sharding.mesh.devices.flat]
+    is_all = sorted(ids) == list(range(len(ids)))
+    mesh = Mesh.of(sharding.mesh.shape, ids if is_all else ())
+    axes = [_axes_of(entry) for entry in sharding.spec]
+    axes += [()] * (rank - len(axes))
+    unreduced = tuple(map(AxisRef, sorted(getattr(sharding.spec, "unreduced", ()))))
+    return TensorSharding.from_axes(mesh, axes, unreduced), array.shape, mesh
+
+
+def _axes_of(entry: str | tuple[str, ...] | None) -> tuple[AxisRef, ...]:
+    """Return the axes in an entry of a `PartitionSpec`."""
+    if entry is None:
+        return ()
+    return tuple(map(AxisRef, (entry,) if isinstance(entry, str) else entry))
+
+
+def _layout_of_value(value: ir.Value) -> tuple[TensorSharding, tuple[int, ...], Mesh]:
+    """Return the sharding of a value, its shape, and the mesh.
+
+    A value without a sharding is replicated on the only mesh of its module.
+
+    Raises:
+        ModelError: the value isn't a tensor of static shape, or the mesh is unknown.
+    """
+    # These load the MLIR host.
+    from mlir_sdy.host import ir  # noqa: PLC0415
+    from mlir_sdy.symbols import enclosing_module, meshes_of  # noqa: PLC0415
+    from mlir_sdy.values import get_sharding  # noqa: PLC0415
+
+    if not hasattr(value, "owner"):
+        raise ModelError(f"expected a sharding, a value or a sharded array, got: {value!r}")
+    if not isinstance(value.type, ir.RankedTensorType) or not value.type.has_static_shape:
+        raise ModelError(f"only tensors of static shape can be drawn, got: {value.type}")
+    owner = value.owner.owner if isinstance(value, ir.BlockArgument) else value.owner
+    module = enclosing_module(owner.operation)
+    meshes = {} if module is None else meshes_of(module)
+    shape = tuple(value.type.shape)
+    sharding = get_sharding(value)
+    if sharding is None and len(meshes) == 1:
+        sharding = TensorSharding.fully_closed(len(shape), *meshes)
+    mesh = None if sharding is None else mesh_of(sharding, meshes)
+    if sharding is None or mesh is None:
+        raise ModelError("the value has no sharding, and its module has no mesh or several ones")
+    return sharding, shape, mesh

@@ -5,8 +5,7 @@
 |--------------|-----------------------------------------------------------------------|
 | `text_index` | names in the text of a program, and their definitions                 |
 | `facts`      | the results of an analysis, as plain data                             |
-| `analysis`   | the analysis of a program: errors, shardings, collectives             |
-| `scripts`    | scripts of users that trace programs                                  |
+| `analysis`   | programs of files and scripts: errors, shardings, collectives         |
 | `worker`     | the process that analyzes programs                                    |
 | `documents`  | open documents with their text indexes and facts                      |
 | `outline`    | symbols, folds, semantic tokens, renaming: what the text alone gives  |

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The analysis of a program: its errors, and the shardings and collectives that it gets.
+"""The analysis of a program, of a text or a script: errors, shardings and collectives.
 
 1. A text is cut at its lines `// -----`, and each part is a program.
 2. The operations are numbered in the order of the text. The numbers are marks in locations, so that
@@ -11,12 +11,29 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
+import os
 import re
-from collections.abc import Iterator, Mapping
+import runpy
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import pyshardy
 from mlir_sdy import assembly
-from mlir_sdy.diagnostics import Diagnostic, SdyError, Severity, UsageError, collect
+from mlir_sdy.diagnostics import (
+    Diagnostic,
+    SdyError,
+    Severity,
+    SourceLocation,
+    UsageError,
+    collect,
+    error,
+)
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh
@@ -24,7 +41,7 @@ from mlir_sdy.model.equivalence import mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import get_sharding
-from pyshardy.cli.split_input import split_input
+from pyshardy.cli.source_files import split_input
 from pyshardy.explain.program import ExplainedProgram, explain_program
 from pyshardy.irtools.modules import remember_text
 from pyshardy.irtools.named_values import DEFINITION, FUNCTION, name_of
@@ -291,3 +308,82 @@ def problem_of(diagnostic: Diagnostic, document: str = "") -> DiagnosticData:
         column=0 if place is None else place.column,
         notes=tuple(note.message for note in diagnostic.notes),
     )
+
+
+# --- Programs that a Python file traces -----------------------------------------------------------
+
+
+def traced_by_script(path: str) -> tuple[list[str], tuple[Diagnostic, ...]]:
+    """Run a script as `python script.py` does.
+
+    Args:
+        path: the script.
+
+    Returns:
+        The text of each program that it traces, and the exception that ended it, if any.
+    """
+    texts: list[str] = []
+    problems: tuple[Diagnostic, ...] = ()
+    with _recorded_traces(texts), _as_main(path):
+        try:
+            runpy.run_path(path, run_name="__main__")
+        except SystemExit:
+            pass
+        except SdyError as failure:
+            line = _line_in(path, failure)
+            problems = tuple(
+                each if each.location else _at(path, line, each.message)
+                for each in failure.diagnostics
+            )
+        except Exception as failure:
+            problems = (_at(path, _line_in(path, failure), f"{type(failure).__name__}: {failure}"),)
+    return texts, problems
+
+
+@contextlib.contextmanager
+def _recorded_traces(texts: list[str]) -> Iterator[None]:
+    """Append the text of each traced program to a list."""
+    packages: list[ModuleType] = [pyshardy.jax, pyshardy.torch]
+    originals = [package.trace for package in packages]
+
+    def recording(trace: Callable[..., Any]) -> Callable[..., Any]:
+        def traced(*args: Any, **kwargs: Any) -> Any:
+            result = trace(*args, **kwargs)
+            module = getattr(result, "module", result)
+            texts.append(assembly.asm(module, debug_info=True))
+            return result
+
+        return traced
+
+    for package, original in zip(packages, originals, strict=True):
+        vars(package)["trace"] = recording(original)
+    try:
+        yield
+    finally:
+        for package, original in zip(packages, originals, strict=True):
+            vars(package)["trace"] = original
+
+
+@contextlib.contextmanager
+def _as_main(path: str) -> Iterator[None]:
+    """Set the arguments, the import path and the working directory as Python does for a script."""
+    arguments, search_path, folder = sys.argv, sys.path[:], Path.cwd()
+    sys.argv = [path]
+    sys.path.insert(0, str(Path(path).parent))
+    os.chdir(Path(path).parent)
+    try:
+        yield
+    finally:
+        sys.argv, sys.path[:] = arguments, search_path
+        os.chdir(folder)
+
+
+def _line_in(path: str, failure: BaseException) -> int:
+    """Return the line of a script at which an exception passed it last."""
+    frames = traceback.extract_tb(failure.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == path]
+    return lines[-1] or 1 if lines else 1
+
+
+def _at(path: str, line: int, message: str) -> Diagnostic:
+    return error(message, SourceLocation(path, line, 1))

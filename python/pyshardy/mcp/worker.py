@@ -17,8 +17,7 @@ from typing import Any
 
 from mlir_sdy.diagnostics import Diagnostic, SdyError, collect, nesting_error
 from pyshardy.lsp.analysis import problem_of
-from pyshardy.mcp.answers import answer
-from pyshardy.mcp.folder import ServedFolder
+from pyshardy.mcp.answers import ServedFolder, answer
 from pyshardy.mcp.requests import read_request
 from pyshardy.processes.worker import serve
 

@@ -6,7 +6,7 @@
 - `fork`: forks that share what they say before a crash, try code, or compute texts;
 - `crash`: the description of a crash.
 
-The tools guard their entire run by a fork; see `pyshardy.cli.supervisor`.
+The tools guard their entire run by a fork; see `pyshardy.cli.crash_report`.
 """
 
 from __future__ import annotations

@@ -8,9 +8,8 @@
 
 | module                     | contents                                                     |
 |----------------------------|--------------------------------------------------------------|
-| `refinement`               | meshes as grids, uneven shards, and the origin of operations |
+| `refinement`               | meshes and groups as grids, uneven shards, origins           |
 | `lowering`                 | the lowering to StableHLO                                    |
-| `strides`                  | grids for the conversion from StableHLO                      |
 | `errors`                   | errors of the conversions                                    |
 
 The passes are in `pyshardy.passes.shard`. The names below are those of `mlir_sdy.shard`.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyshardy.auto.problem.arrays import Buffer, Node, Problem, User, Value, evaluate
-from pyshardy.auto.solvers import highs_process, linear_program
+from pyshardy.auto.solvers import linear_program
 from pyshardy.auto.solvers.solver import solve
 
 
@@ -39,8 +39,8 @@ def test_the_solution_is_the_same(problem, monkeypatch):
 @pytest.mark.parametrize("failure", ["os.abort()", "time.sleep(1000)"])
 def test_a_failure_loses_no_choice(problem, monkeypatch, failure):
     monkeypatch.setattr(linear_program, "LARGE", 0)
-    monkeypatch.setattr(highs_process, "PATIENCE", 0.3)
-    monkeypatch.setattr(highs_process, "COMMAND", ("-c", f"import os, time; {failure}"))
+    monkeypatch.setattr(linear_program, "PATIENCE", 0.3)
+    monkeypatch.setattr(linear_program, "COMMAND", ("-c", f"import os, time; {failure}"))
     begun = time.perf_counter()
     found = solve(problem, by="highs", gap=0)
     assert time.perf_counter() - begun < 500
@@ -50,7 +50,7 @@ def test_a_failure_loses_no_choice(problem, monkeypatch, failure):
 
 def test_a_run_ends_though_highs_does_not(problem, monkeypatch):
     monkeypatch.setattr(linear_program, "LARGE", 0)
-    monkeypatch.setattr(highs_process, "GRACE", -1e3)  # the time is always up
+    monkeypatch.setattr(linear_program, "GRACE", -1e3)  # the time is always up
     found = solve(problem, by="highs", gap=0)
     assert evaluate(problem, found.choice).fits(problem.limit)
     assert "HiGHS crashed or hung (linear relaxation)" in found.notes

@@ -9,8 +9,7 @@ import xml.etree.ElementTree
 import pytest
 
 import pyshardy as sdy
-from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes
-from pyshardy.auto.strategies.measured import read_measured
+from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes, read_measured
 from pyshardy.cli.auto import main
 from pyshardy.cost.op_work import Work
 from pyshardy.explain.estimate import estimate

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pyshardy.backends.engines.file_cache import FileCache, this_cpu
+from pyshardy.backends.engines import FileCache, this_cpu
 
 X86 = "processor\t: 0\nflags\t\t: fpu sse2 avx512_bf16\n"
 ARM = "processor\t: 0\nFeatures\t: fp asimd bf16\n"

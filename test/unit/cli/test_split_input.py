@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyshardy.cli.split_input import Chunk, near_misses, split_input
+from pyshardy.cli.source_files import Chunk, near_misses, split_input
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from mlir_sdy.stages import stage
 from pyshardy.cli import explain, run
-from pyshardy.cli.progress import activity
+from pyshardy.cli.output import activity
 
 PROGRAM = """sdy.mesh @mesh = <["data"=2, "model"=2]>
 func.func @main(%a: tensor<64x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"model"}]>},

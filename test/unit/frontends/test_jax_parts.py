@@ -13,8 +13,7 @@ from pyshardy.backends import local_engine
 from pyshardy.backends.lockstep.backend import LockstepProgram
 from pyshardy.frontends.jax.callable import renumber
 from pyshardy.frontends.jax.dtypes import dtype_of
-from pyshardy.frontends.jax.lowered import locate_by_calls
-from pyshardy.frontends.jax.structure import Structure, remember, structure_of
+from pyshardy.frontends.jax.lowered import Structure, locate_by_calls, remember, structure_of
 from pyshardy.local_program.process_groups import Layout
 
 COMMUNICATING = """

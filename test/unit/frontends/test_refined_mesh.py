@@ -8,7 +8,7 @@ import pytest
 
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding, device_slices
 from pyshardy.api import sharding
-from pyshardy.frontends.jax.refined_mesh import RefinedMesh, RefinementError
+from pyshardy.frontends.jax.meshes import RefinedMesh, RefinementError
 
 XY = Mesh.of({"x": 8, "y": 2})
 

@@ -5,9 +5,9 @@ import pytest
 
 from mlir_sdy.diagnostics import UsageError
 from pyshardy.api import sharding
+from pyshardy.frontends.meshes import match, sharding_of
 from pyshardy.frontends.torch.failures import of_importer
 from pyshardy.frontends.torch.frames import frames_outside
-from pyshardy.frontends.torch.patterns import match, sharding_of
 
 RANKS = {"layers.0.weight": 2, "layers.0.bias": 1, "layers.1.weight": 2, "x": 3}
 COLUMNS = sharding('<@mesh, [{"model"}, {}]>')

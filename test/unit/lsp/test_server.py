@@ -7,6 +7,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 import pytest_lsp
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -53,19 +54,32 @@ URI = "file:///tmp/program.mlir"
 
 
 @pytest_lsp.fixture(
-    config=ClientServerConfig(server_command=[sys.executable, "-m", "pyshardy", "lsp"])
+    scope="module",
+    config=ClientServerConfig(server_command=[sys.executable, "-m", "pyshardy", "lsp"]),
 )
-async def client(lsp_client: LanguageClient):
+async def session(lsp_client: LanguageClient):
+    """A server for all tests, whose start and whose worker's take a second."""
     capabilities = client_capabilities("visual-studio-code")
     await lsp_client.initialize_session(types.InitializeParams(capabilities=capabilities))
     yield
     await lsp_client.shutdown_session()
 
 
+@pytest_asyncio.fixture(loop_scope="module")
+async def client(session):
+    session.opened = set()
+    yield session
+    for uri in session.opened:
+        document = types.TextDocumentIdentifier(uri)
+        session.text_document_did_close(types.DidCloseTextDocumentParams(document))
+        await session.wait_for_notification("textDocument/publishDiagnostics")
+
+
 async def open_document(client, text, uri=URI, language="mlir"):
     """Open a document and return its diagnostics."""
     item = types.TextDocumentItem(uri=uri, language_id=language, version=1, text=text)
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    client.opened.add(uri)
     if language == "mlir":
         await client.wait_for_notification("textDocument/publishDiagnostics")
     return list(client.diagnostics.get(uri, []))
@@ -90,7 +104,7 @@ async def hover_text(client, place, uri=URI):
     return "" if found is None else found.contents.value
 
 
-@pytest.mark.asyncio
+@pytest.mark.asyncio(loop_scope="module")
 async def test_a_program(client):
     assert await open_document(client, PROGRAM) == []
 
@@ -140,7 +154,7 @@ async def test_a_program(client):
     assert "dot_general" in explained
 
 
-@pytest.mark.asyncio
+@pytest.mark.asyncio(loop_scope="module")
 async def test_a_hover_is_about_what_is_under_the_cursor(client):
     """A line has all arguments; a collective moves a single argument, for a single product."""
     text = (EXAMPLES / "mlp.mlir").read_text()
@@ -165,7 +179,7 @@ async def test_a_hover_is_about_what_is_under_the_cursor(client):
     assert await collectives("%arg5", 1) == []  # another product, which takes it as it is
 
 
-@pytest.mark.asyncio
+@pytest.mark.asyncio(loop_scope="module")
 async def test_a_mistake_and_its_correction(client):
     (problem,) = await open_document(client, MISTAKE)
     assert problem.severity == types.DiagnosticSeverity.Error
@@ -189,7 +203,7 @@ async def test_a_mistake_and_its_correction(client):
     assert list(client.diagnostics[URI]) == []
 
 
-@pytest.mark.asyncio
+@pytest.mark.asyncio(loop_scope="module")
 async def test_a_problem_in_the_source_of_a_traced_program(client):
     text = PROGRAM.replace("tensor<8x16xf32> {", "tensor<9x16xf32> {", 1)
     text = text.replace("(tensor<8x16xf32>,", "(tensor<9x16xf32>,").replace("8x32", "9x32")
@@ -199,7 +213,7 @@ async def test_a_problem_in_the_source_of_a_traced_program(client):
     assert problems[0].range.start == types.Position(0, 0)
 
 
-@pytest.mark.asyncio
+@pytest.mark.asyncio(loop_scope="module")
 async def test_completion(client):
     text = PROGRAM.replace('[{"data"}, {}]', '[{"", {}]').replace("pipeline", "")
     await open_document(client, text)
@@ -215,7 +229,7 @@ async def test_completion(client):
     assert "sdy-propagation-pipeline" in await labels(position(text, "-sdy-prop", at=9))
 
 
-@pytest.mark.asyncio
+@pytest.mark.asyncio(loop_scope="module")
 async def test_a_python_file(client, tmp_path):
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
@@ -241,7 +255,7 @@ async def test_a_python_file(client, tmp_path):
     ]
 
 
-@pytest.mark.asyncio
+@pytest.mark.asyncio(loop_scope="module")
 async def test_a_script_that_fails(client, tmp_path):
     script = tmp_path / "fails.py"
     text = textwrap.dedent("""\
@@ -259,6 +273,7 @@ async def test_a_script_that_fails(client, tmp_path):
     assert "0" in problem.message
 
 
+MODULE_URI = "file:///tmp/module.mlir"
 MODULE = """\
 // A mesh,
 // and a program.
@@ -276,13 +291,14 @@ module @inner {
 """
 
 
-async def open_unanalyzed(client, text, uri=URI):
+async def open_unanalyzed(client, text, uri=MODULE_URI):
     item = types.TextDocumentItem(uri=uri, language_id="mlir", version=1, text=text)
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    client.opened.add(uri)
     return types.TextDocumentIdentifier(uri)
 
 
-@pytest.mark.asyncio
+@pytest.mark.asyncio(loop_scope="module")
 async def test_symbols_and_folds(client):
     document = await open_unanalyzed(client, MODULE)
     found = await client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
@@ -295,7 +311,7 @@ async def test_symbols_and_folds(client):
     assert lines == {(0, 1), (3, 11), (5, 10), (6, 7)}
 
 
-@pytest.mark.asyncio
+@pytest.mark.asyncio(loop_scope="module")
 async def test_semantic_tokens(client):
     document = await open_unanalyzed(client, MODULE)
     legend = LEGEND.token_types
@@ -331,14 +347,14 @@ async def test_semantic_tokens(client):
     assert [word for word, *_ in words(part.data)][:4] == ["%0", "call", "@g", "%c"]
 
 
-@pytest.mark.asyncio
+@pytest.mark.asyncio(loop_scope="module")
 async def test_renaming(client):
     document = await open_unanalyzed(client, MODULE)
 
     async def rename(place, new):
         params = types.RenameParams(document, place, new)
         found = await client.text_document_rename_async(params)
-        edits = found.changes[URI]
+        edits = found.changes[MODULE_URI]
         lines = MODULE.splitlines(keepends=True)
         for edit in sorted(edits, key=lambda each: -each.range.start.character):
             at, start, end = edit.range.start.line, edit.range.start, edit.range.end
@@ -383,7 +399,7 @@ sdy.jax.trace(stack, shape, [shape] * 12, mesh=mesh, in_shardings=(P("data"), No
 """
 
 
-@pytest.mark.asyncio
+@pytest.mark.asyncio(loop_scope="module")
 async def test_values_of_equal_layers_are_shown_once(client, tmp_path):
     script = tmp_path / "layers.py"
     script.write_text(LAYERS)

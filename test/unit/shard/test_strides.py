@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_sdy.shard.values import Grid
-from pyshardy.shard.strides import Digit, axes_apart, axes_of_digits, digits_of, grid_for
+from pyshardy.shard.refinement import Digit, axes_apart, axes_of_digits, digits_of, grid_for
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from pyshardy.api import propagate
 from pyshardy.auto.problem.arrays import Ints
 from pyshardy.auto.search.program_search import Search
 from pyshardy.forms import spec_of_names
-from pyshardy.frontends.jax.refined_mesh import refined_mesh
+from pyshardy.frontends.jax.meshes import refined_mesh
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import NamedValues, mark_of, operations_with_results

@@ -24,7 +24,7 @@ user needs the unsharded result; an all-gather takes 2 s. Strategy 0 costs 1 + 2
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -50,9 +50,8 @@ class Node:
     name: str
     costs: Floats
 
-    def __init__(self, name: str, costs: npt.ArrayLike) -> None:
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "costs", constant_floats(costs))
+    def __post_init__(self) -> None:
+        _convert(self, costs=constant_floats)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -67,9 +66,8 @@ class User:
     node: int
     target: Ints
 
-    def __init__(self, node: int, target: npt.ArrayLike) -> None:
-        object.__setattr__(self, "node", node)
-        object.__setattr__(self, "target", constant_ints(target))
+    def __post_init__(self) -> None:
+        _convert(self, target=constant_ints)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -86,16 +84,11 @@ class Value:
 
     producer: int
     source: Ints
-    users: tuple[User, ...]
+    users: Sequence[User]
     costs: Floats
 
-    def __init__(
-        self, producer: int, source: npt.ArrayLike, users: Sequence[User], costs: npt.ArrayLike
-    ) -> None:
-        object.__setattr__(self, "producer", producer)
-        object.__setattr__(self, "source", constant_ints(source))
-        object.__setattr__(self, "users", tuple(users))
-        object.__setattr__(self, "costs", constant_floats(costs))
+    def __post_init__(self) -> None:
+        _convert(self, source=constant_ints, users=tuple, costs=constant_floats)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -114,11 +107,8 @@ class Buffer:
     node: int
     nbytes: Floats
 
-    def __init__(self, start: int, end: int, node: int, nbytes: npt.ArrayLike) -> None:
-        object.__setattr__(self, "start", start)
-        object.__setattr__(self, "end", end)
-        object.__setattr__(self, "node", node)
-        object.__setattr__(self, "nbytes", constant_floats(nbytes))
+    def __post_init__(self) -> None:
+        _convert(self, nbytes=constant_floats)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -139,14 +129,8 @@ class Copy:
     target: int
     nbytes: Floats
 
-    def __init__(
-        self, start: int, end: int, value: int, target: int, nbytes: npt.ArrayLike
-    ) -> None:
-        object.__setattr__(self, "start", start)
-        object.__setattr__(self, "end", end)
-        object.__setattr__(self, "value", value)
-        object.__setattr__(self, "target", target)
-        object.__setattr__(self, "nbytes", constant_floats(nbytes))
+    def __post_init__(self) -> None:
+        _convert(self, nbytes=constant_floats)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,6 +250,12 @@ def memory_of(problem: Problem, chosen: Sequence[int]) -> Floats:
             changes[each.start] += nbytes
             changes[each.end] -= nbytes
     return np.cumsum(changes)[:-1]
+
+
+def _convert(part: object, **conversions: Callable[[Any], Any]) -> None:
+    """Replace fields of a frozen dataclass by their conversions."""
+    for name, conversion in conversions.items():
+        object.__setattr__(part, name, conversion(getattr(part, name)))
 
 
 def constant_floats(given: npt.ArrayLike) -> Floats:

@@ -13,8 +13,8 @@
 | `exact_parts`     | the exact solution of parts of a problem                       |
 | `kept_messages`   | the solution of problems that differ in permitted strategies   |
 | `local_search`    | moves of nodes within the memory limit                         |
-| `linear_program`  | linear programs whose columns keep their numbers               |
 | `highs_model`     | a program in HiGHS                                             |
-| `highs_process`   | the same in a process of its own, which may crash or hang      |
+| `linear_program`  | the same, or in a process of its own, whose columns keep their |
+|                   | numbers when others are removed                                |
 | `least_memory`    | the choice of the lowest peak of memory                        |
 """

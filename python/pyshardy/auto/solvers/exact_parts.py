@@ -207,10 +207,7 @@ class Neighborhoods:
             ]
             values.append(Value(producer, source, kept, value.costs))
         nodes = [self.problem.nodes[node] for node in free]
-        nodes += [
-            Node("fixed producers", [0.0]),
-            Node("fixed users", [0.0]),
-        ]
+        nodes += [Node("fixed producers", np.zeros(1)), Node("fixed users", np.zeros(1))]
         buffers = [
             Buffer(buffer.start, buffer.end, index[node], buffer.nbytes)
             for node in free
@@ -238,4 +235,4 @@ class Neighborhoods:
         starts = np.flatnonzero(np.concatenate([[True], memory[1:] != memory[:-1]]))
         ends = np.concatenate([starts[1:], [len(memory)]])
         pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-        return [Buffer(start, end, node, [memory[start]]) for start, end in pairs]
+        return [Buffer(start, end, node, memory[start : start + 1]) for start, end in pairs]

@@ -38,9 +38,8 @@ from pyshardy.auto.solvers.dual import Dual
 from pyshardy.auto.solvers.exact_parts import ExactParts
 from pyshardy.auto.solvers.flow_model import FlowModel
 from pyshardy.auto.solvers.highs_model import Listener, Outcome
-from pyshardy.auto.solvers.highs_process import FAILED
 from pyshardy.auto.solvers.least_memory import LeastMemory, least_memory, smallest_peak
-from pyshardy.auto.solvers.linear_program import LinearProgram
+from pyshardy.auto.solvers.linear_program import FAILED, LinearProgram
 from pyshardy.auto.solvers.local_search import LocalSearch
 from pyshardy.auto.solvers.price_search import PriceSearch
 from pyshardy.auto.solvers.solver_run import ReducingSolver, SolverRun, Task

@@ -2,7 +2,7 @@
 """A linear or mixed-integer program in HiGHS, in this process.
 
 Arguments and results are plain values and arrays, so that another process can hold the program (see
-`highs_process`).
+`linear_program`).
 """
 
 from __future__ import annotations

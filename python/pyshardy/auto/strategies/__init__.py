@@ -5,7 +5,6 @@
 |----------------|--------------------------------------------|
 | `strategy`     | the ways to compute an operation on shards |
 | `costs`        | the cost of operations and collectives     |
-| `measured`     | costs from measured collectives            |
 | `exchange`     | the communication of halo exchanges        |
 | `padding`      | the memory traffic of padding              |
 | `alternatives` | strategies with their costs, by signature  |

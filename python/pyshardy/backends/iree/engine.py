@@ -43,7 +43,6 @@ stable, its gather reads out of bounds, its scatter can end the process, and int
 lost if more padding follows.
 """
 
-_COMPILE_WORKER = ("-m", "pyshardy.backends.iree.compile_worker")
 TARGETS = ("llvm-cpu", "cuda")
 """The tested targets of IREE's compiler."""
 
@@ -100,7 +99,7 @@ def vmfb_of(module: ir.Module, target: str, optimization: int | None = None) -> 
         "optimization": optimization,
     }
     answer: Any
-    compiler = ChildProcess(_COMPILE_WORKER)
+    compiler = ChildProcess((*_WORKER, "--only-compile"))
     try:
         succeeded, answer = compiler.ask(request)
     except ChildDiedError as death:

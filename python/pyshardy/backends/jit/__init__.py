@@ -4,11 +4,9 @@
 | module          | contents                                                         |
 |-----------------|------------------------------------------------------------------|
 | `engine`        | the engine, and the one that replaces it where it can't compile  |
-| `worker`        | its child process                                                |
-| `compiler`      | the passes from StableHLO to machine code, and the compiled code |
+| `compiler`      | the passes to machine code, compiled code, and the child process |
 | `retype`        | changes of the element types of all values                       |
 | `small_floats`  | arithmetic on floating-point numbers of fewer than 32 bits       |
 | `conversions`   | conversions of small floats as functions on their bits           |
-| `library`       | calls of the C library                                           |
 | `machine_code`  | the compilation of LLVM's dialect to machine code of a CPU       |
 """

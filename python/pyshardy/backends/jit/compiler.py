@@ -5,13 +5,22 @@ from __future__ import annotations
 
 import ctypes
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from mlir_sdy.diagnostics import SourceLocation
-from mlir_sdy.host import COPIES_TO_LOOPS, EXPAND_FOR_LLVM, diagnostics_of, ir, passmanager
-from pyshardy.backends.jit.library import call_library
+from mlir_sdy.host import (
+    COPIES_TO_LOOPS,
+    EXPAND_FOR_LLVM,
+    diagnostics_of,
+    hand_out_all_constants,
+    ir,
+    load_loop_passes,
+    load_stablehlo,
+    passmanager,
+)
 from pyshardy.backends.jit.machine_code import UnresolvedError, machine_code
 from pyshardy.backends.jit.retype import drop_signs
 from pyshardy.backends.jit.small_floats import expand_small_floats
@@ -21,6 +30,7 @@ from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.local_program.values import spec_of
+from pyshardy.processes.worker import Runner, serve_programs
 
 _OPERATION = re.compile(r"\b(?:stablehlo|chlo)\.\w+")
 _TO_LINALG = ("stablehlo-legalize-to-linalg",)
@@ -361,3 +371,61 @@ def _terminator(block: ir.Block) -> ir.Operation:
 
 def _returned(block: ir.Block) -> list[ir.Value]:
     return list(_terminator(block).operands)
+
+
+# --- Calls of the C library -----------------------------------------------------------------------
+
+
+_FUNCTIONS = {"math.expm1": "expm1", "math.log1p": "log1p", "math.tanh": "tanh"}
+"""Near zero, the formulas of the passes (`exp(x) - 1`, `log(1 + x)`) have no correct digit."""
+
+
+def call_library(module: ir.Module) -> None:
+    """Replace operations on f32 and f64 by calls of functions of the C library, in place."""
+    declared: set[str] = set()
+    for operation in operations_named(_FUNCTIONS, module):
+        (operand,) = operation.operands
+        element = operand.type
+        suffixes = {"f32": "f", "f64": ""}
+        if str(element) not in suffixes:
+            continue
+        name = _FUNCTIONS[operation.name] + suffixes[str(element)]
+        with module.context, operation.location:
+            if name not in declared:
+                _declare(module, name, element)
+                declared.add(name)
+            with ir.InsertionPoint(operation):
+                call = ir.Operation.create(
+                    "func.call",
+                    results=[element],
+                    operands=[operand],
+                    attributes={"callee": ir.FlatSymbolRefAttr.get(name)},
+                )
+        operation.results[0].replace_all_uses_with(call.results[0])
+        operation.erase()
+
+
+def _declare(module: ir.Module, name: str, element: ir.Type) -> None:
+    text = f"func.func private @{name}({element}) -> {element} attributes {{llvm.readnone}}"
+    declaration = ir.Module.parse(text)
+    module.body.append(declaration.body.operations[0])
+
+
+# --- The process, `python -m` this module, with the level of optimization -------------------------
+
+
+def run_programs(optimization: int) -> None:
+    """Run programs until there are no more requests."""
+    context = ir.Context()
+    load_stablehlo(context)
+    load_loop_passes()
+    hand_out_all_constants(context)
+
+    def load(text: str) -> Runner:
+        return compile_text(text, context, optimization)
+
+    serve_programs(load)
+
+
+if __name__ == "__main__":
+    run_programs(int(sys.argv[1]))

@@ -15,7 +15,7 @@ from pyshardy.irtools.modules import copy_of
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.tensor_spec import Array
 
-_WORKER = ("-m", "pyshardy.backends.jit.worker")
+_WORKER = ("-m", "pyshardy.backends.jit.compiler")
 LACKED = (
     "add",
     "batch_norm_grad",

@@ -19,7 +19,7 @@ import jax
 import numpy as np
 
 from pyshardy.backends import jax_internals
-from pyshardy.backends.engines.file_cache import FileCache, this_cpu
+from pyshardy.backends.engines import FileCache, this_cpu
 from pyshardy.processes.worker import Parent
 
 

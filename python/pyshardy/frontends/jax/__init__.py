@@ -15,7 +15,6 @@
 | `callbacks`           | Python callbacks of a program                                 |
 | `custom_partitioning` | functions with `jax.experimental.custom_partitioning`         |
 | `meshes`              | meshes and shardings of JAX                                   |
-| `refined_mesh`        | a mesh of full axes for sub-axes and several meshes           |
 | `dtypes`              | element types, and random number keys                         |
 | `callable`            | partitioned programs as functions of JAX                      |
 """

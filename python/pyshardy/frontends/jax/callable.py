@@ -22,7 +22,9 @@ from pyshardy.backends.xla.preparation import prepare_for_xla
 from pyshardy.display import Displayed, counted
 from pyshardy.frontends.jax import callbacks
 from pyshardy.frontends.jax.dtypes import dtype_of, with_keys, without_keys
+from pyshardy.frontends.jax.lowered import Structure, structure_of
 from pyshardy.frontends.jax.meshes import (
+    RefinedMesh,
     available_devices,
     check_axis_names,
     cut_mesh,
@@ -31,9 +33,8 @@ from pyshardy.frontends.jax.meshes import (
     mesh_in_force,
     mesh_of_model,
     partition_spec,
+    refined_mesh,
 )
-from pyshardy.frontends.jax.refined_mesh import RefinedMesh, refined_mesh
-from pyshardy.frontends.jax.structure import Structure, structure_of
 from pyshardy.frontends.portable import serialize
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, CollectiveView

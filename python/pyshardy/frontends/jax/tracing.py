@@ -19,7 +19,7 @@ from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import set_argument_shardings, set_result_shardings
 from mlir_sdy.verify import verify
 from pyshardy.backends.jax_internals import keeping_ragged_products
-from pyshardy.frontends.auto import is_auto
+from pyshardy.frontends import is_auto
 from pyshardy.frontends.jax.closed_over import warn_of_large_constants
 from pyshardy.frontends.jax.libraries import plain_function
 from pyshardy.frontends.jax.lowered import from_lowered

@@ -15,7 +15,6 @@
 | `tracing`        | tracing of modules, whose weights become arguments                   |
 | `traced`         | a traced module, with its weights, and conversion of tensors         |
 | `signature`      | the arguments and results of an exported program                     |
-| `patterns`       | shardings of arguments by name patterns                              |
 | `autograd_calls` | calls that act on autograd, kept in exported graphs                  |
 | `differentiation` | graphs of derivatives, from exported graphs                         |
 | `training`       | training steps as one program                                        |

@@ -77,26 +77,31 @@ class _Traced(Protocol):
     def state(self) -> Mapping[str, torch.Tensor]: ...
 
 
-def summary_of(traced: _Traced) -> str:
-    """Return the numbers of arguments and results in one line."""
-    inputs = len(traced.arguments) - len(traced.state)
-    given = f"{counted(len(traced.state), 'tensor')} of state, {counted(inputs, 'input')}"
-    return f"{given}, {counted(len(traced.results), 'result')}"
+class TracedModel(Displayed):
+    """Base of traced modules and training steps."""
 
+    def summary(self: _Traced) -> str:
+        """Return the numbers of arguments and results in one line."""
+        inputs = len(self.arguments) - len(self.state)
+        given = f"{counted(len(self.state), 'tensor')} of state, {counted(inputs, 'input')}"
+        return f"{given}, {counted(len(self.results), 'result')}"
 
-def arguments_of(traced: _Traced) -> Table:
-    """Return a table of the arguments with their types and shardings."""
-    entry = ir.SymbolTable(traced.module.operation)["main"].operation
-    values, shardings = entry.regions[0].blocks[0].arguments, argument_shardings(entry)
-    rows = [
-        (name, value.type, sharding or "open")
-        for name, value, sharding in zip(traced.arguments, values, shardings, strict=True)
-    ]
-    return Table("Arguments", ("name", "type", "sharding"), rows)
+    def tables(self: _Traced) -> list[Table]:
+        """Return a table of the arguments with their types and shardings."""
+        entry = ir.SymbolTable(self.module.operation)["main"].operation
+        values, shardings = entry.regions[0].blocks[0].arguments, argument_shardings(entry)
+        rows = [
+            (name, value.type, sharding or "open")
+            for name, value, sharding in zip(self.arguments, values, shardings, strict=True)
+        ]
+        return [Table("Arguments", ("name", "type", "sharding"), rows)]
+
+    def __str__(self: _Traced) -> str:
+        return asm(self.module, debug_info=True)
 
 
 @dataclass(frozen=True, repr=False)
-class TracedModule(Displayed):
+class TracedModule(TracedModel):
     """A PyTorch module as a function of its weights and inputs.
 
     Attributes:
@@ -107,17 +112,6 @@ class TracedModule(Displayed):
     _signature: Signature = field(repr=False)
     _in_tree: Any = field(repr=False)
     _out_tree: Any = field(repr=False)
-
-    def summary(self) -> str:
-        """Return the numbers of arguments and results in one line."""
-        return summary_of(self)
-
-    def tables(self) -> list[Table]:
-        """Return a table of the arguments with their types and shardings."""
-        return [arguments_of(self)]
-
-    def __str__(self) -> str:
-        return asm(self.module, debug_info=True)
 
     @property
     def arguments(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.stages import stage
 from mlir_sdy.values import rank_of, set_argument_shardings, set_result_attributes
 from mlir_sdy.verify import verify
-from pyshardy.frontends.meshes import declare_meshes
+from pyshardy.frontends.meshes import Axes, declare_meshes, match
 from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.autograd_calls import (
     NeedsDerivativesError,
@@ -52,7 +52,6 @@ from pyshardy.frontends.torch.frames import (
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.local_maps import kept_local_maps
 from pyshardy.frontends.torch.mutations import without_mutations
-from pyshardy.frontends.torch.patterns import Axes, match
 from pyshardy.frontends.torch.replacing import replaced_attribute
 from pyshardy.frontends.torch.signature import Signature, signature_of
 from pyshardy.frontends.torch.static_shapes import static_functions

@@ -19,7 +19,6 @@ from pyshardy.irtools.stablehlo_views.collectives import (
     TopKView,
     WindowsView,
 )
-from pyshardy.irtools.stablehlo_views.elementwise import CmpiView, CompareView, ConstantView
 from pyshardy.irtools.stablehlo_views.fields import (
     Field,
     FieldValues,
@@ -41,7 +40,10 @@ from pyshardy.irtools.stablehlo_views.functions import (
 )
 from pyshardy.irtools.stablehlo_views.indexing import (
     BroadcastView,
+    CmpiView,
+    CompareView,
     ConcatenateView,
+    ConstantView,
     DimensionSizeView,
     DynamicSliceView,
     GatherView,

@@ -19,8 +19,9 @@ _Self = TypeVar("_Self", bound="Field[Any]")
 class OperationView:
     """A typed view of an operation; subclasses declare a field for each attribute.
 
-    A view is cheap to create and holds nothing but the operation. Its fields raise `KeyError` if
-    the operation lacks the attribute, unless their docstring says otherwise.
+    A view is cheap to create and holds nothing but the operation. Its fields have the names of the
+    attributes. They raise `KeyError` if the operation lacks the attribute, unless their docstring
+    says otherwise.
 
     Attributes:
         operation: the operation.
@@ -36,12 +37,17 @@ class Field(Generic[Value]):
     """A field of a view: an attribute of the operation as a Python value.
 
     Args:
-        name: the name of the attribute.
+        about: the meaning of the attribute, for `help`.
+
+    Attributes:
+        name: the name of the attribute, which is that of the field.
     """
 
-    __slots__ = ("name",)
+    def __init__(self, about: str = ""):
+        self.__doc__ = about
+        self.name = ""
 
-    def __init__(self, name: str):
+    def __set_name__(self, _: type[OperationView], name: str) -> None:
         self.name = name
 
     @overload
@@ -87,13 +93,15 @@ class OptionalField(Field["Value | None"], Generic[Value]):
 
     Args:
         field: the field that reads and builds it.
+        about: see `Field`.
     """
 
-    __slots__ = ("field",)
-
-    def __init__(self, field: Field[Value]):
-        super().__init__(field.name)
+    def __init__(self, field: Field[Value], about: str):
+        super().__init__(about)
         self.field = field
+
+    def __set_name__(self, _: type[OperationView], name: str) -> None:
+        self.name = self.field.name = name
 
     def of(self, operation: ir.Operation) -> Value | None:
         """Return the value for an operation, or None."""
@@ -121,12 +129,16 @@ class Raw(Field[Any]):
         return value
 
 
-class Integer(Field[int]):
-    """An `IntegerAttr` of type i64, as an int."""
+class _Valued(Field[Value], Generic[Value]):
+    """An attribute whose class in the bindings has its value as `value`."""
 
-    def read(self, attribute: Any) -> int:
-        """Return the integer."""
+    def read(self, attribute: Any) -> Value:
+        """Return the value."""
         return attribute.value
+
+
+class Integer(_Valued[int]):
+    """An `IntegerAttr` of type i64, as an int."""
 
     def build(self, value: int, context: ir.Context) -> ir.Attribute:
         """Return an attribute of type i64."""
@@ -137,14 +149,12 @@ class DefaultInteger(Integer):
     """An `IntegerAttr` of type i64 that may be missing, as an int.
 
     Args:
-        name: the name of the attribute.
         default: the value if the operation lacks it.
+        about: see `Field`.
     """
 
-    __slots__ = ("default",)
-
-    def __init__(self, name: str, default: int):
-        super().__init__(name)
+    def __init__(self, default: int, about: str):
+        super().__init__(about)
         self.default = default
 
     def of(self, operation: ir.Operation) -> int:
@@ -168,8 +178,6 @@ class Integers(Field[tuple[int, ...]]):
 class PerDimension(Integers):
     """A `DenseI64ArrayAttr` with a number for each dimension; empty if the operation lacks it."""
 
-    __slots__ = ()
-
     def of(self, operation: ir.Operation) -> tuple[int, ...]:
         """Return the integers of an operation."""
         attribute = operation.attributes.get(self.name)
@@ -181,8 +189,6 @@ class Paddings(Field[Sequence[tuple[int, int]]]):
 
     A pair has the numbers of elements before and after a dimension.
     """
-
-    __slots__ = ()
 
     def of(self, operation: ir.Operation) -> list[tuple[int, int]]:
         """Return the pairs of an operation."""
@@ -197,12 +203,8 @@ class Paddings(Field[Sequence[tuple[int, int]]]):
         return ir.DenseElementsAttr.get(pairs, context=context)
 
 
-class Number(Field[float]):
+class Number(_Valued[float]):
     """A `FloatAttr`, as a float."""
-
-    def read(self, attribute: Any) -> float:
-        """Return the number."""
-        return attribute.value
 
     def build(self, value: float, context: ir.Context) -> ir.Attribute:
         """Return an attribute of type f32."""
@@ -237,24 +239,16 @@ class Unit(Field[bool]):
             self.remove_from(operation)
 
 
-class Text(Field[str]):
+class Text(_Valued[str]):
     """A `StringAttr`, as a str."""
-
-    def read(self, attribute: Any) -> str:
-        """Return the string."""
-        return attribute.value
 
     def build(self, value: str, context: ir.Context) -> ir.Attribute:
         """Return a string attribute."""
         return ir.StringAttr.get(value, context)
 
 
-class Symbol(Field[str]):
+class Symbol(_Valued[str]):
     """A `FlatSymbolRefAttr`, as the name without its `@`."""
-
-    def read(self, attribute: Any) -> str:
-        """Return the name."""
-        return attribute.value
 
     def build(self, value: str, context: ir.Context) -> ir.Attribute:
         """Return a symbol reference."""
@@ -274,12 +268,8 @@ class Dictionaries(Field[Sequence[ir.DictAttr]]):
         return ir.ArrayAttr.get(list(value), context)
 
 
-class FunctionTypeField(Field[ir.FunctionType]):
+class FunctionTypeField(_Valued[ir.FunctionType]):
     """A `TypeAttr` of a function type, as the type."""
-
-    def read(self, attribute: Any) -> ir.FunctionType:
-        """Return the type."""
-        return attribute.value
 
     def build(self, value: ir.FunctionType, context: ir.Context) -> ir.Attribute:
         """Return a type attribute."""
@@ -306,7 +296,7 @@ class EnumCases(Field[Sequence[str]]):
     def of(self, operation: ir.Operation) -> list[str]:
         """Return the cases of an operation."""
         attribute = operation.attributes.get(self.name)
-        each = EnumCase(self.name)
+        each = EnumCase()
         return [] if attribute is None else [each.read(one) for one in attribute]
 
 
@@ -314,14 +304,12 @@ class DimensionNumbers(Field[Value]):
     """Dimension numbers, as the class of the bindings.
 
     Args:
-        name: the name of the attribute.
         kind: the class, such as `stablehlo.GatherDimensionNumbers`.
+        about: see `Field`.
     """
 
-    __slots__ = ("kind",)
-
-    def __init__(self, name: str, kind: Callable[[Any], Value]):
-        super().__init__(name)
+    def __init__(self, kind: Callable[[Any], Value], about: str = ""):
+        super().__init__(about)
         self.kind = kind
 
     def read(self, attribute: Any) -> Value:

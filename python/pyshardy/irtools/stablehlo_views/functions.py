@@ -18,23 +18,15 @@ from pyshardy.irtools.stablehlo_views.fields import (
 
 
 class FunctionView(OperationView):
-    """A `func.func`; `sym_name` also serves other symbols.
+    """A `func.func`; `sym_name` also serves other symbols."""
 
-    Attributes:
-        sym_name: the name, without the `@`.
-        sym_visibility: `public`, `private` or `nested`; public functions may lack it.
-        function_type: the types of the arguments and results.
-        arg_attrs: a dictionary for each argument; empty if no argument has attributes.
-        res_attrs: likewise for the results.
-    """
-
-    __slots__ = ()
-
-    sym_name = Text("sym_name")
-    sym_visibility = OptionalField(Text("sym_visibility"))
-    function_type = FunctionTypeField("function_type")
-    arg_attrs = Dictionaries("arg_attrs")
-    res_attrs = Dictionaries("res_attrs")
+    sym_name = Text("the name, without the `@`.")
+    sym_visibility = OptionalField(
+        Text(), "`public`, `private` or `nested`; public functions may lack it."
+    )
+    function_type = FunctionTypeField("the types of the arguments and results.")
+    arg_attrs = Dictionaries("a dictionary for each argument; empty if no argument has attributes.")
+    res_attrs = Dictionaries("likewise for the results.")
 
 
 INTERFACE = (FunctionView.arg_attrs, FunctionView.res_attrs)
@@ -42,63 +34,39 @@ INTERFACE = (FunctionView.arg_attrs, FunctionView.res_attrs)
 
 
 class CallView(OperationView):
-    """A `func.call`.
+    """A `func.call`."""
 
-    Attributes:
-        callee: the name of the function.
-    """
-
-    __slots__ = ()
-
-    callee = Symbol("callee")
+    callee = Symbol("the name of the function.")
 
 
 class CustomCallView(OperationView):
-    """A `stablehlo.custom_call`.
+    """A `stablehlo.custom_call`."""
 
-    Attributes:
-        call_target_name: the target.
-        backend_config: the configuration, a string or a dictionary; may be missing.
-        api_version: the version of the calling convention, an i32 attribute; may be missing.
-        has_side_effect: whether it has a side effect.
-        output_operand_aliases: an array of `OutputOperandAlias`; may be missing.
-        operand_layouts: the orders of the dimensions of operands in memory; may be missing.
-        result_layouts: likewise for the results.
-    """
-
-    __slots__ = ()
-
-    call_target_name = Text("call_target_name")
-    backend_config = OptionalField(Raw("backend_config"))
-    api_version = OptionalField(Raw("api_version"))
-    has_side_effect = Boolean("has_side_effect")
-    output_operand_aliases = OptionalField(Raw("output_operand_aliases"))
-    operand_layouts = Raw("operand_layouts")
-    result_layouts = Raw("result_layouts")
+    call_target_name = Text("the target.")
+    backend_config = OptionalField(
+        Raw(), "the configuration, a string or a dictionary; may be missing."
+    )
+    api_version = OptionalField(
+        Raw(), "the version of the calling convention, an i32 attribute; may be missing."
+    )
+    has_side_effect = Boolean("whether it has a side effect.")
+    output_operand_aliases = OptionalField(
+        Raw(), "an array of `OutputOperandAlias`; may be missing."
+    )
+    operand_layouts = Raw("the orders of the dimensions of operands in memory; may be missing.")
+    result_layouts = Raw("likewise for the results.")
 
 
 class CompositeView(OperationView):
-    """A `stablehlo.composite`.
+    """A `stablehlo.composite`."""
 
-    Attributes:
-        decomposition: the name of the function that computes it.
-    """
-
-    __slots__ = ()
-
-    decomposition = Symbol("decomposition")
+    decomposition = Symbol("the name of the function that computes it.")
 
 
 class TupleElementView(OperationView):
-    """A `stablehlo.get_tuple_element`.
+    """A `stablehlo.get_tuple_element`."""
 
-    Attributes:
-        index: the position of the element, an i32 attribute.
-    """
-
-    __slots__ = ()
-
-    index = Integer("index")
+    index = Integer("the position of the element, an i32 attribute.")
 
 
 def symbol_name(symbol: ir.Operation) -> str:

@@ -1,47 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Views of operations that slice, pad, rearrange or index tensors."""
+"""Views of constants, comparisons, and operations that slice, pad, rearrange or index tensors."""
 
 from __future__ import annotations
 
 from mlir_sdy.host import stablehlo
 from pyshardy.irtools.stablehlo_views.fields import (
     DimensionNumbers,
+    EnumCase,
     Integer,
     Integers,
     OperationView,
+    OptionalField,
+    Raw,
 )
 
 
+class ConstantView(OperationView):
+    """A `stablehlo.constant`, `sdy.constant`, or a constant of another dialect."""
+
+    value = Raw("the elements; a `DenseElementsAttr` in StableHLO.")
+
+
+class CompareView(OperationView):
+    """A `stablehlo.compare`."""
+
+    comparison_direction = EnumCase("`EQ`, `NE`, `GE`, `GT`, `LE` or `LT`.")
+    compare_type = OptionalField(
+        EnumCase(), "`FLOAT`, `TOTALORDER`, `SIGNED` or `UNSIGNED`; may be missing."
+    )
+
+
+class CmpiView(OperationView):
+    """An `arith.cmpi`."""
+
+    predicate = Integer("the number of the comparison.")
+
+
 class SliceView(OperationView):
-    """A `stablehlo.slice`, whose attributes have a number for each dimension.
+    """A `stablehlo.slice`, whose attributes have a number for each dimension."""
 
-    Attributes:
-        start_indices: the first positions.
-        limit_indices: the ends, exclusive.
-        strides: the steps.
-    """
-
-    __slots__ = ()
-
-    start_indices = Integers("start_indices")
-    limit_indices = Integers("limit_indices")
-    strides = Integers("strides")
+    start_indices = Integers("the first positions.")
+    limit_indices = Integers("the ends, exclusive.")
+    strides = Integers("the steps.")
 
 
 class PadView(OperationView):
-    """A `stablehlo.pad`, whose attributes have a number for each dimension.
+    """A `stablehlo.pad`, whose attributes have a number for each dimension."""
 
-    Attributes:
-        edge_padding_low: the elements added before a dimension; negative if elements are removed.
-        edge_padding_high: likewise after it.
-        interior_padding: the elements between two of the operand.
-    """
-
-    __slots__ = ()
-
-    edge_padding_low = Integers("edge_padding_low")
-    edge_padding_high = Integers("edge_padding_high")
-    interior_padding = Integers("interior_padding")
+    edge_padding_low = Integers(
+        "the elements added before a dimension; negative if elements are removed."
+    )
+    edge_padding_high = Integers("likewise after it.")
+    interior_padding = Integers("the elements between two of the operand.")
 
     @property
     def amounts(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
@@ -50,125 +60,70 @@ class PadView(OperationView):
 
 
 class DynamicSliceView(OperationView):
-    """A `stablehlo.dynamic_slice`.
+    """A `stablehlo.dynamic_slice`."""
 
-    Attributes:
-        slice_sizes: the shape of the result.
-    """
-
-    __slots__ = ()
-
-    slice_sizes = Integers("slice_sizes")
+    slice_sizes = Integers("the shape of the result.")
 
 
 class GatherView(OperationView):
-    """A `stablehlo.gather` or `stablehlo.dynamic_gather`.
+    """A `stablehlo.gather` or `stablehlo.dynamic_gather`."""
 
-    Attributes:
-        dimension_numbers: the roles of the dimensions.
-        slice_sizes: the sizes of a slice, for each dimension of the operand; `dynamic_gather`
-            has an operand instead.
-    """
-
-    __slots__ = ()
-
-    dimension_numbers = DimensionNumbers("dimension_numbers", stablehlo.GatherDimensionNumbers)
-    slice_sizes = Integers("slice_sizes")
+    dimension_numbers = DimensionNumbers(
+        stablehlo.GatherDimensionNumbers, "the roles of the dimensions."
+    )
+    slice_sizes = Integers(
+        "the sizes of a slice, for each dimension of the operand; `dynamic_gather` has an operand "
+        "instead."
+    )
 
 
 class ScatterView(OperationView):
-    """A `stablehlo.scatter`.
-
-    Attributes:
-        scatter_dimension_numbers: the roles of the dimensions.
-    """
-
-    __slots__ = ()
+    """A `stablehlo.scatter`."""
 
     scatter_dimension_numbers = DimensionNumbers(
-        "scatter_dimension_numbers", stablehlo.ScatterDimensionNumbers
+        stablehlo.ScatterDimensionNumbers, "the roles of the dimensions."
     )
 
 
 class ConcatenateView(OperationView):
-    """A `stablehlo.concatenate`.
+    """A `stablehlo.concatenate`."""
 
-    Attributes:
-        dimension: the dimension along which operands are concatenated.
-    """
-
-    __slots__ = ()
-
-    dimension = Integer("dimension")
+    dimension = Integer("the dimension along which operands are concatenated.")
 
 
 class DimensionSizeView(OperationView):
-    """A `stablehlo.get_dimension_size` or `stablehlo.set_dimension_size`.
+    """A `stablehlo.get_dimension_size` or `stablehlo.set_dimension_size`."""
 
-    Attributes:
-        dimension: the dimension.
-    """
-
-    __slots__ = ()
-
-    dimension = Integer("dimension")
+    dimension = Integer("the dimension.")
 
 
 class IotaView(OperationView):
-    """A `stablehlo.iota`.
+    """A `stablehlo.iota`."""
 
-    Attributes:
-        iota_dimension: the dimension along which numbers increase.
-    """
-
-    __slots__ = ()
-
-    iota_dimension = Integer("iota_dimension")
+    iota_dimension = Integer("the dimension along which numbers increase.")
 
 
 class BroadcastView(OperationView):
-    """A `stablehlo.broadcast_in_dim`.
+    """A `stablehlo.broadcast_in_dim`."""
 
-    Attributes:
-        broadcast_dimensions: the dimension of the result for each dimension of the operand.
-    """
-
-    __slots__ = ()
-
-    broadcast_dimensions = Integers("broadcast_dimensions")
+    broadcast_dimensions = Integers(
+        "the dimension of the result for each dimension of the operand."
+    )
 
 
 class LeadingBroadcastView(OperationView):
-    """A `stablehlo.broadcast`.
+    """A `stablehlo.broadcast`."""
 
-    Attributes:
-        broadcast_sizes: the sizes of the dimensions that are added in front.
-    """
-
-    __slots__ = ()
-
-    broadcast_sizes = Integers("broadcast_sizes")
+    broadcast_sizes = Integers("the sizes of the dimensions that are added in front.")
 
 
 class TransposeView(OperationView):
-    """A `stablehlo.transpose`.
+    """A `stablehlo.transpose`."""
 
-    Attributes:
-        permutation: the dimension of the operand for each dimension of the result.
-    """
-
-    __slots__ = ()
-
-    permutation = Integers("permutation")
+    permutation = Integers("the dimension of the operand for each dimension of the result.")
 
 
 class ReverseView(OperationView):
-    """A `stablehlo.reverse`.
+    """A `stablehlo.reverse`."""
 
-    Attributes:
-        dimensions: the dimensions whose order is reversed.
-    """
-
-    __slots__ = ()
-
-    dimensions = Integers("dimensions")
+    dimensions = Integers("the dimensions whose order is reversed.")

@@ -23,15 +23,9 @@ _Dims = tuple[int, ...]
 
 
 class ProductView(OperationView):
-    """A product of two operands: a contraction or a convolution.
+    """A product of two operands: a contraction or a convolution."""
 
-    Attributes:
-        precision_config: the precisions of both operands; empty for the default.
-    """
-
-    __slots__ = ()
-
-    precision_config = EnumCases("precision_config")
+    precision_config = EnumCases("the precisions of both operands; empty for the default.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,96 +116,56 @@ def _dims(text: str, name: str) -> _Dims:
 
 
 class RaggedDotView(ProductView):
-    """A `chlo.ragged_dot`.
-
-    Attributes:
-        ragged_dot_dimension_numbers: the roles of the dimensions of both operands.
-    """
-
-    __slots__ = ()
+    """A `chlo.ragged_dot`."""
 
     ragged_dot_dimension_numbers = DimensionNumbers(
-        "ragged_dot_dimension_numbers", lambda attribute: RaggedDotNumbers.parse(str(attribute))
+        lambda attribute: RaggedDotNumbers.parse(str(attribute)),
+        "the roles of the dimensions of both operands.",
     )
 
 
 class DotView(OperationView):
-    """A `stablehlo.dot_general`.
+    """A `stablehlo.dot_general`."""
 
-    Attributes:
-        dot_dimension_numbers: the batching and contracting dimensions of both operands.
-    """
-
-    __slots__ = ()
-
-    dot_dimension_numbers = DimensionNumbers("dot_dimension_numbers", stablehlo.DotDimensionNumbers)
+    dot_dimension_numbers = DimensionNumbers(
+        stablehlo.DotDimensionNumbers, "the batching and contracting dimensions of both operands."
+    )
 
 
 class ConvolutionView(OperationView):
-    """A `stablehlo.convolution`.
+    """A `stablehlo.convolution`."""
 
-    Attributes:
-        dimension_numbers: the roles of the dimensions.
-        feature_group_count: the number of groups of features.
-        batch_group_count: the number of groups of the batch.
-        window_strides: the distances of windows; empty for 1.
-        lhs_dilation: the distances of the elements of the operand; empty for 1.
-        rhs_dilation: the distances of the elements of the kernel; empty for 1.
-        padding: the elements before and after each dimension; empty for 0.
-        window_reversal: whether the kernel is reversed along each dimension; empty for no.
-    """
-
-    __slots__ = ()
-
-    dimension_numbers = DimensionNumbers("dimension_numbers", stablehlo.ConvDimensionNumbers)
-    feature_group_count = Integer("feature_group_count")
-    batch_group_count = Integer("batch_group_count")
-    window_strides = PerDimension("window_strides")
-    lhs_dilation = PerDimension("lhs_dilation")
-    rhs_dilation = PerDimension("rhs_dilation")
-    padding = Paddings("padding")
-    window_reversal = PerDimension("window_reversal")
+    dimension_numbers = DimensionNumbers(
+        stablehlo.ConvDimensionNumbers, "the roles of the dimensions."
+    )
+    feature_group_count = Integer("the number of groups of features.")
+    batch_group_count = Integer("the number of groups of the batch.")
+    window_strides = PerDimension("the distances of windows; empty for 1.")
+    lhs_dilation = PerDimension("the distances of the elements of the operand; empty for 1.")
+    rhs_dilation = PerDimension("the distances of the elements of the kernel; empty for 1.")
+    padding = Paddings("the elements before and after each dimension; empty for 0.")
+    window_reversal = PerDimension(
+        "whether the kernel is reversed along each dimension; empty for no."
+    )
 
 
 class TriangularSolveView(OperationView):
-    """A `stablehlo.triangular_solve`.
+    """A `stablehlo.triangular_solve`."""
 
-    Attributes:
-        left_side: whether the matrix is the left operand of the product that it solves for.
-        lower: whether the lower triangle of the matrix is used.
-        unit_diagonal: whether the diagonal is taken as ones.
-        transpose_a: `NO_TRANSPOSE`, `TRANSPOSE` or `ADJOINT`.
-    """
-
-    __slots__ = ()
-
-    left_side = Boolean("left_side")
-    lower = Boolean("lower")
-    unit_diagonal = Boolean("unit_diagonal")
-    transpose_a = EnumCase("transpose_a")
+    left_side = Boolean("whether the matrix is the left operand of the product that it solves for.")
+    lower = Boolean("whether the lower triangle of the matrix is used.")
+    unit_diagonal = Boolean("whether the diagonal is taken as ones.")
+    transpose_a = EnumCase("`NO_TRANSPOSE`, `TRANSPOSE` or `ADJOINT`.")
 
 
 class CholeskyView(OperationView):
-    """A `stablehlo.cholesky`.
+    """A `stablehlo.cholesky`."""
 
-    Attributes:
-        lower: whether the lower triangle is used and returned.
-    """
-
-    __slots__ = ()
-
-    lower = Boolean("lower")
+    lower = Boolean("whether the lower triangle is used and returned.")
 
 
 class FftView(OperationView):
-    """A `stablehlo.fft`.
+    """A `stablehlo.fft`."""
 
-    Attributes:
-        fft_type: `FFT`, `IFFT`, `RFFT` or `IRFFT`.
-        fft_length: the sizes of the transformed dimensions.
-    """
-
-    __slots__ = ()
-
-    fft_type = EnumCase("fft_type")
-    fft_length = Integers("fft_length")
+    fft_type = EnumCase("`FFT`, `IFFT`, `RFFT` or `IRFFT`.")
+    fft_length = Integers("the sizes of the transformed dimensions.")

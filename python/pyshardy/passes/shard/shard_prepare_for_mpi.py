@@ -24,10 +24,9 @@ from pyshardy.irtools.functions import FreshNames
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.passes.shard.shard_to_stablehlo import lower_collectives
 from pyshardy.pipeline import register_pass
-from pyshardy.shard.lowering.builder import GridBuilder, Pairs
+from pyshardy.shard.lowering.builder import KINDS, GridBuilder, Pairs
 from pyshardy.shard.lowering.device_values import DeviceValues
-from pyshardy.shard.lowering.reductions import KINDS
-from pyshardy.shard.strides import axes_apart
+from pyshardy.shard.refinement import axes_apart
 
 _KNOWN = frozenset({"f32", "f64", "i8", "i16", "i32", "i64"})
 _SHORT_FLOATS = frozenset({"f16", "bf16"})

@@ -36,10 +36,9 @@ from pyshardy.local_program.segments import DEVICE_IDS
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.pipeline import register_pass
 from pyshardy.shard.errors import refusal
-from pyshardy.shard.lowering.builder import GridBuilder
+from pyshardy.shard.lowering.builder import KINDS, GridBuilder
 from pyshardy.shard.lowering.device_values import DeviceValues
-from pyshardy.shard.lowering.reductions import KINDS
-from pyshardy.shard.strides import Digit, axes_apart, axes_of_digits, digits_of, grid_for
+from pyshardy.shard.refinement import Digit, axes_apart, axes_of_digits, digits_of, grid_for
 
 _KINDS_OF_BOOLEANS = {
     **KINDS,

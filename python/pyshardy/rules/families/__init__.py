@@ -5,7 +5,6 @@ from pyshardy.rules.families import (  # noqa: F401
     batch_norm,
     broadcast,
     collectives,
-    convolution,
     custom_calls,
     dot,
     gather_scatter,

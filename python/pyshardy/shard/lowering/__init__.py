@@ -3,8 +3,7 @@
 
 | module          | contents                                                                 |
 |-----------------|--------------------------------------------------------------------------|
-| `builder`       | the builder of StableHLO on a grid, and the registry of lowerings        |
-| `reductions`    | kinds of reductions                                                      |
+| `builder`       | the builder of StableHLO on a grid, the registry, kinds of reductions    |
 | `device_values` | integers that depend on the device only                                  |
 | `collectives`   | collectives of groups, also those with a root, and halo exchange         |
 | `messages`      | pairs of sends and receives, also in branches on device indices          |

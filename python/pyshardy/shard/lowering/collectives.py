@@ -22,9 +22,8 @@ from mlir_sdy.shard.reading import (
 from mlir_sdy.shard.values import DYNAMIC, Axes, Grid, ReductionKind
 from pyshardy.irtools.tensor_types import element_type_of, shape_of
 from pyshardy.shard.errors import cannot_lower
-from pyshardy.shard.lowering.builder import GridBuilder, lowers
+from pyshardy.shard.lowering.builder import GridBuilder, lowers, reducing_operation
 from pyshardy.shard.lowering.device_values import Known
-from pyshardy.shard.lowering.reductions import reducing_operation
 
 
 @lowers("shard.all_gather", "shard.gather")

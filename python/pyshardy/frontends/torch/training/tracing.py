@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from mlir_sdy.assembly import asm
 from mlir_sdy.diagnostics import UsageError, emit, error, warning
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
@@ -26,16 +25,13 @@ from mlir_sdy.values import (
 )
 from mlir_sdy.verify import verify
 from pyshardy.backends.donations import ALIAS
-from pyshardy.display import Displayed, Table
-from pyshardy.frontends.meshes import declare_meshes
+from pyshardy.frontends.meshes import Axes, declare_meshes, match
 from pyshardy.frontends.torch.dtensors import Layouts
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.local_maps import kept_local_maps
-from pyshardy.frontends.torch.patterns import Axes, match
 from pyshardy.frontends.torch.traced import (
-    arguments_of,
+    TracedModel,
     array_of,
-    summary_of,
     tensor_of,
     tensors_of_inputs,
 )
@@ -71,7 +67,7 @@ def _as_tuple(values: Any) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True, repr=False)
-class TracedTraining(Displayed):
+class TracedTraining(TracedModel):
     """A training step as a function of all state and a batch.
 
     Attributes:
@@ -88,17 +84,6 @@ class TracedTraining(Displayed):
     _forward: Forward = field(repr=False)
     _optimizer: OptimizerState = field(repr=False)
     _names: StepNames = field(repr=False)
-
-    def summary(self) -> str:
-        """Return the numbers of arguments and results in one line."""
-        return summary_of(self)
-
-    def tables(self) -> list[Table]:
-        """Return a table of the arguments with their types and shardings."""
-        return [arguments_of(self)]
-
-    def __str__(self) -> str:
-        return asm(self.module, debug_info=True)
 
     @property
     def optimizer(self) -> torch.optim.Optimizer:

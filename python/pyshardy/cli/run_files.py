@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The inputs and outputs of a program in NumPy's `.npz` files; one input may be an `.npy` file.
+"""The files of `sdy-run`: inputs and outputs, functions of custom calls, and the program itself.
 
+Inputs and outputs are NumPy's `.npz` files; one input may be an `.npy` file.
 Arrays are identified by the names in the report, with or without the `%`: `weights`, `%x`; by the
 numbers of arguments: `arg0`; or by position, as by `numpy.savez(file, first, second)`: `arr_0`.
 """
@@ -16,9 +17,13 @@ import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.suggest import did_you_mean
+from pyshardy.backends import CompileOptions
+from pyshardy.cli.output import write_output
+from pyshardy.frontends.files import Kind, dump
 from pyshardy.irtools.user_files import run_user_file
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array
-from pyshardy.program import Port
+from pyshardy.program import PartitionedProgram, Port
 
 
 def load_inputs(path: str, ports: Sequence[Port]) -> list[Array]:
@@ -132,3 +137,37 @@ def load_functions(given: Sequence[str]) -> dict[str, Callable[..., Any]]:
             raise UsageError(error(f"'{path}' has no function '{name}' for '--custom-call={each}'"))
         functions[target] = function
     return functions
+
+
+# --- Programs in formats for other tools ----------------------------------------------------------
+
+
+def emit_program(
+    program: PartitionedProgram, form: str, output: str, target: str, options: CompileOptions
+) -> None:
+    """Write a program to a file, or to standard output for "-".
+
+    Args:
+        program: the program.
+        form: "stablehlo", "portable", "hlo" or "vmfb".
+        output: the file.
+        target: the target of IREE.
+        options: the compile options.
+
+    Raises:
+        UsageError: the file can't be written, or a package is missing.
+        ExecutionError: a compiler rejects the program.
+    """
+    if form == "hlo":
+        from pyshardy.backends.xla.program import local_xla_program  # noqa: PLC0415
+
+        layout = Layout(1, program.mesh.total_size)
+        cache = options.cache_directory
+        data = local_xla_program(program.module, layout, cache_directory=cache).hlo.encode()
+    elif form == "vmfb":
+        from pyshardy.backends.iree.engine import vmfb_of  # noqa: PLC0415
+
+        data = vmfb_of(program.module, target, options.optimization)
+    else:
+        data = dump(program.module, Kind.PORTABLE if form == "portable" else Kind.TEXT)
+    write_output(output, data)

@@ -24,9 +24,14 @@ from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir, load_loop_passes, location_of, passmanager
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.engines import Arrays
-from pyshardy.backends.jit.compiler import BODIES_TO_LLVM, TO_LOOPS, CompiledProgram, use_scf
+from pyshardy.backends.jit.compiler import (
+    BODIES_TO_LLVM,
+    TO_LOOPS,
+    CompiledProgram,
+    call_library,
+    use_scf,
+)
 from pyshardy.backends.jit.engine import LACKED
-from pyshardy.backends.jit.library import call_library
 from pyshardy.backends.jit.machine_code import UnresolvedError, machine_code
 from pyshardy.backends.jit.retype import drop_signs
 from pyshardy.backends.jit.small_floats import expand_small_floats
