@@ -92,7 +92,7 @@ BUDGETS = {
     "drawing": 1_050,
     "explain": 6_300,
     "frontends": 15_700,
-    "irtools": 4_640,
+    "irtools": 4_660,
     "local_program": 1_400,
     "lsp": 1_850,
     "mcp": 950,
