@@ -86,7 +86,7 @@ BUDGETS = {
     "auto": 11_150,
     "backends": 7_950,
     "caching": 730,
-    "cli": 4_970,
+    "cli": 5_010,
     "contracts": 700,
     "cost": 760,
     "drawing": 1_050,
