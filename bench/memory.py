@@ -25,7 +25,7 @@ from xla_compile import compile_with_xla
 
 import pyshardy as sdy
 from pyshardy.backends.xla.preparation import text_for_xla
-from pyshardy.explain.memory import memory_of
+from pyshardy.timeline.memory import memory_of
 
 P = jax.sharding.PartitionSpec
 MESH = sdy.Mesh({"data": 4, "model": 2})

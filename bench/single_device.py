@@ -31,9 +31,9 @@ from jax.sharding import AbstractMesh
 import pyshardy as sdy
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import SizedOperation, TensorSizes
-from pyshardy.explain.estimate import resource_use_of
-from pyshardy.explain.memory import fused_operations
 from pyshardy.partition.op_facts.work import work_of
+from pyshardy.timeline.durations import resource_use_of
+from pyshardy.timeline.memory import fused_operations
 
 MESH = AbstractMesh((1, 1), ("data", "model"))
 RUNS = 10
@@ -136,10 +136,7 @@ def seconds_of(function: Callable[..., Any], arguments: Sequence[Any]) -> float:
 def estimates(program: sdy.PartitionedProgram, hardware: Hardware) -> tuple[float, float]:
     """Return the estimated seconds of a program with fusion, and without it."""
     use, sizes = resource_use_of(program.module), TensorSizes()
-    fused = sum(
-        hardware.work_seconds(each.operations, each.nbytes, each.element)
-        for each in use.work.values()
-    )
+    fused = sum(each.seconds(hardware) for each in use.work.values())
     whole = 0.0
     for number in {*use.work, *fused_operations(use.table)}:
         operation = use.table.operations[number]
@@ -148,7 +145,7 @@ def estimates(program: sdy.PartitionedProgram, hardware: Hardware) -> tuple[floa
             operation, [sizes.of(each) for each in operands], [sizes.of(each) for each in results]
         )
         work = work_of(operation.name, sized)
-        whole += hardware.work_seconds(work.operations, work.nbytes, work.element)
+        whole += work.seconds(hardware)
     return fused, whole
 
 

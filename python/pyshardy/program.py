@@ -55,6 +55,8 @@ from pyshardy.program_interface import (
     signature_of,
 )
 from pyshardy.propagation.unpropagated import looks_unpropagated
+from pyshardy.timeline.durations import resource_use_of
+from pyshardy.timeline.run import Timeline, TimelineOrder, run_timeline
 
 if TYPE_CHECKING:
     import jax
@@ -293,6 +295,22 @@ class PartitionedProgram(Displayed):
         return JaxProgram(
             self.module, self.mesh, self.inputs, self.outputs, devices, nan_safe=nan_safe
         )
+
+    def timeline(self, hardware: Hardware | str, order: TimelineOrder = "scheduled") -> Timeline:
+        """Return what runs when on each device, in estimated time.
+
+            print(program.timeline("h100"))
+
+        Args:
+            hardware: the devices and links.
+            order: `written` for the order of the program; `scheduled` for that in which least
+                communication is exposed, which a back end with a scheduler can reach.
+
+        Raises:
+            UsageError: there is no such hardware or order.
+        """
+        model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
+        return run_timeline(resource_use_of(self.module), self.collectives, model, order)
 
     def scatter(self, inputs: Sequence[npt.ArrayLike]) -> list[list[Array]]:
         """Return the shards of the arguments for each device.

@@ -108,6 +108,8 @@ class Registration:
         module: the module that must be installed for it; empty for none.
         package: the name of the package with the module for `pip`.
         extra: the extra of the package that installs the module.
+        async_collectives: the collectives that it takes in an `async_start`; it gets the others,
+            and all of them if it takes none, as synchronous ones (`sdy-legalize-async`).
     """
 
     name: str
@@ -118,6 +120,7 @@ class Registration:
     module: str = ""
     package: str = ""
     extra: str = ""
+    async_collectives: frozenset[str] = frozenset()
 
     @property
     def is_installed(self) -> bool:
@@ -157,6 +160,14 @@ class Registration:
 
 
 _REGISTRY: dict[str, Registration] = {}
+
+XLA_ASYNC_COLLECTIVES = frozenset(
+    {"all_gather", "all_reduce", "collective_permute", "reduce_scatter"}
+)
+"""The asynchronous collectives of XLA.
+
+It refuses slices, and all-to-alls, which it converts to several operations.
+"""
 
 AUTO = "auto"
 """The name of the fastest backend that is installed."""
@@ -204,6 +215,7 @@ for _each in (
         module="jaxlib",
         package="jaxlib",
         extra="jax",
+        async_collectives=XLA_ASYNC_COLLECTIVES,
     ),
     Registration(
         "xla-gpu",
@@ -213,6 +225,7 @@ for _each in (
         module="jaxlib",
         package="jaxlib",
         extra="jax",
+        async_collectives=XLA_ASYNC_COLLECTIVES,
     ),
     Registration(
         "mpi",

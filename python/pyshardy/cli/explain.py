@@ -6,6 +6,7 @@
     sdy-explain program.mlir --collectives
     sdy-explain program.mlir --html=report.html --hardware=tpu-v5e
     sdy-explain program.mlir --diff=other.mlir --html=report.html
+    sdy-explain program.mlir --timeline
     sdy-explain program.mlir --trace=trace.json
     sdy-explain program.mlir --against-xla
     sdy-explain program.mlir --check=contract.toml
@@ -33,6 +34,7 @@ from pyshardy.cli.flags import (
     HARDWARE_FORM,
     GuardFlags,
     MeshFlag,
+    OverlapFlag,
     RuleFlags,
     ScheduleFlag,
     argument,
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from pyshardy.explain.program import ExplainedProgram
     from pyshardy.explain.what_if import WhatIf
     from pyshardy.forms import Form
+    from pyshardy.pipelines.partition import PartitionOptions
     from pyshardy.propagation.debugging.explanation import Propagation
     from pyshardy.schedules.plan import Plan
 
@@ -58,7 +61,7 @@ _NUM_VALUES = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplainFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
+class ExplainFlags(MeshFlag, ScheduleFlag, OverlapFlag, RuleFlags, GuardFlags):
     """The flags of sdy-explain."""
 
     file: str = argument("input file; - for standard input", default="-")
@@ -83,6 +86,10 @@ class ExplainFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
         choices=("sdy", "jax", "dtensor"),
     )
     collectives: bool = flag(False, "explain each collective in detail")
+    timeline: bool = flag(
+        False,
+        "print how much of each collective the computation hides, and why the rest is exposed",
+    )
     hardware: str = flag(
         "default",
         "hardware that the program is partitioned for: a preset or a TOML file "
@@ -145,6 +152,15 @@ def _run(arguments: ExplainFlags, tool: Tool) -> int:
             message = f"'{spelling}' is for annotated programs: it can't be combined with"
             advice = "add a 'manual' tactic to the schedule instead"
             raise UsageError(error(f"{message} '--schedule'; {advice}"))
+        if given and arguments.timeline:
+            message = f"'--timeline' can't be combined with '{spelling}'"
+            raise UsageError(error(f"{message}, which compares other programs: run each alone"))
+        if given and arguments.overlap != "none":
+            message = f"'--overlap' can't be combined with '{spelling}'"
+            raise UsageError(error(f"{message}, which compares programs without overlap"))
+    if arguments.overlap != "none" and arguments.schedule:
+        message = "'--overlap' can't be combined with '--schedule', whose steps are without overlap"
+        raise UsageError(error(f"{message}; '--timeline' has what a scheduler hides"))
     tool.start(arguments, *filter(None, (arguments.file, arguments.diff)))
     from pyshardy.pipeline.collection import collection_paused  # noqa: PLC0415
 
@@ -240,6 +256,7 @@ def _answer(
         arguments.value
         or arguments.replicated
         or arguments.collectives
+        or arguments.timeline
         or arguments.json
         or other
         or xla
@@ -257,6 +274,8 @@ def _answer(
         }
         if arguments.replicated:
             answers["replicated"] = tuple(explained.replicated(_NUM_VALUES))
+        if arguments.timeline:
+            answers["timeline"] = explained.timeline
         _print_json(explained, answers if xla is None else {**answers, "against_xla": xla.kinds})
         return status
     from pyshardy.cli.explain_report import ExplainReport  # noqa: PLC0415 (loads rich)
@@ -268,6 +287,8 @@ def _answer(
         report.print_tables(explained.replicated().tables())
     if arguments.collectives:
         report.print_reasons()
+    if arguments.timeline:
+        report.print_tables(explained.timeline.tables())
     if xla is not None:
         report.print_against_xla(xla)
     if difference is not None:
@@ -405,6 +426,7 @@ def _explained(
     with activity("partitioning"), rule_flags_applied(arguments):
         return explain_with_contracts(
             module,
+            partition_options=cast("PartitionOptions", {"overlap": arguments.overlap}),
             hardware=arguments.hardware,
             report_hardware=arguments.report_hardware,
             title=title,
@@ -430,9 +452,9 @@ def _plan(module: ir.Module, arguments: ExplainFlags) -> Plan:
 
 
 def _trace(explained: ExplainedProgram) -> str:
-    from pyshardy.explain.timeline import chrome_trace, timeline_of  # noqa: PLC0415
+    from pyshardy.explain.timeline import chrome_trace  # noqa: PLC0415
 
-    return json.dumps(chrome_trace(explained, timeline_of(explained)))
+    return json.dumps(chrome_trace(explained))
 
 
 def _graph(explained: ExplainedProgram, title: str) -> str:

@@ -165,6 +165,18 @@ class ScheduleFlag:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OverlapFlag:
+    """The flag of tools that partition programs."""
+
+    overlap: str = flag(
+        "none",
+        "what hides communication behind computation: nothing, or the order of the partitioned "
+        "program (default: %(default)s)",
+        choices=("none", "schedule"),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class RuleFlags:
     """The flags of tools that propagate shardings."""
 

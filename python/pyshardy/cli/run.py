@@ -17,7 +17,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from mlir_sdy.diagnostics import UsageError, emit, error, warning
 from pyshardy.backends import CompileOptions, backend_names
@@ -26,6 +26,7 @@ from pyshardy.cli.flags import (
     HARDWARE_FORM,
     GuardFlags,
     MeshFlag,
+    OverlapFlag,
     RuleFlags,
     ScheduleFlag,
     argument,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from mlir_sdy.host import ir
     from pyshardy.cli.run_report import Profile, RunReport
     from pyshardy.local_program.tensor_spec import Array
+    from pyshardy.pipelines.partition import Overlap, PartitionOptions
     from pyshardy.program import PartitionedProgram
 
 _PROPAGATION = "sdy-propagation-pipeline"
@@ -47,7 +49,7 @@ SAME = "the same"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunFlags(MeshFlag, ScheduleFlag, RuleFlags, GuardFlags):
+class RunFlags(MeshFlag, ScheduleFlag, OverlapFlag, RuleFlags, GuardFlags):
     """The flags of sdy-run."""
 
     file: str = argument("input file; - for standard input")
@@ -226,7 +228,11 @@ def _partitioned(module: ir.Module, arguments: RunFlags, profile: Profile) -> Pa
                 run_or_restore(Store.at(arguments.cache), module, _PROPAGATION, run)
                 remember_annotated(module, annotated)
         with profile.stage("partition"):
-            return partition(module, hardware=arguments.hardware, cache=arguments.cache)
+            # Advice on contracts is for the partitioner without options.
+            options: PartitionOptions = {}
+            if arguments.overlap != "none":
+                options["overlap"] = cast("Overlap", arguments.overlap)
+            return partition(module, hardware=arguments.hardware, cache=arguments.cache, **options)
 
 
 def _agree(

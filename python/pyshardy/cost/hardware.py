@@ -6,6 +6,8 @@ flops_per_second = 1e14        # of matrix products
 bytes_per_second = 1e12        # between a device and its memory
 bytes_of_memory = 16e9
 seconds_per_collective = 2e-6  # to launch a collective; 0 if missing
+compute_while_communicating = 0.9  # of the computing rate while a link is busy; 1 if missing
+half_rate_size = 64            # smallest dimension of a product at half of its rate; 0 if missing
 
 [flops_by_element]             # of matrix products of some elements, if different
 f32 = 5e13
@@ -14,6 +16,8 @@ f8 = 2e14                      # all floating-point numbers of 8 bits
 [link]                         # along every axis that is not named below
 bytes_per_second = 1e11        # that a device sends
 seconds_to_start = 1e-6        # until the first byte of a step arrives
+lane = "shared"                # these axes take turns; "axis" if each has links of its own
+directions = 1                 # 2 if the bandwidth is the sum of both directions of a torus
 
 [axes.data]                    # along the mesh axis "data"
 bytes_per_second = 1e10
@@ -25,12 +29,12 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mlir_sdy.diagnostics import UsageError, emit, error, warning, wrong_type
 from mlir_sdy.model.hashing import HashSlot, hash_once
@@ -38,6 +42,11 @@ from mlir_sdy.suggest import did_you_mean
 from pyshardy.toml import loads
 
 _PRESETS = resources.files("pyshardy.cost") / "presets"
+
+SHARED, OWN = "shared", "axis"
+"""The lanes of links: one for all axes that share it, or one for each axis."""
+
+_T = TypeVar("_T", str, int)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +56,23 @@ class Link:
     Attributes:
         bytes_per_second: the bandwidth of a device for sending.
         seconds_to_start: the latency of a step.
+        lane: `axis` if collectives along other axes run beside those along this one, `shared` if
+            the axes take turns.
+        directions: 2 if the bandwidth is that of both directions together, else 1.
     """
 
     bytes_per_second: float
     seconds_to_start: float
+    lane: str = SHARED
+    directions: int = 1
 
     @property
     def text(self) -> str:
         """An inline table of TOML."""
         return (
             f"{{bytes_per_second = {self.bytes_per_second}, "
-            f"seconds_to_start = {self.seconds_to_start}}}"
+            f"seconds_to_start = {self.seconds_to_start}, "
+            f"lane = {json.dumps(self.lane)}, directions = {self.directions}}}"
         )
 
 
@@ -75,6 +90,10 @@ class Hardware(HashSlot):
         link: the link along axes that are not in `axes`.
         axes: the links along other axes.
         seconds_per_collective: the time to launch a collective, whatever it sends.
+        compute_while_communicating: the part of the computing rate that is left while a collective
+            runs.
+        half_rate_size: the smallest dimension of a product that runs at half of the rate; those of
+            size m run at m / (m + `half_rate_size`) of it.
     """
 
     name: str
@@ -85,10 +104,13 @@ class Hardware(HashSlot):
     axes: Mapping[str, Link] = field(default_factory=dict[str, Link])
     seconds_per_collective: float = 0.0
     flops_by_element: Mapping[str, float] = field(default_factory=dict[str, float])
+    compute_while_communicating: float = 1.0
+    half_rate_size: float = 0.0
 
     def __hash__(self) -> int:
         """Return a hash of the name, the rates and the links."""
         rates = self.flops_per_second, self.bytes_per_second, self.bytes_of_memory
+        rates = *rates, self.compute_while_communicating, self.half_rate_size
         links = self.link, frozenset(self.axes.items()), self.seconds_per_collective
         return hash((self.name, rates, frozenset(self.flops_by_element.items()), links))
 
@@ -103,6 +125,8 @@ class Hardware(HashSlot):
             "bytes_per_second": self.bytes_per_second,
             "bytes_of_memory": self.bytes_of_memory,
             "seconds_per_collective": self.seconds_per_collective,
+            "compute_while_communicating": self.compute_while_communicating,
+            "half_rate_size": self.half_rate_size,
             "flops_by_element": f"{{{by_element}}}",
             "link": self.link.text,
             "axes": f"{{{axes}}}",
@@ -112,6 +136,19 @@ class Hardware(HashSlot):
     def link_along(self, axis: str) -> Link:
         """Return the link along an axis."""
         return self.axes.get(axis, self.link)
+
+    def lanes(self, axes: Iterable[str]) -> tuple[str, ...]:
+        """Return the lanes that a collective along some axes occupies.
+
+        1. Collectives of one lane run one after another, others beside each other.
+        2. An axis has a lane of its own, named like it, if its link says `lane = "axis"`: by
+           default if it is in `axes`. The others share the lane `link`.
+
+        Args:
+            axes: the names of the axes; those of groups along no axes share the lane `link`.
+        """
+        lanes = [axis if self.link_along(axis).lane == OWN else "link" for axis in axes]
+        return tuple(sorted(set(lanes))) or ("link",)
 
     def slowest_link(self, axes: Iterable[str]) -> Link:
         """Return the lowest bandwidth and the highest latency along some axes.
@@ -143,15 +180,26 @@ class Hardware(HashSlot):
         rates = (self.flops_by_element.get(name) for name in _names_of(element))
         return next((rate for rate in rates if rate is not None), self.flops_per_second)
 
-    def work_seconds(self, operations: float, accessed: float, element: str | None = None) -> float:
+    def work_seconds(
+        self,
+        operations: float,
+        accessed: float,
+        element: str | None = None,
+        smallest: float = 0.0,
+    ) -> float:
         """Return the time of a computation: the maximum of its arithmetic and memory traffic.
 
         Args:
             operations: the number of arithmetic operations.
             accessed: the bytes that are read and written.
             element: the elements of a product (see `flops_of`).
+            smallest: the size of the smallest dimension of a product, for `half_rate_size`; 0 for
+                other operations.
         """
-        return max(operations / self.flops_of(element), accessed / self.bytes_per_second)
+        arithmetic = operations / self.flops_of(element)
+        if self.half_rate_size and smallest:
+            arithmetic *= (smallest + self.half_rate_size) / smallest
+        return max(arithmetic, accessed / self.bytes_per_second)
 
 
 _SMALL_FLOAT = re.compile(r"f[1-8](?=E)")
@@ -237,25 +285,49 @@ def _hardware(entries: Mapping[str, Any]) -> Hardware:
     axes: Mapping[str, Any] = entries.get("axes", {})
     rates: Mapping[str, Any] = entries.get("flops_by_element", {})
     _check_elements(rates)
-    launch = _number(entries, "seconds_per_collective", "the file", or_zero=True, default=0.0)
+    launch, half = (
+        _number(entries, key, "the file", or_zero=True, default=0.0)
+        for key in ("seconds_per_collective", "half_rate_size")
+    )
+    left = _number(entries, "compute_while_communicating", "the file", default=1.0)
+    if left > 1.0:
+        raise ValueError(
+            f"'compute_while_communicating' in the file is {left}: expected a part of the rate, "
+            "at most 1"
+        )
     return Hardware(
         str(entries.get("name", "hardware")),
         _number(entries, "flops_per_second", "the file"),
         _number(entries, "bytes_per_second", "the file"),
         _number(entries, "bytes_of_memory", "the file"),
-        _link(entries.get("link", {}), "[link]"),
-        {axis: _link(link, f"[axes.{axis}]") for axis, link in axes.items()},
+        _link(entries.get("link", {}), "[link]", SHARED),
+        {axis: _link(link, f"[axes.{axis}]", OWN) for axis, link in axes.items()},
         launch,
         {element: _number(rates, element, "[flops_by_element]") for element in rates},
+        left,
+        half,
     )
 
 
-def _link(entries: Mapping[str, Any], where: str) -> Link:
+def _link(entries: Mapping[str, Any], where: str, lane: str) -> Link:
     _check_known(entries, {entry.name for entry in fields(Link)}, where)
     return Link(
         _number(entries, "bytes_per_second", where),
         _number(entries, "seconds_to_start", where, or_zero=True),
+        _one_of(entries, "lane", where, (SHARED, OWN), lane),
+        _one_of(entries, "directions", where, (1, 2), 1),
     )
+
+
+def _one_of(
+    entries: Mapping[str, Any], key: str, where: str, allowed: Sequence[_T], default: _T
+) -> _T:
+    value = entries.get(key, default)
+    if value not in allowed or isinstance(value, bool):
+        expected = " or ".join(map(json.dumps, allowed))
+        advice = did_you_mean(str(value), [str(each) for each in allowed])
+        raise ValueError(f"'{key}' in {where} is {value!r}: expected {expected}{advice}")
+    return value
 
 
 def _check_elements(rates: Mapping[str, Any]) -> None:

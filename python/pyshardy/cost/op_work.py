@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
+from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.stablehlo_views import ProductView
 from pyshardy.irtools.tensor_types import bytes_of, element_type_of, tensor_bytes
 
@@ -28,19 +29,27 @@ class Work:
         nbytes: the bytes that are read and written.
         element: the elements that a product multiplies (see `multiplied_elements`); None for other
             operations.
+        smallest: the size of the smallest dimension of a product: of the rows, the columns, or the
+            summands of an element; 0 for other operations.
     """
 
     operations: float = 0.0
     nbytes: float = 0.0
     element: str | None = None
+    smallest: float = 0.0
 
     def __add__(self, other: Work) -> Work:
-        element = self.element or other.element
-        return Work(self.operations + other.operations, self.nbytes + other.nbytes, element)
+        element, smallest = self.element or other.element, self.smallest or other.smallest
+        operations, nbytes = self.operations + other.operations, self.nbytes + other.nbytes
+        return Work(operations, nbytes, element, smallest)
 
     def times(self, count: float) -> Work:
         """Return the work of several such operations."""
-        return Work(self.operations * count, self.nbytes * count, self.element)
+        return Work(self.operations * count, self.nbytes * count, self.element, self.smallest)
+
+    def seconds(self, hardware: Hardware) -> float:
+        """Return the time on a device."""
+        return hardware.work_seconds(self.operations, self.nbytes, self.element, self.smallest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +162,10 @@ class ProductWork:
         element = _multiplied_type(sized.operation)
         each = 4.0 if isinstance(element, ir.ComplexType) else 1.0
         name = _name_of(element, sized.operation)
-        return Work(each * self.num_operations(sized), sized.traffic, name)
+        count = self.num_operations(sized)
+        largest = max(size.elements for size in (*sized.operands[:2], *sized.results))
+        smallest = count / (2.0 * largest) if largest else 0.0
+        return Work(each * count, sized.traffic, name, smallest)
 
 
 def _multiplied_type(product: ir.Operation) -> ir.Type:

@@ -12,8 +12,7 @@
 | `contract_advice`     | the same for programs that violate their contracts             |
 | `what_if`             | the effect of other annotations                                |
 | `largest`             | the values that take the most memory                           |
-| `memory`              | the peak memory of a device                                    |
-| `timeline`            | the times of operations and collectives, and the Chrome trace  |
+| `timeline`            | the timeline in Chrome's trace format                          |
 | `estimate`            | the estimated time and memory of a run                         |
 | `against_xla`         | our collectives beside those of XLA's partitioner              |
 | `cost_difference`     | the comparison of two plans                                    |

@@ -26,6 +26,7 @@ from pyshardy.pipeline import PipelineError
 from pyshardy.propagation.debugging.explanation import Propagation
 
 if TYPE_CHECKING:
+    from pyshardy.pipelines.partition import PartitionOptions
     from pyshardy.pipelines.propagation import PropagationOptions
 
 _MOST_CANDIDATES = 2
@@ -54,6 +55,7 @@ def explain_with_contracts(
     report_hardware: Hardware | str | None = None,
     title: str = "program",
     options: PropagationOptions | None = None,
+    partition_options: PartitionOptions | None = None,
     marks_operations: bool = True,
     on_propagated: Callable[[ir.Module, Propagation], None] | None = None,
 ) -> ExplainedProgram:
@@ -70,6 +72,7 @@ def explain_with_contracts(
             module,
             title=title,
             options=options,
+            partition_options=partition_options,
             marks_operations=marks_operations,
             on_propagated=on_propagated,
             **keywords,

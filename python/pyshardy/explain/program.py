@@ -18,7 +18,7 @@ from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.display import Displayed, Table, counted
 from pyshardy.explain.annotated import Annotated
 from pyshardy.explain.collectives import CollectiveExplanation, explain_collectives
-from pyshardy.explain.estimate import Estimate, ResourceUse, estimate, resource_use_of
+from pyshardy.explain.estimate import Estimate, estimate
 from pyshardy.explain.moves import MoveRecorder
 from pyshardy.explain.reasons import ProgramForm, ProgramReasons, Reason, ValueExplanation
 from pyshardy.explain.replicated import ReplicatedValues, replicated_values
@@ -28,6 +28,8 @@ from pyshardy.irtools.named_values import NamedValues
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.program import PartitionedProgram, partition
 from pyshardy.propagation.debugging.explanation import Propagation
+from pyshardy.timeline.durations import ResourceUse, resource_use_of
+from pyshardy.timeline.run import Timeline, run_timeline
 
 if TYPE_CHECKING:
     from pyshardy.pipeline.options import OptionValue
@@ -99,7 +101,12 @@ class ExplainedProgram(Displayed):
     @cached_property
     def cost(self) -> Estimate:
         """The estimated time, operations, bytes and memory of a run on each device."""
-        return estimate(self.program, self.report_hardware, self.resource_use)
+        return estimate(self.program, self.report_hardware, self.resource_use, self.timeline)
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        """The scheduled timeline of a run on each device."""
+        return run_timeline(self.resource_use, self.program.collectives, self.report_hardware)
 
     @cached_property
     def resource_use(self) -> ResourceUse:

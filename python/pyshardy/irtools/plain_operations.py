@@ -1,14 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Replacement of operations that mark a place or a time, and compute nothing."""
+"""Operations that mark a place or a time, and those that keep their place."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from mlir_sdy.host import ir
 from mlir_sdy.values import ASYNC_DONE, ASYNC_START
+from pyshardy.irtools.stablehlo_views import CustomCallView
 from pyshardy.irtools.walks import operations_named
 
+_WITH_EFFECTS = frozenset(
+    f"stablehlo.{name}" for name in ("infeed", "outfeed", "recv", "rng", "send")
+)
 
-def make_synchronous(root: ir.Operation | ir.OpView | ir.Module) -> bool:
+
+def keeps_its_place(operation: ir.Operation) -> bool:
+    """Whether an operation itself, without its regions, has effects whose order counts."""
+    name = operation.name
+    if name == "stablehlo.custom_call":
+        return CustomCallView(operation).has_side_effect
+    return name in _WITH_EFFECTS
+
+
+def make_synchronous(
+    root: ir.Operation | ir.OpView | ir.Module, keep: Collection[str] = ()
+) -> bool:
     """Replace asynchronous operations by synchronous ones at their start.
 
         %0 = "stablehlo.async_start"(%a) ({
@@ -23,7 +40,11 @@ def make_synchronous(root: ir.Operation | ir.OpView | ir.Module) -> bool:
         %1 = "stablehlo.all_gather"(%a) ... : (tensor<8xf32>) -> tensor<16xf32>
 
     An `async_start` whose future has a use other than one `async_done`, such as a return, is not
-    changed.
+    changed. One that is never awaited is erased.
+
+    Args:
+        root: what is searched for them.
+        keep: the collectives that stay asynchronous, without their dialect.
 
     Returns:
         Whether one was replaced.
@@ -31,15 +52,18 @@ def make_synchronous(root: ir.Operation | ir.OpView | ir.Module) -> bool:
     is_changed = False
     for start in operations_named({ASYNC_START}, root, ir.WalkOrder.POST_ORDER):
         waits = [use.owner.operation for use in start.results[0].uses]
-        if any(wait.name != ASYNC_DONE for wait in waits):
-            continue
-        is_changed = True
         block = start.regions[0].blocks[0]
         *body, terminator = (view.operation for view in block.operations)
+        if any(wait.name != ASYNC_DONE for wait in waits):
+            continue
+        if any(operation.name.removeprefix("stablehlo.") in keep for operation in body):
+            continue
+        is_changed = True
         for argument, operand in zip(block.arguments, start.operands, strict=True):
             argument.replace_all_uses_with(operand)
         for operation in body:
-            operation.move_before(start)
+            if waits:
+                operation.move_before(start)
         for wait in waits:
             for result, value in zip(wait.results, terminator.operands, strict=True):
                 result.replace_all_uses_with(value)

@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypedDict
+from typing import Annotated, Literal, TypeAlias, TypedDict
 
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption, PreferredKind
 from pyshardy.pipeline import PassPipeline, on_functions, pipeline_of, register_pipeline, use
 from pyshardy.pipeline.options import Help, with_defaults
+
+Overlap: TypeAlias = Literal["none", "schedule"]
+"""The ways to hide communication behind computation."""
 
 
 class PartitionOptions(TypedDict, total=False):
@@ -76,6 +79,21 @@ class PartitionOptions(TypedDict, total=False):
     enable_rgv3: Annotated[
         bool,
         Help("whether to express replica groups along full axes by mesh axes", default=False),
+    ]
+    overlap: Annotated[
+        Overlap,
+        Help(
+            "what hides communication behind computation: nothing, or the order of the program",
+            default="none",
+        ),
+    ]
+    overlap_memory: Annotated[
+        str,
+        Help(
+            "limit of the peak memory of a device for overlap, such as 60GiB; if empty, the larger "
+            "one of the peak without overlap and nine tenths of the device",
+            default="",
+        ),
     ]
 
 
@@ -150,6 +168,11 @@ def partition_pipeline(
         ),
         *([on_functions("sdy-combine-collectives")] if options["combine_collectives"] else []),
         "sdy-check-contracts",
+        *(
+            [use("sdy-schedule-collectives", memory=options["overlap_memory"], **cost)]
+            if options["overlap"] == "schedule"
+            else []
+        ),
         "sdy-drop-sharding-and-mesh",
     )
 

@@ -193,7 +193,7 @@ class Plan(Sequence[PlanStep], Printed):
             self._changes(index),
             f"{cost.nbytes_sent:,}",
             f"{cost.peak_bytes:,}",
-            seconds_text(cost.seconds),
+            seconds_text(cost.predicted),
             seconds_text(step.seconds),
         )
 

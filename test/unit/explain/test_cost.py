@@ -11,13 +11,14 @@ from pyshardy.api import propagate
 from pyshardy.cost.hardware import Hardware, Link, load_hardware, presets
 from pyshardy.cost.op_work import TensorSizes, Work
 from pyshardy.explain.cost_difference import compare
-from pyshardy.explain.estimate import estimate, resource_use_of, seconds_of
-from pyshardy.explain.memory import memory_of
-from pyshardy.explain.operation_table import OperationTable
+from pyshardy.explain.estimate import estimate
 from pyshardy.local_program.communication import Collective
 from pyshardy.partition.op_facts.fusion import fused_tensors
 from pyshardy.partition.op_facts.work import work_of
 from pyshardy.program import partition
+from pyshardy.timeline.durations import resource_use_of, seconds_of
+from pyshardy.timeline.memory import memory_of
+from pyshardy.timeline.operation_table import OperationTable
 
 SLOW = Link(1e3, 1.0)
 FAST = Link(1e9, 1e-6)
@@ -41,7 +42,7 @@ def function(context, arguments: str, body: str, result: str):
             "stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] "
             ": (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>",
             "tensor<2x5xf32>",
-            Work(2 * 2 * 3 * 5, 4 * (6 + 15 + 10), "f32"),
+            Work(2 * 2 * 3 * 5, 4 * (6 + 15 + 10), "f32", 2),
         ),
         (
             "%a: tensor<2x3xf32>, %b: tensor<3x5xbf16>",
@@ -49,14 +50,14 @@ def function(context, arguments: str, body: str, result: str):
             "precision = [HIGH, HIGHEST] "
             ": (tensor<2x3xf32>, tensor<3x5xbf16>) -> tensor<2x5xf32>",
             "tensor<2x5xf32>",
-            Work(2 * 2 * 3 * 5, 4 * (6 + 10) + 2 * 15, "f32-highest"),
+            Work(2 * 2 * 3 * 5, 4 * (6 + 10) + 2 * 15, "f32-highest", 2),
         ),
         (
             "%a: tensor<2x3xcomplex<f32>>, %b: tensor<3x5xcomplex<f32>>",
             "stablehlo.dot %a, %b "
             ": (tensor<2x3xcomplex<f32>>, tensor<3x5xcomplex<f32>>) -> tensor<2x5xcomplex<f32>>",
             "tensor<2x5xcomplex<f32>>",
-            Work(4 * 2 * 2 * 3 * 5, 8 * (6 + 15 + 10), "f32"),
+            Work(4 * 2 * 2 * 3 * 5, 8 * (6 + 15 + 10), "f32", 2),
         ),
         (
             "%a: tensor<6x4xbf16>, %b: tensor<3x4x5xbf16>, %c: tensor<3xi32>",
@@ -67,7 +68,7 @@ def function(context, arguments: str, body: str, result: str):
             ": (tensor<6x4xbf16>, tensor<3x4x5xbf16>, tensor<3xi32>) -> tensor<6x5xbf16>",
             "tensor<6x5xbf16>",
             # Each of the 6 rows is multiplied with one of the 3 matrices.
-            Work(2 * 6 * 4 * 5, 2 * (24 + 60 + 30) + 12, "bf16"),
+            Work(2 * 6 * 4 * 5, 2 * (24 + 60 + 30) + 12, "bf16", 2),
         ),
         (
             "%a: tensor<4x6xbf16>, %b: tensor<6x5xbf16>, %c: tensor<3xi32>",
@@ -78,7 +79,7 @@ def function(context, arguments: str, body: str, result: str):
             ": (tensor<4x6xbf16>, tensor<6x5xbf16>, tensor<3xi32>) -> tensor<3x4x5xbf16>",
             "tensor<3x4x5xbf16>",
             # Each of the 6 contracted elements belongs to one of the 3 products.
-            Work(2 * 6 * 4 * 5, 2 * (24 + 30 + 60) + 12, "bf16"),
+            Work(2 * 6 * 4 * 5, 2 * (24 + 30 + 60) + 12, "bf16", 2),
         ),
         (
             "%a: tensor<8xf64>",
@@ -395,10 +396,27 @@ def test_hardware_is_read_from_its_text():
         assert load_hardware(load_hardware(name).text) == load_hardware(name)
 
 
+def test_products_of_a_small_dimension_are_slower():
+    """A product of 64 rows runs at half of the rate if `half_rate_size` is 64."""
+    hardware = Hardware("", 1e12, 1e12, 1e12, Link(1e9, 0), half_rate_size=64)
+    work = Work(1e12, 0.0, "f32", 64)
+    assert work.seconds(hardware) == 2.0
+    assert work.seconds(replace(hardware, half_rate_size=0.0)) == 1.0
+    assert Work(1e12).seconds(hardware) == 1.0
+
+
+def test_lanes():
+    shared = Hardware("", 1, 1, 1, Link(1, 0), {"data": Link(1, 0, "axis")})
+    torus = Hardware("", 1, 1, 1, Link(1, 0, "axis", 2), {"data": Link(1, 0)})
+    assert shared.lanes(("data", "x", "y")) == ("data", "link")
+    assert torus.lanes(("data", "x", "y")) == ("link", "x", "y")
+    assert shared.lanes(()) == ("link",)
+
+
 def test_a_file(tmp_path):
     (tmp_path / "two_hosts.toml").write_text(GOOD)
     found = load_hardware(str(tmp_path / "two_hosts.toml"))
-    assert found.link_along("data") == Link(1e10, 1e-5)
+    assert found.link_along("data") == Link(1e10, 1e-5, "axis")
     assert found.link_along("model") == Link(1e11, 1e-6)
 
 
@@ -420,6 +438,20 @@ def test_a_file(tmp_path):
             "'f32' in [flops_by_element] is -1: expected a positive number",
         ),
         ("flops_per_second = ", "Invalid value (at end of document)"),
+        (f"{GOOD}directions = 3", "'directions' in [axes.data] is 3: expected 1 or 2"),
+        (
+            f'{GOOD}lane = "axes"',
+            "'lane' in [axes.data] is 'axes': expected \"shared\" or \"axis\"",
+        ),
+        (f"half_rate_size = -1\n{GOOD}", "'half_rate_size' in the file is -1: expected zero or a"),
+        (
+            f"compute_while_communicating = 1.5\n{GOOD}",
+            "'compute_while_communicating' in the file is 1.5: expected a part of the rate",
+        ),
+        (
+            f"compute_while_communicating = 0\n{GOOD}",
+            "'compute_while_communicating' in the file is 0: expected a positive number",
+        ),
     ],
 )
 def test_bad_files(tmp_path, text, message):

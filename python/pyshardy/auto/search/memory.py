@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The memory of a program on a device, by the choice of its shardings.
 
-The model is that of `explain.memory`, for a program whose operations are in one order:
+The model is that of `timeline.memory`, for a program whose operations are in one order:
 
 1. Arguments are always live, since the caller owns them.
 2. Another value is live from its definition to its last use; in a loop, values from outside are

@@ -71,7 +71,7 @@ class HardwareCosts:
 
     def operation(self, name: str, work: Work) -> float:  # noqa: ARG002 (of the protocol)
         """Return the maximum of the time of arithmetic and of memory traffic."""
-        return self.hardware.work_seconds(work.operations, work.nbytes, work.element)
+        return work.seconds(self.hardware)
 
     def collective(self, collective: PlannedCollective) -> float:
         """Return the time in which its bytes are sent, and its latency."""

@@ -10,6 +10,8 @@ from mlir_sdy.traversal import SCALAR_BODIES, operations_in
 from pyshardy.backends.decompositions.registry import decompose
 from pyshardy.backends.decompositions.tensors import Tensor, constant, where
 from pyshardy.backends.donations import ALIAS
+from pyshardy.backends.jax_internals import stablehlo_version
+from pyshardy.backends.registry import XLA_ASYNC_COLLECTIVES
 from pyshardy.irtools.collectives import first_free_channel, set_channel
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.plain_operations import make_synchronous
@@ -45,8 +47,10 @@ def prepare_for_xla(module: ir.Module, platform: str, *, nan_safe: bool = False)
     Args:
         module: a local program, which is changed in place.
         platform: the platform by its name in JAX: `cpu`, `gpu`, `cuda` ...
-        nan_safe: whether maxima and minima of several devices keep NaN on a CPU.
+        nan_safe: whether maxima and minima of several devices keep NaN on a CPU; all collectives
+            become synchronous then, as those are two.
     """
+    make_synchronous(module, () if nan_safe or not _reads_async() else XLA_ASYNC_COLLECTIVES)
     use_dense_constants(module)
     _split_collectives(module)
     decompose(module, _FOLDED_WRONGLY)
@@ -55,6 +59,12 @@ def prepare_for_xla(module: ir.Module, platform: str, *, nan_safe: bool = False)
         if nan_safe:
             _keep_nans(module)
         _lay_out_transforms(module)
+
+
+def _reads_async() -> bool:
+    """Whether the jaxlib at hand reads asynchronous operations: with StableHLO 1.15 or newer."""
+    major, minor, *_ = map(int, stablehlo_version().split("."))
+    return (major, minor) >= (1, 15)
 
 
 # --- Layouts that XLA's CPU doesn't assign itself ------------------------------------------------
@@ -200,7 +210,6 @@ def text_for_xla(module: ir.Module) -> str:
         module: a local program, as in `PartitionedProgram.module`. It isn't changed.
     """
     local = copy_of(module)
-    make_synchronous(local)  # not every jaxlib reads asynchronous operations
     mark = ir.StringAttr.get(_MANUAL, local.context)
     for view in local.body.operations:
         function = view.operation

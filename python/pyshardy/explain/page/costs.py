@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from mlir_sdy.values import manual_axes
 from pyshardy.explain.estimate import Estimate
 from pyshardy.explain.program import ExplainedProgram
-from pyshardy.explain.timeline import Timeline, timeline_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.propagation.program import NO_OPERATION
+from pyshardy.timeline.run import Timeline
 
 _MOST_POINTS = 1500
 _MOST_OPERATIONS = 200
@@ -30,6 +30,7 @@ class EventData:
         node: the operation of the program; None if the partitioner inserted it.
         collective: the index of a collective; None for other operations.
         is_loop: whether the event contains others.
+        lanes: the numbers of its lanes, in `CostData.lanes`; none for computations.
     """
 
     name: str
@@ -39,6 +40,7 @@ class EventData:
     node: int | None
     collective: int | None
     is_loop: bool
+    lanes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ class CostData:
         capacity: the memory of a device.
         nodes: the operations that take the most time.
         idle: the axes along which work is repeated.
+        lanes: the names of the lanes of links.
         events: what runs when.
         memory: the memory over time, the largest value of each interval.
     """
@@ -105,6 +108,7 @@ class CostData:
     capacity: float
     nodes: tuple[NodeCost, ...]
     idle: tuple[IdleData, ...]
+    lanes: tuple[str, ...]
     events: tuple[EventData, ...]
     memory: tuple[PointData, ...]
 
@@ -115,8 +119,9 @@ def costs_of(explained: ExplainedProgram) -> CostData:
     Args:
         explained: the program.
     """
-    timeline = timeline_of(explained)
+    timeline = explained.timeline
     nodes = explained.origins
+    lanes = sorted(timeline.lane_seconds)
     seconds: defaultdict[int, float] = defaultdict(float)
     flops: defaultdict[int, float] = defaultdict(float)
     events: list[EventData] = []
@@ -125,7 +130,14 @@ def costs_of(explained: ExplainedProgram) -> CostData:
         start, duration = _microseconds(event.start), _microseconds(event.seconds)
         events.append(
             EventData(
-                event.name, start, duration, event.times, node, event.collective, event.is_loop
+                event.name,
+                start,
+                duration,
+                event.times,
+                node,
+                event.collective,
+                event.is_loop,
+                tuple(map(lanes.index, event.lane)),
             )
         )
         if node is not None and event.collective is None and not event.is_loop:
@@ -138,6 +150,7 @@ def costs_of(explained: ExplainedProgram) -> CostData:
         explained.report_hardware.bytes_of_memory,
         tuple(NodeCost(node, seconds[node], flops[node]) for node in longest),
         idle,
+        tuple(lanes),
         tuple(events),
         tuple(_largest_in_intervals(timeline.memory, timeline.seconds)),
     )

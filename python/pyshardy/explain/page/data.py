@@ -179,6 +179,8 @@ class CollectiveData:
         node: the operation that it is shown at; None if unknown.
         value: the value that it completes or moves; None if unknown.
         seconds: the estimated time in a run.
+        exposed: the part of it, and of its waits for links, in which the computation waits.
+        exposed_because: the reason why; empty if it is hidden.
     """
 
     kind: str
@@ -191,6 +193,8 @@ class CollectiveData:
     node: int | None
     value: int | None
     seconds: float
+    exposed: float
+    exposed_because: str
 
 
 @dataclass(frozen=True, slots=True)

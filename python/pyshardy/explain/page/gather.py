@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.collectives import CollectiveExplanation, Decision
-from pyshardy.explain.estimate import seconds_of
 from pyshardy.explain.page.collective_nodes import is_drawn, node_of
 from pyshardy.explain.page.costs import costs_of
 from pyshardy.explain.page.data import CollectiveData, DecisionData, PageData, PlanData
@@ -18,6 +16,7 @@ from pyshardy.explain.page.reasons import reasons_of
 from pyshardy.explain.page.texts import TextData, program_text
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.propagation.program import Program
+from pyshardy.timeline.run import CollectiveTime
 
 
 def page_data(
@@ -79,15 +78,15 @@ def _partitioned_text(explained: ExplainedProgram) -> TextData:
 
 def _collectives(explained: ExplainedProgram) -> Iterator[CollectiveData]:
     program = explained.record.engine.program
-    for explanation in explained.collectives:
-        yield _collective(explanation, program, explained.report_hardware)
+    times = explained.timeline.collectives
+    for explanation, time in zip(explained.collectives, times, strict=True):
+        yield _collective(explanation, program, time)
 
 
 def _collective(
-    explanation: CollectiveExplanation, program: Program, hardware: Hardware
+    explanation: CollectiveExplanation, program: Program, time: CollectiveTime
 ) -> CollectiveData:
     one, made = explanation.collective, explanation.made
-    times = one.assumed_repetitions
     decisions = [] if made is None else [_decision(explanation, "definition", made, program)]
     decisions += [_decision(explanation, "use", each, program) for each in explanation.wanted]
     return CollectiveData(
@@ -100,7 +99,9 @@ def _collective(
         tuple(decisions),
         node_of(explanation, program),
         None if made is None else made.value,
-        times * seconds_of(one, hardware),
+        time.busy,
+        time.exposed,
+        time.reason,
     )
 
 

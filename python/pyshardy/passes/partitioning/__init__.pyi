@@ -9,6 +9,7 @@ from pyshardy.passes.partitioning.convert_global_to_local import convert_global_
 from pyshardy.passes.partitioning.hoist_reshards import hoist_reshards as hoist_reshards
 from pyshardy.passes.partitioning.inline_small_functions import inline_small_functions as inline_small_functions
 from pyshardy.passes.partitioning.insert_explicit_reshards import insert_explicit_reshards as insert_explicit_reshards
+from pyshardy.passes.partitioning.legalize_async import legalize_async as legalize_async
 from pyshardy.passes.partitioning.mark_contracts import mark_contracts as mark_contracts
 from pyshardy.passes.partitioning.move_reshards import move_reshards as move_reshards
 from pyshardy.passes.partitioning.optimize_collectives import optimize_collectives as optimize_collectives
@@ -21,6 +22,7 @@ from pyshardy.passes.partitioning.remove_propagation_barriers import remove_prop
 from pyshardy.passes.partitioning.reshard_to_collectives import reshard_to_collectives as reshard_to_collectives
 from pyshardy.passes.partitioning.resolve_permutation_factors import resolve_permutation_factors as resolve_permutation_factors
 from pyshardy.passes.partitioning.resolve_single_device_sharding import resolve_single_device_sharding as resolve_single_device_sharding
+from pyshardy.passes.partitioning.schedule_collectives import schedule_collectives as schedule_collectives
 from pyshardy.passes.partitioning.static_updates_to_pads import static_updates_to_pads as static_updates_to_pads
 from pyshardy.passes.partitioning.unshard_size_one_dims import unshard_size_one_dims as unshard_size_one_dims
 from pyshardy.passes.partitioning.unshard_uneven_regions import unshard_uneven_regions as unshard_uneven_regions

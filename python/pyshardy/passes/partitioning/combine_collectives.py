@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.traversal import operations_in
-from pyshardy.irtools.stablehlo_views import CollectiveView, CustomCallView
+from pyshardy.irtools.plain_operations import keeps_its_place
+from pyshardy.irtools.stablehlo_views import CollectiveView
 from pyshardy.irtools.tensor_types import tensor_bytes
 from pyshardy.pipeline import register_pass
 
@@ -28,11 +29,6 @@ _VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce"})
 
 All-to-alls may, too, but XLA takes their operands for parts of one tensor.
 """
-
-_WITH_EFFECTS = frozenset(
-    f"stablehlo.{name}" for name in ("infeed", "outfeed", "recv", "rng", "send")
-)
-"""Operations that keep their order, besides custom calls with side effects."""
 
 
 @dataclass(slots=True, eq=False)
@@ -179,10 +175,7 @@ def _closure(bundles: Iterable[_Bundle]) -> dict[_Bundle, None]:
 
 def _may_have_effects(operation: ir.Operation) -> bool:
     """Whether an operation must keep its order among others with effects."""
-    return any(
-        inner.name in _WITH_EFFECTS or CustomCallView(inner.operation).has_side_effect
-        for inner in operations_in(operation)
-    )
+    return any(keeps_its_place(inner.operation) for inner in operations_in(operation))
 
 
 def _used_by(operation: ir.Operation) -> Iterator[ir.Value]:

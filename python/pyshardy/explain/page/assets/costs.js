@@ -1,7 +1,8 @@
 // The estimated costs: totals, axes, repeated work, and the operations that take the most time.
 function estimateRows(estimate) {
   return [
-    ["time", `${time(Math.max(estimate.compute_seconds, estimate.communication_seconds))} to ${time(estimate.compute_seconds + estimate.communication_seconds)}`],
+    ["time", `${time(estimate.predicted)}, ${time(estimate.exposed)} of it exposed communication`],
+    ["all or no overlap", `${time(Math.max(estimate.compute_seconds, ...Object.values(estimate.seconds_by_lane)))} to ${time(estimate.compute_seconds + estimate.communication_seconds)}`],
     ["computation", time(estimate.compute_seconds)],
     ["communication", time(estimate.communication_seconds)],
     ["arithmetic", flops(estimate.operations)],
@@ -22,7 +23,7 @@ function fillCosts() {
   panel.append(
     element("h3", { class: "padded" }, `Each device, ${estimate.hardware}`),
     element("dl", { class: "padded" }, ...rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
-    element("p", { class: "soft padded" }, "Estimates for a comparison of plans, not measurements. The shorter time is with complete overlap of communication and computation."),
+    element("p", { class: "soft padded" }, "Estimates for a comparison of plans, not measurements. The time is that of a scheduler that hides communication where it can."),
   );
   const axes = Object.keys(estimate.bytes_by_axes);
   if (axes.length) panel.append(element("h3", { class: "padded" }, "Communication"), table([

@@ -323,6 +323,7 @@ function showCollective(number) {
       ["along", one.axes.length ? element("span", { class: "links" }, ...one.axes.map((axis) => axisChip(axis))) : "several axes"],
       ["sent", `${bytes(one.nbytes)} by each device, ${percent(one.nbytes / data.sent)} of all`],
       ["time", time(one.seconds)],
+      ["exposed", one.exposed_because ? `${time(one.exposed)}: ${one.exposed_because}` : ""],
       ["executions", one.times === null ? "unknown" : String(one.times)],
       ["operation", one.node === null ? "" : linkTo(data.nodes[one.node].name.replace("stablehlo.", ""), { node: one.node })],
       ["value", one.value === null || !data.values[one.value] ? "" : linkTo(shownName(one.value), { value: one.value })],

@@ -59,7 +59,7 @@ window.addEventListener("resize", () => dock.resized());
 document.getElementById("mesh").append(...data.axes.map(([name, size]) => axisChip(name, ` ${size}`)));
 document.getElementById("totals").textContent = `${data.num_devices} devices · ${data.nodeList.length.toLocaleString("en")} operations · `
   + `${data.collectives.length.toLocaleString("en")} collectives send ${bytes(data.sent)} · `
-  + `${time(data.costs.estimate.compute_seconds + data.costs.estimate.communication_seconds)} on ${data.costs.estimate.hardware}`;
+  + `${time(data.costs.estimate.predicted)} on ${data.costs.estimate.hardware}`;
 
 for (const name of TABS) document.getElementById(`tab-${name}`).addEventListener("click", () => showTab(name));
 addTabKeys(document.querySelector("#lists [role=tablist]"), (tab) => showTab(tab.id.replace("tab-", "")));

@@ -1,12 +1,15 @@
-// The estimated timeline: computation, collectives, and the memory of a device over the same time.
-const TRACKS = { computation: 20, collectives: 46, memory: 76, rest: 20 };
+// The estimated timeline: computation, the lanes of links, and the memory of a device over the same time.
+const TRACKS = { computation: 20, next: 26, rest: 20 };
 
 function showTimeline(panel) {
-  const { events, memory, estimate, capacity } = data.costs;
-  const end = 1e6 * (estimate.compute_seconds + estimate.communication_seconds);
+  const { events, lanes, memory, estimate, capacity } = data.costs;
+  const end = 1e6 * estimate.predicted;
+  const trackOf = (row) => TRACKS.computation + TRACKS.next * row;
+  const rowsOf = (event) => (event.lanes.length ? event.lanes.map((lane) => lane + 1) : [0]);
+  const memoryTop = trackOf(Math.max(lanes.length, 1) + 1) + 4;
   const shown = { from: 0, to: end };
   const surface = element("canvas", { tabindex: 0, role: "img", "aria-label":
-    `Estimated timeline: ${time(estimate.compute_seconds)} of computation and ${time(estimate.communication_seconds)} of collectives; peak memory ${bytes(estimate.peak_bytes)}` });
+    `Estimated timeline: ${time(estimate.compute_seconds)} of computation and ${time(estimate.exposed)} of exposed collectives; peak memory ${bytes(estimate.peak_bytes)}` });
   const tip = element("div", { class: "tip", hidden: "" });
   panel.replaceChildren(element("div", { class: "timeline" }, surface, tip));
   const colors = getComputedStyle(document.documentElement);
@@ -26,35 +29,36 @@ function showTimeline(panel) {
     pen.font = "11px system-ui, sans-serif";
     const nodes = new Set(chosenNodes());
     const collective = state.chosen?.collective;
-    const used = { 0: -1, 1: -1 };
+    const used = [-1, ...lanes.map(() => -1)];
     for (const event of events) {
       if (event.is_loop) continue;
       const [x, right] = [xOf(event.start), xOf(event.start + event.duration)];
-      const track = event.collective === null ? 0 : 1;
       const isChosen = collective === undefined ? event.node !== null && nodes.has(event.node) : event.collective === collective;
-      if (right < 0 || x > width || (right <= used[track] && !isChosen)) continue;
-      used[track] = Math.max(right, x + 1);
-      pen.fillStyle = isChosen ? color("--warn") : colorOf(event);
-      const y = track ? TRACKS.collectives : TRACKS.computation;
-      pen.fillRect(x, isChosen ? y - 3 : y, Math.max(isChosen ? 3 : 1, right - x - (right - x > 4 ? 0.5 : 0)), TRACKS.rest + (isChosen ? 6 : 0));
-      if (right - x > 46) {
-        pen.fillStyle = "#fff";
-        pen.save();
-        pen.beginPath();
-        pen.rect(x, y, right - x - 4, TRACKS.rest);
-        pen.clip();
-        pen.fillText(event.name, Math.max(4, x + 4), y + 14);
-        pen.restore();
+      for (const row of rowsOf(event)) {
+        if (right < 0 || x > width || (right <= used[row] && !isChosen)) continue;
+        used[row] = Math.max(right, x + 1);
+        pen.fillStyle = isChosen ? color("--warn") : colorOf(event);
+        const y = trackOf(row);
+        pen.fillRect(x, isChosen ? y - 3 : y, Math.max(isChosen ? 3 : 1, right - x - (right - x > 4 ? 0.5 : 0)), TRACKS.rest + (isChosen ? 6 : 0));
+        if (right - x > 46) {
+          pen.fillStyle = "#fff";
+          pen.save();
+          pen.beginPath();
+          pen.rect(x, y, right - x - 4, TRACKS.rest);
+          pen.clip();
+          pen.fillText(event.name, Math.max(4, x + 4), y + 14);
+          pen.restore();
+        }
       }
     }
     paintMemory(pen, width, height);
     pen.fillStyle = color("--soft");
-    pen.fillText(`${time(shown.from / 1e6)} to ${time(shown.to / 1e6)}, computation above, collectives below`, 4, 13);
-    pen.fillText(`memory: peak ${bytes(estimate.peak_bytes)} of ${bytes(capacity)}`, 4, TRACKS.memory + 12);
+    pen.fillText(`${time(shown.from / 1e6)} to ${time(shown.to / 1e6)}, from above: computation${lanes.length ? `, collectives on ${lanes.join(", ")}` : ""}`, 4, 13);
+    pen.fillText(`memory: peak ${bytes(most)} of ${bytes(capacity)}`, 4, memoryTop + 12);
   }
   function paintMemory(pen, width, height) {
     const floor = height - 2;
-    const room = floor - TRACKS.memory - 18;
+    const room = floor - memoryTop - 18;
     if (room < 6 || !memory.length) return;
     pen.beginPath();
     pen.moveTo(xOf(memory[0].start), floor);
@@ -79,9 +83,8 @@ function showTimeline(panel) {
     const { x, y } = surface.getBoundingClientRect();
     const [at, below] = [atOf(mouse.clientX - x), mouse.clientY - y];
     const slack = (2 * (shown.to - shown.from)) / surface.clientWidth;
-    const isCollective = below >= TRACKS.collectives - 3;
-    if (below < TRACKS.computation || below > TRACKS.collectives + TRACKS.rest) return null;
-    return events.find((event) => !event.is_loop && (event.collective !== null) === isCollective
+    const row = Math.floor((below + 3 - TRACKS.computation) / TRACKS.next);
+    return events.find((event) => !event.is_loop && rowsOf(event).includes(row)
       && at >= event.start - slack && at <= event.start + event.duration + slack) ?? null;
   }
   function look(mouse) {
@@ -89,7 +92,8 @@ function showTimeline(panel) {
     tip.hidden = !event;
     surface.style.cursor = event ? "pointer" : "grab";
     if (!event) return;
-    const sent = event.collective === null ? "" : `, sends ${bytes(data.collectives[event.collective].nbytes)}`;
+    const one = event.collective === null ? null : data.collectives[event.collective];
+    const sent = one ? `, sends ${bytes(one.nbytes)}${one.exposed_because ? `; exposed ${time(one.exposed)}: ${one.exposed_because}` : ""}` : "";
     const place = event.node === null ? "" : ` (${shownPlace(data.nodes[event.node]?.place)})`;
     tip.textContent = `${event.name}${place}: ${time(event.duration / 1e6)}${event.times > 1 ? ` in ${event.times} executions` : ""}${sent}`;
     tip.style.left = `${Math.min(mouse.offsetX + 12, surface.clientWidth - 260)}px`;

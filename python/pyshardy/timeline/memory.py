@@ -8,22 +8,25 @@
    arguments of a loop body, which share the memory of its operands and results.
 4. Bodies that compute with scalars, such as that of a reduction, need none.
 5. While a called function runs, its peak memory is added, without its arguments.
+6. A collective that runs beside others needs its result from the start on, and its operand until
+   its end.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import SCALAR_BODIES
 from pyshardy.backends.donations import aliased_results
-from pyshardy.explain.operation_table import Block, OperationTable
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.partition.op_facts.fusion import FUSED_OPERATIONS, Use, is_fusable
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
+from pyshardy.timeline.operation_table import RUN, Block, BlockStep, OperationTable
 
 _CALL = "func.call"
 _WHILE = "stablehlo.while"
@@ -39,8 +42,8 @@ class Memory:
 
     Attributes:
         arguments: the bytes of the arguments.
-        during: the bytes during each operation of `@main`, by its number in the table, including
-            arguments.
+        during: the bytes during each step of `@main`, by the number of its operation in the table,
+            including arguments.
     """
 
     arguments: int
@@ -60,8 +63,15 @@ class Memory:
         return next(operation for operation, nbytes in self.during if nbytes == peak)
 
 
+Orders = Mapping[Block, Sequence[BlockStep]]
+"""The steps of blocks whose order isn't that of the text."""
+
+
 def memory_of(
-    module: ir.Module, table: OperationTable | None = None, fused: Set[int] | None = None
+    module: ir.Module,
+    table: OperationTable | None = None,
+    fused: Set[int] | None = None,
+    orders: Orders = MappingProxyType({}),
 ) -> Memory:
     """Return the memory that a local program needs on a device.
 
@@ -69,10 +79,11 @@ def memory_of(
         module: the program, entered at `@main`.
         table: its operations, if they have been read.
         fused: its `fused_operations`, if they are known.
+        orders: the steps of the blocks that run in an order other than that of the text.
     """
     table = table or OperationTable.of(module)
     fused = fused_operations(table) if fused is None else fused
-    peaks = _Peaks(table, fused)
+    peaks = _Peaks(table, fused, orders)
     function = peaks.functions[ENTRY]
     (block,) = table.blocks[function]
     arguments = sum(table.sizes[value].nbytes for value in block.arguments)
@@ -81,16 +92,17 @@ def memory_of(
         for index, result in enumerate(aliased_results(table.operations[function]))
         if result is not None
     }
-    during = _live_bytes(table, fused, block, peaks.inside, overwritten)
+    during = peaks.live_bytes(block, overwritten)
     return Memory(arguments, tuple((each, arguments + needed) for each, needed in during))
 
 
 class _Peaks:
     """Computes the peak memory of regions and functions without their arguments."""
 
-    def __init__(self, table: OperationTable, fused: Set[int]):
+    def __init__(self, table: OperationTable, fused: Set[int], orders: Orders):
         self._table = table
         self._fused = fused
+        self._orders = orders
         self.functions = {
             symbol_name(table.operations[number]): number
             for number, name in enumerate(table.names)
@@ -113,8 +125,14 @@ class _Peaks:
         return max(self._of_block(block, {}) for block in blocks)
 
     def _of_block(self, block: Block, overwritten: Mapping[int, int]) -> int:
-        during = _live_bytes(self._table, self._fused, block, self.inside, overwritten)
+        during = self.live_bytes(block, overwritten)
         return max((needed for _, needed in during), default=0)
+
+    def live_bytes(self, block: Block, overwritten: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+        """Yield the steps of a block with their bytes; see `_live_bytes`."""
+        steps = self._orders.get(block) or self._table.written_steps(block)
+        uses = _Uses(self._table, self._fused, steps)
+        return _live_bytes(self._table, uses, self.inside, overwritten)
 
     def _of_function(self, name: str) -> int:
         if name not in self._of_functions:
@@ -161,14 +179,13 @@ def fused_operations(table: OperationTable) -> frozenset[int]:
 
 def _live_bytes(
     table: OperationTable,
-    fused: Set[int],
-    block: Block,
+    uses: _Uses,
     inside: Callable[[int], int],
     overwritten: Mapping[int, int],
 ) -> Iterator[tuple[int, int]]:
     """Yield the operations of a block with the bytes while they run, without the arguments.
 
-    1. A buffer is live from its definition to its last use, in the order of the text.
+    1. A buffer is live from its definition to its last use, in the order of the steps.
     2. The result of a reshape, a bitcast or a barrier shares the memory of its operand.
     3. Results of elementwise operations and broadcasts take no memory where compilers fuse them
        into their users: into a single one, or if they are cheap to compute, into each of several.
@@ -184,13 +201,11 @@ def _live_bytes(
 
     Args:
         table: the operations of the program.
-        fused: its `fused_operations`.
-        block: the block.
+        uses: the steps of the block.
         inside: returns the bytes that an operation with regions or a call needs inside.
         overwritten: by the number of an operand of the terminator, the argument of the block whose
             memory it may have.
     """
-    uses = _Uses(table, fused, block)
     buffers = _Buffers(uses, table, overwritten)
     for at, is_fused in enumerate(uses.is_fused):
         if not is_fused:
@@ -198,35 +213,37 @@ def _live_bytes(
     buffers.overwrite_arguments()
     allocated, freed = buffers.changes()
     held = 0
-    for at, number in enumerate(uses.operations):
+    for at, step in enumerate(uses.steps):
         held += allocated[at]
-        yield number, held + inside(number)
+        yield step.number, held + (inside(step.number) if step.phase == RUN else 0)
         held -= freed[at]
 
 
 class _Uses:
-    """The operations of a block, at their places in it, and when they use values.
+    """The steps of a block, at their places in it, and when they use values.
 
     Attributes:
-        operations: the numbers of the operations.
-        names: their names.
+        steps: the steps.
+        operations: the numbers of their operations.
+        names: the names of those that run all at once; those of collectives are empty.
         is_fused: whether each is computed as a part of its users.
         time: the place of the operation with which each is computed: its own, or that of the last
             operation that it is fused into.
         last: the time of the last use of each value that has uses.
     """
 
-    def __init__(self, table: OperationTable, fused: Set[int], block: Block):
-        self.operations = list(table.directly_in(block))
-        self.names = [table.names[number] for number in self.operations]
-        count = len(self.operations)
+    def __init__(self, table: OperationTable, fused: Set[int], steps: Sequence[BlockStep]):
+        self.steps = steps
+        self.operations = [step.number for step in steps]
+        self.names = [table.names[step.number] if step.phase == RUN else "" for step in steps]
+        count = len(steps)
         users: defaultdict[int, list[int]] = defaultdict(list)
         nested: defaultdict[int, list[int]] = defaultdict(list)
         operands, ends = table.operands, table.ends
-        for at, number in enumerate(self.operations):
-            for operand in operands[number]:
+        for at, step in enumerate(steps):
+            for operand in table.operands_of(step):
                 users[operand].append(at)
-            for inner in range(number + 1, ends[number]):
+            for inner in range(step.number + 1, ends[step.number]):
                 for operand in operands[inner]:
                     nested[operand].append(at)
         self.is_fused = [number in fused for number in self.operations]
@@ -286,7 +303,7 @@ class _Buffers:
     def define(self, at: int) -> None:
         """Assign buffers to the results of the operation at a place."""
         number, name = self._uses.operations[at], self._uses.names[at]
-        results = self._table.results[number]
+        results = self._table.results_of(self._uses.steps[at])
         if name in _SAME_MEMORY:
             for operand, result in zip(self._table.operands[number], results, strict=False):
                 self._share(result, self._buffer(operand))

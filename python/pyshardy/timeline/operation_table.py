@@ -9,12 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.traversal import may_have_regions
+from mlir_sdy.values import ASYNC_DONE, ASYNC_START
 from pyshardy.cost.op_work import TensorSize, TensorSizes
 
 _NO_REGIONS: tuple[Block, ...] = ()
+
+
+RUN, START, DONE = "run", "start", "done"
+"""The phases of an operation: all of it at once, the start of a collective, the wait for it."""
+
+
+class BlockStep(NamedTuple):
+    """A place in the order of a block, at which an operation runs, starts or is waited for.
+
+    Attributes:
+        phase: `RUN`, `START` or `DONE`.
+        number: the operation; of an asynchronous collective the `async_start`.
+        done: the operation whose results the step makes: the `async_done` of an `async_start`,
+            otherwise `number`.
+    """
+
+    phase: str
+    number: int
+    done: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +58,7 @@ class OperationTable:
     """The operations of a module, by their numbers.
 
     Attributes:
+        module: the module.
         operations: the operations.
         names: their names.
         ends: for each operation the number after that of the last operation inside of it.
@@ -46,6 +68,7 @@ class OperationTable:
         sizes: the size of each value.
     """
 
+    module: ir.Module
     operations: Sequence[ir.Operation]
     names: Sequence[str]
     ends: Sequence[int]
@@ -60,6 +83,7 @@ class OperationTable:
         reader = _Reader()
         reader.read_operation(module.operation, module.operation.name)
         return cls(
+            module,
             reader.operations,
             reader.names,
             reader.ends,
@@ -79,6 +103,37 @@ class OperationTable:
         while number < end:
             yield number
             number = ends[number]
+
+    def written_steps(self, block: Block) -> list[BlockStep]:
+        """Return the steps of a block in the order of the text."""
+        names, numbers = self.names, list(self.directly_in(block))
+        starts = {self.results[each][0]: each for each in numbers if names[each] == ASYNC_START}
+        if not starts:
+            return [BlockStep(RUN, each, each) for each in numbers]
+        waits = {
+            each: starts[self.operands[each][0]]
+            for each in numbers
+            if names[each] == ASYNC_DONE and self.operands[each][0] in starts
+        }
+        dones = {start: done for done, start in reversed(waits.items())}
+        return [
+            BlockStep(START, each, dones.get(each, each))
+            if names[each] == ASYNC_START
+            else BlockStep(DONE, waits[each], each)
+            if dones.get(waits.get(each, -1)) == each
+            else BlockStep(RUN, each, each)
+            for each in numbers
+        ]
+
+    def operands_of(self, step: BlockStep) -> Sequence[int]:
+        """Return the values that a step reads; the end of a collective those of its start, too."""
+        if step.phase == DONE:
+            return [*self.operands[step.number], *self.results[step.done]]
+        return self.operands[step.number]
+
+    def results_of(self, step: BlockStep) -> Sequence[int]:
+        """Return the values whose memory a step needs; those of a collective from its start on."""
+        return () if step.phase == DONE else self.results[step.done]
 
 
 class _Reader:

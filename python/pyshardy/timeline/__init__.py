@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The time and memory of a local program, and the order in which collectives are hidden.
+
+Passes and reports have one model: what a pass places is what `Estimate.predicted` foretells.
+
+| module            | contents                                                      |
+|-------------------|---------------------------------------------------------------|
+| `operation_table` | the operations of a program as lists, and the steps of blocks |
+| `memory`          | the peak memory of a device                                   |
+| `durations`       | the work, and the seconds of each operation                   |
+| `clock`           | the run of a program in time, on lanes                        |
+| `scheduling`      | the order of a block in which little communication is exposed |
+| `run`             | the timeline of a program                                     |
+"""
