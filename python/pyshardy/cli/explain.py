@@ -185,10 +185,10 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
 
     module = read_program(arguments.file, tool, arguments.mesh)
     check_axes("--what-if", arguments.what_if, module, tool)
-    # XLA's answer depends on more than this package.
-    store = None if arguments.against_xla else Store.at(arguments.cache)
-    outputs = (arguments.html, arguments.trace, arguments.model_explorer)
-    files = [path for path in outputs if path and path != "-"]
+    files = [*filter(None, (arguments.html, arguments.trace, arguments.model_explorer))]
+    # XLA's answer depends on more than this package; what is written to "-" isn't text alone.
+    is_stored = not arguments.against_xla and "-" not in files
+    store = Store.at(arguments.cache) if is_stored else None
     answer = partial(_answer, ahead, module, contract, shardings, arguments, tool)
     return answer_or_restore(store, module, arguments, files, answer)
 

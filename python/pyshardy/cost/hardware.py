@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -359,7 +360,7 @@ def _number(
     """Return a positive number, or zero where that is allowed."""
     value = entries.get(key, default)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or value < 0 or (value == 0 and not or_zero):
+    if not is_number or not math.isfinite(value) or value < 0 or (value == 0 and not or_zero):
         found = "is missing" if value is None else f"is {value!r}"
         expected = "zero or a positive number" if or_zero else "a positive number"
         raise ValueError(f"'{key}' in {where} {found}: expected {expected}")

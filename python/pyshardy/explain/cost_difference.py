@@ -69,7 +69,7 @@ class CostDifference(Printed):
         first, second = self.first, self.second
         return (
             f"{first.nbytes_sent:,} -> {second.nbytes_sent:,} bytes sent, "
-            f"{seconds_text(first.seconds)} -> {seconds_text(second.seconds)}, "
+            f"{seconds_text(first.predicted)} -> {seconds_text(second.predicted)}, "
             f"peak memory {first.peak_bytes:,} -> {second.peak_bytes:,} bytes"
         )
 

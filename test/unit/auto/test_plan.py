@@ -357,6 +357,8 @@ def test_names_of_a_text():
     name = next(iter(plan.shardings))
     assert name == "%x"
     for pattern in ("%x", "x", "arg0", "%arg0"):
+        assert plan.shardings[pattern] == plan.shardings["%x"]
+        assert plan.explain(pattern).name == "%x"
         fixed = plan.fix(pattern, "P('x')").solve()  # as in JAX, further dimensions are unsharded
         assert str(fixed.shardings["%x"].dim_axes) == str(sdy.sharding(("x", None)).dim_axes)
 

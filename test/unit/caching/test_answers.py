@@ -7,6 +7,7 @@ import pytest
 
 from pyshardy.caching.store import CACHE
 from pyshardy.cli import explain
+from pyshardy.explain import contract_advice
 from pyshardy.pipeline.runner import VERIFY_ANALYSES
 
 PROGRAM = """
@@ -29,8 +30,13 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     program = tmp_path / "program.mlir"
     program.write_text(PROGRAM)
     answers: list[int] = []
-    answer = explain._answer
-    monkeypatch.setattr(explain, "_answer", lambda *all_: answers.append(1) or answer(*all_))
+    explained = contract_advice.explain_with_contracts
+
+    def counted(*arguments, **keywords):
+        answers.append(1)
+        return explained(*arguments, **keywords)
+
+    monkeypatch.setattr(contract_advice, "explain_with_contracts", counted)
 
     def ask(*flags: str) -> tuple[int, str, str, bool]:
         before = len(answers)

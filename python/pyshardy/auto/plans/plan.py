@@ -308,12 +308,14 @@ class ShardingPlan(Printed):
         """Return the best plan in which an argument or a result has another sharding.
 
         Args:
-            name: the name of the argument or the result.
+            name: the name of the argument or the result, or another one: `x` or `arg0` for `%x`.
 
         Raises:
             UsageError: there is none, or it has no other sharding.
         """
         sites = self.search.named_values
+        if name not in sites:
+            name = self.search.other_names.get(name.removeprefix("%"), name)
         if name not in sites:
             hint = did_you_mean(name, sites)
             raise UsageError(error(f"there is no argument or result '{name}'{hint}"))
