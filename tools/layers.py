@@ -97,7 +97,7 @@ BUDGETS = {
     "lsp": 1_850,
     "mcp": 920,
     "partition": 16_460,
-    "passes": 14_280,
+    "passes": 14_300,
     "pipeline": 2_530,
     "pipelines": 780,
     "processes": 550,

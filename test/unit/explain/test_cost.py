@@ -444,7 +444,7 @@ def test_a_file(tmp_path):
             "'lane' in [axes.data] is 'axes': expected \"shared\" or \"axis\"",
         ),
         (f"half_rate_size = -1\n{GOOD}", "'half_rate_size' in the file is -1: expected zero or a"),
-        (f"half_rate_size = inf\n{GOOD}", "'half_rate_size' in the file is inf: expected zero or a"),
+        (f"half_rate_size = inf\n{GOOD}", "'half_rate_size' in the file is inf: expected zero"),
         (f"seconds_per_collective = nan\n{GOOD}", "'seconds_per_collective' in the file is nan"),
         (
             f"compute_while_communicating = 1.5\n{GOOD}",
