@@ -88,7 +88,7 @@ BUDGETS = {
     "caching": 730,
     "cli": 4_900,
     "contracts": 670,
-    "cost": 750,
+    "cost": 770,
     "drawing": 1_040,
     "explain": 6_160,
     "frontends": 15_650,

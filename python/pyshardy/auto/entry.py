@@ -15,8 +15,8 @@ from pyshardy.auto.search.program_search import Search
 from pyshardy.auto.solvers.solver import ProgressCallback
 from pyshardy.auto.strategies.costs import CostModel
 from pyshardy.caching.store import CacheFolder, Store
-from pyshardy.cost.default_hardware import REPORT_HARDWARE
-from pyshardy.cost.hardware import Hardware, load_hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Hardware, report_hardware_of
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.irtools.modules import copy_of
 
@@ -24,7 +24,7 @@ from pyshardy.irtools.modules import copy_of
 def auto_shard(
     module: Program,
     *,
-    hardware: Hardware | str = REPORT_HARDWARE,
+    hardware: Hardware | str = DEFAULT_HARDWARE,
     mesh: Mesh | MeshWithNames | None = None,
     memory: float | str | None = None,
     objective: Objective = "time",
@@ -51,7 +51,8 @@ def auto_shard(
 
     Args:
         module: a program in any form, which isn't changed.
-        hardware: the devices and links: a preset, a TOML file, or a value.
+        hardware: the devices and links: a preset, a TOML file, or a value; the default stands for
+            an H100.
         mesh: the mesh, or one of JAX or PyTorch; needed if the program declares none.
         memory: the memory of a device, in bytes or as a text: "16GiB".
         objective: what is minimized: the time, or the bytes that a device sends.
@@ -86,7 +87,7 @@ def auto_shard(
     if is_function(module) or is_of_torch(module):
         raise wrong_type("auto_shard", "a program without arguments", module, _call_for(module))
     module = module_of("auto_shard", module)
-    model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
+    model = report_hardware_of(hardware)
     options = SearchOptions.of(
         memory=memory,
         axes=axes,

@@ -13,7 +13,7 @@ from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.auto.entry import auto_shard as auto_shard_module
 from pyshardy.auto.plans.plan import ShardingPlan
 from pyshardy.auto.search.options import Objective
-from pyshardy.cost.default_hardware import REPORT_HARDWARE
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
 from pyshardy.frontends.jax.libraries import plain_function
 from pyshardy.frontends.jax.meshes import (
@@ -51,7 +51,7 @@ def auto_shard(
     function: Callable[..., Any],
     *arguments: Any,
     mesh: Mesh | MeshOfJax,
-    hardware: Hardware | str = REPORT_HARDWARE,
+    hardware: Hardware | str = DEFAULT_HARDWARE,
     memory: float | str | None = None,
     in_shardings: Any = "auto",
     out_shardings: Any = "auto",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyshardy.auto.entry import auto_shard as auto_shard_module
 from pyshardy.auto.plans.plan import ShardingPlan
 from pyshardy.auto.search.options import Objective
-from pyshardy.cost.default_hardware import REPORT_HARDWARE
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
 from pyshardy.frontends.torch.parallel_plan import parallelize_plan, placements
 from pyshardy.frontends.torch.tracing import trace
@@ -58,7 +58,7 @@ def auto_shard(
     module: torch.nn.Module | ExportedProgram,
     *args: Any,
     mesh: Mesh,
-    hardware: Hardware | str = REPORT_HARDWARE,
+    hardware: Hardware | str = DEFAULT_HARDWARE,
     memory: float | str | None = None,
     shardings: Mapping[str, TensorSharding | Sequence[str | tuple[str, ...] | None]] | None = None,
     objective: Objective = "time",

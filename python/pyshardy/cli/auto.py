@@ -37,8 +37,9 @@ class AutoFlags(MeshFlag, RuleFlags, GuardFlags):
 
     file: str = argument("input file; - for standard input", default="-")
     hardware: str = flag(
-        "h100",
-        "hardware whose cost counts: a preset or a TOML file (default: %(default)s)",
+        "default",
+        "hardware whose cost counts: a preset or a TOML file (default: %(default)s, which stands "
+        "for h100)",
         HARDWARE_FORM,
     )
     memory: str | None = flag(
@@ -148,9 +149,9 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
         rule_flags_applied,
         shown_name,
     )
-    from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
+    from pyshardy.cost.hardware import report_hardware_of  # noqa: PLC0415
 
-    hardware = load_hardware(arguments.hardware)
+    hardware = report_hardware_of(arguments.hardware)
     module = read_program(arguments.file, tool, arguments.mesh)
     check_axes("--fix", arguments.fix, module, tool)
     check_axes("--forbid", arguments.forbid, module, tool)

@@ -204,10 +204,10 @@ def _answer(
     """Print and write what the flags ask for, and return the exit status."""
     from pyshardy.backends.xla.preparation import text_to_partition  # noqa: PLC0415
     from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
+    from pyshardy.cost.hardware import report_hardware_of  # noqa: PLC0415
     from pyshardy.explain.against_xla import against_xla  # noqa: PLC0415
     from pyshardy.explain.cost_difference import compare  # noqa: PLC0415
     from pyshardy.explain.page.render import render_page  # noqa: PLC0415
-    from pyshardy.explain.program import report_hardware_of  # noqa: PLC0415
 
     hardware = report_hardware_of(arguments.hardware, arguments.report_hardware)
     title = shown_name(arguments.file)

@@ -40,6 +40,7 @@ from typing import Any, TypeVar
 from mlir_sdy.diagnostics import UsageError, emit, error, warning, wrong_type
 from mlir_sdy.model.hashing import HashSlot, hash_once
 from mlir_sdy.suggest import did_you_mean
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, REPORT_HARDWARE
 from pyshardy.toml import loads
 
 _PRESETS = resources.files("pyshardy.cost") / "presets"
@@ -258,6 +259,25 @@ def load_hardware(text: str) -> Hardware:
     advice = did_you_mean(text, presets())
     message = f"unknown hardware '{text}': expected one of {known}, or a .toml file{advice}"
     raise UsageError(error(message))
+
+
+def report_hardware_of(
+    hardware: Hardware | str, report_hardware: Hardware | str | None = None
+) -> Hardware:
+    """Return the hardware whose times count, in reports and in automatic sharding.
+
+    By default it is the hardware that programs are partitioned for; an H100 if this is the default,
+    which is no real device.
+
+    Args:
+        hardware: the hardware that programs are partitioned for.
+        report_hardware: other hardware whose times count; None for the default.
+
+    Raises:
+        UsageError: there is no such hardware.
+    """
+    used = report_hardware or (REPORT_HARDWARE if hardware == DEFAULT_HARDWARE else hardware)
+    return load_hardware(used) if isinstance(used, str) else used
 
 
 def warn_of_unknown_axes(hardware: Hardware, axes: Collection[str]) -> None:

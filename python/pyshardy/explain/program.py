@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypeVar, cast, overload
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.api import propagate_with
-from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, REPORT_HARDWARE
-from pyshardy.cost.hardware import Hardware, load_hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Hardware, load_hardware, report_hardware_of
 from pyshardy.display import Displayed, Table, counted
 from pyshardy.explain.annotated import Annotated
 from pyshardy.explain.collectives import CollectiveExplanation, explain_collectives
@@ -266,25 +266,6 @@ def explain_propagated(
         module, hardware=hardware, instrumentation=[recorder], **(partition_options or {})
     )
     return ExplainedProgram(module, record, program, recorder, values, annotated, model, title)
-
-
-def report_hardware_of(
-    hardware: Hardware | str, report_hardware: Hardware | str | None
-) -> Hardware:
-    """Return the hardware that a report judges for.
-
-    By default it is the hardware that the program is partitioned for; an H100 if this is the
-    default, which is no real device.
-
-    Args:
-        hardware: the hardware that the program is partitioned for.
-        report_hardware: the hardware of the report; None for the default.
-
-    Raises:
-        UsageError: there is no such hardware.
-    """
-    used = report_hardware or (REPORT_HARDWARE if hardware == DEFAULT_HARDWARE else hardware)
-    return load_hardware(used) if isinstance(used, str) else used
 
 
 # --- Lists of collectives ------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from pyshardy.any_program import EXPLAIN_KEYWORDS, check_keywords
 from pyshardy.api import sharding as sharding_of
 from pyshardy.contracts.attributes import without_contracts
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
-from pyshardy.cost.hardware import Hardware
+from pyshardy.cost.hardware import Hardware, report_hardware_of
 from pyshardy.display import Printed, Table
 from pyshardy.explain.checked_advice import (
     MOST_CANDIDATES,
@@ -42,7 +42,7 @@ from pyshardy.explain.checked_advice import (
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost_difference import CostDifference, compare_explained
 from pyshardy.explain.originals import annotated_module
-from pyshardy.explain.program import explain_program, report_hardware_of
+from pyshardy.explain.program import explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.forms import dims_of_spec
 from pyshardy.irtools.functions import main_function

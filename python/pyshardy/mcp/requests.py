@@ -96,7 +96,9 @@ class CollectivesRequest(ListRequest):
 class AutoShardRequest(PartitionRequest):
     """Find the shardings with the least cost, with a proven distance from the optimum."""
 
-    hardware: str = Field("h100", description="A preset (see help) or a TOML file")
+    hardware: str = Field(
+        "default", description="A preset (see help) or a TOML file; 'default' is an H100"
+    )
     memory: str = Field("", description="Memory of a device, such as '16GiB'")
     objective: Literal["time", "bytes"] = "time"
     free: bool = Field(False, description="Ignore the shardings that the program has")

@@ -14,8 +14,8 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.values import set_argument_shardings
 from pyshardy.auto.search.options import SearchOptions, cost_model
 from pyshardy.auto.search.program_search import Search
-from pyshardy.cost.default_hardware import REPORT_HARDWARE
-from pyshardy.cost.hardware import load_hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import report_hardware_of
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import matches
@@ -281,7 +281,7 @@ def auto(
     *,
     axes: Sequence[str],
     memory: float | str | None = None,
-    hardware: str = REPORT_HARDWARE,
+    hardware: str = DEFAULT_HARDWARE,
     timeout: float = 60.0,
 ) -> Iterator[Assignment]:
     """Find the shardings of arguments along some axes that lead to the least cost.
@@ -315,7 +315,7 @@ def auto(
         timeout=timeout,
         solver="combined",
     )
-    search = Search(module, cost_model("time", load_hardware(hardware)), options)
+    search = Search(module, cost_model("time", report_hardware_of(hardware)), options)
     permitted = {
         site: frozenset(
             number

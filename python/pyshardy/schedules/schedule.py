@@ -13,9 +13,9 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple
 from pyshardy.any_program import Program, module_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
-from pyshardy.cost.hardware import Hardware
+from pyshardy.cost.hardware import Hardware, report_hardware_of
 from pyshardy.explain.annotated import Annotated
-from pyshardy.explain.program import explain_propagated, report_hardware_of
+from pyshardy.explain.program import explain_propagated
 from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.pipelines.propagation import PropagationOptions
 from pyshardy.propagation.debugging.explanation import Propagation

@@ -8,7 +8,7 @@ from mlir_sdy.host import ir
 from pyshardy.auto.search.options import SearchOptions, cost_model
 from pyshardy.auto.search.program_search import Search
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
-from pyshardy.cost.hardware import load_hardware
+from pyshardy.cost.hardware import report_hardware_of
 from pyshardy.pipeline import register_pass, run_pipeline
 
 
@@ -81,5 +81,5 @@ def auto_shard(
         solver=solver,
     )
     run_pipeline(module, "sdy-flatten-call-graph, symbol-dce")
-    search = Search(module, cost_model(objective, load_hardware(hardware)), options)
+    search = Search(module, cost_model(objective, report_hardware_of(hardware)), options)
     search.annotate(module, search.check_found(search.solve()))
