@@ -39,7 +39,7 @@ def test_less_memory_leads_from_data_parallelism_to_fsdp_to_tensor_parallelism()
     """The outputs are those of the cells, by the test before."""
     data_parallel, fsdp, tensor_parallel = plans()
     for shardings, sent in (data_parallel, fsdp, tensor_parallel):
-        assert shardings["x"] == shardings["y"] == 'P("device")'
+        assert shardings["x"] == shardings["y"] == "P('device', None, None)"
         assert {kind for kind, _ in sent} == {"all_gather", "reduce_scatter"}
     gathers = [
         {size: times for (kind, size), times in sent.items() if kind == "all_gather"}
@@ -52,8 +52,8 @@ def test_less_memory_leads_from_data_parallelism_to_fsdp_to_tensor_parallelism()
     assert fsdp[1]["reduce_scatter", MLP_MEGABYTES] == 2 * LAYERS
     # Those of the MLP stay sharded along the hidden units; activations are gathered and scattered.
     shardings, sent = tensor_parallel
-    assert shardings["layers['up']"] == 'P(None, "device")'
-    assert shardings["layers['down']"] == 'P(None, None, "device")'
+    assert shardings["layers['up']"] == "P(None, 'device', None)"
+    assert shardings["layers['down']"] == "P(None, None, 'device')"
     assert gathers[2].get(MLP_MEGABYTES, 0) < LAYERS
     assert gathers[2][ACTIVATION_MEGABYTES] == 3 * LAYERS
     assert ("reduce_scatter", MLP_MEGABYTES) not in sent
