@@ -82,7 +82,7 @@ def _request(arguments: RuleFlags, files: Collection[str]) -> str:
     contents = [
         hashlib.blake2b(Path(word).read_bytes()).hexdigest()
         for word in sorted(words)
-        if Path(word).is_file()
+        if os.path.isfile(word)  # unlike that of `Path` also for texts too long for a name
     ]
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     shown = (width, [os.environ.get(name) for name in _COLORS])

@@ -46,7 +46,7 @@ from pyshardy.toml import loads
 _PRESETS = resources.files("pyshardy.cost") / "presets"
 
 SHARED, OWN = "shared", "axis"
-"""The lanes of links: one for all axes that share it, or one for each axis."""
+"""The lanes of links: a lane that axes share, or a lane for each axis."""
 
 _T = TypeVar("_T", str, int)
 

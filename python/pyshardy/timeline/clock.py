@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The run of a program in estimated time: computation on one lane, collectives on those of links.
+"""The run of a program in estimated time: computation on a lane, collectives on lanes of links.
 
 1. Operations run in the order of the steps. A computation starts when the one before it ends.
 2. The start of a collective takes no time of the computation. The collective runs when all of its

@@ -71,6 +71,8 @@ def test_what_decides_an_answer_decides_a_hit(run, tmp_path: Path):
     assert run(*flags)[3] is False
     assert run(*flags)[3] is True
     assert run("--json")[3] is False
+    long = "; ".join(["no all_to_all along x"] * 20)  # too long for the name of a file
+    assert run(f"--check={long}")[0] == 0
     contract.write_text("limits = ['no all_to_all']\n")
     assert run(*flags)[3] is False
     program = tmp_path / "program.mlir"

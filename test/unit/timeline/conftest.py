@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What tests of timelines share."""
+"""Fixtures of the tests of timelines."""
 
 import pytest
 

@@ -164,7 +164,7 @@ def test_used_at_once(context):
 
 
 def test_no_memory(context):
-    """What is fetched early lives beside four values, of which one sum is left."""
+    """A value that is fetched early lives beside four values, whose sum is left."""
     kind = "tensor<4xf32>"
     body, total = "", "b"
     for name in ("0", "1", "2", "3"):
