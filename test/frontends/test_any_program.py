@@ -290,6 +290,6 @@ def test_meshes_of_other_libraries():
     assert sdy.draw_mesh(abstract).svg == sdy.draw_mesh(sdy.Mesh.of(abstract)).svg
 
 
-def test_automatic_sharding_is_for_an_h100_by_default():
+def test_automatic_sharding_takes_the_default_hardware_of_all_functions():
     for function in (sdy.auto_shard, sdy.jax.auto_shard, sdy.torch.auto_shard, sdy.auto):
-        assert inspect.signature(function).parameters["hardware"].default == "h100"
+        assert inspect.signature(function).parameters["hardware"].default == "default"
