@@ -95,10 +95,10 @@ class ReportAhead:
         """
         if self._program is None:
             return render_page(explained, title, xla=xla)
-        # Computed here, since all processes need them.
+        # Each is computed here before it forks the processes that need it.
         explained.origins  # noqa: B018
-        explained.collectives  # noqa: B018
         self._costs = ForkedText(lambda: packed(costs_of(explained)))
+        explained.collectives  # noqa: B018
         self._reasons = ForkedText(lambda: packed(reasons_of(explained)))
         plan = packed(plan_data(explained, title, xla=xla))
         program, costs = self._program.result(), self._costs.result()

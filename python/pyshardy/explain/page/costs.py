@@ -44,6 +44,21 @@ class EventData:
 
 
 @dataclass(frozen=True, slots=True)
+class CollectiveCost:
+    """The time of a collective in a run; see `timeline.CollectiveTime`.
+
+    Attributes:
+        seconds: the time.
+        exposed: the part of it, and of its waits for links, in which the computation waits.
+        exposed_because: the reason why; empty if it is hidden.
+    """
+
+    seconds: float
+    exposed: float
+    exposed_because: str
+
+
+@dataclass(frozen=True, slots=True)
 class NodeCost:
     """The work of an operation in a run.
 
@@ -97,6 +112,7 @@ class CostData:
     Attributes:
         estimate: the totals.
         capacity: the memory of a device.
+        collectives: the time of each collective, in the order of the partitioned program.
         nodes: the operations that take the most time.
         idle: the axes along which work is repeated.
         lanes: the names of the lanes of links.
@@ -106,6 +122,7 @@ class CostData:
 
     estimate: Estimate
     capacity: float
+    collectives: tuple[CollectiveCost, ...]
     nodes: tuple[NodeCost, ...]
     idle: tuple[IdleData, ...]
     lanes: tuple[str, ...]
@@ -148,6 +165,9 @@ def costs_of(explained: ExplainedProgram) -> CostData:
     return CostData(
         explained.cost,
         explained.report_hardware.bytes_of_memory,
+        tuple(
+            CollectiveCost(each.busy, each.exposed, each.reason) for each in timeline.collectives
+        ),
         tuple(NodeCost(node, seconds[node], flops[node]) for node in longest),
         idle,
         tuple(lanes),

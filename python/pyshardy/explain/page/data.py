@@ -178,9 +178,6 @@ class CollectiveData:
         decisions: the shardings that it is between.
         node: the operation that it is shown at; None if unknown.
         value: the value that it completes or moves; None if unknown.
-        seconds: the estimated time in a run.
-        exposed: the part of it, and of its waits for links, in which the computation waits.
-        exposed_because: the reason why; empty if it is hidden.
     """
 
     kind: str
@@ -192,9 +189,6 @@ class CollectiveData:
     decisions: tuple[DecisionData, ...]
     node: int | None
     value: int | None
-    seconds: float
-    exposed: float
-    exposed_because: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from pyshardy.explain.page.reasons import reasons_of
 from pyshardy.explain.page.texts import TextData, program_text
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.propagation.program import Program
-from pyshardy.timeline.run import CollectiveTime
 
 
 def page_data(
@@ -78,14 +77,11 @@ def _partitioned_text(explained: ExplainedProgram) -> TextData:
 
 def _collectives(explained: ExplainedProgram) -> Iterator[CollectiveData]:
     program = explained.record.engine.program
-    times = explained.timeline.collectives
-    for explanation, time in zip(explained.collectives, times, strict=True):
-        yield _collective(explanation, program, time)
+    for explanation in explained.collectives:
+        yield _collective(explanation, program)
 
 
-def _collective(
-    explanation: CollectiveExplanation, program: Program, time: CollectiveTime
-) -> CollectiveData:
+def _collective(explanation: CollectiveExplanation, program: Program) -> CollectiveData:
     one, made = explanation.collective, explanation.made
     decisions = [] if made is None else [_decision(explanation, "definition", made, program)]
     decisions += [_decision(explanation, "use", each, program) for each in explanation.wanted]
@@ -99,9 +95,6 @@ def _collective(
         tuple(decisions),
         node_of(explanation, program),
         None if made is None else made.value,
-        time.busy,
-        time.exposed,
-        time.reason,
     )
 
 

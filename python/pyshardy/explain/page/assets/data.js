@@ -25,7 +25,8 @@ const data = await (async () => {
   const names = ["program", "plan", "costs", "reasons"];
   const [program, plan, costs, reasons] = await Promise.all(names.map((name) => read(document.getElementById(`data-${name}`))));
   const texts = [program.texts[0], plan.partitioned, ...program.texts.slice(1)];
-  return { ...program, ...plan, costs, reasons, texts };
+  const collectives = plan.collectives.map((one, number) => ({ ...one, ...costs.collectives[number] }));
+  return { ...program, ...plan, collectives, costs, reasons, texts };
 })();
 
 // Values and operations by number; numbers of hidden operations have none.
