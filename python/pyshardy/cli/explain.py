@@ -162,13 +162,7 @@ def _run(arguments: ExplainFlags, tool: Tool) -> int:
         message = "'--overlap' can't be combined with '--schedule', whose steps are without overlap"
         raise UsageError(error(f"{message}; '--timeline' has what a scheduler hides"))
     tool.start(arguments, *filter(None, (arguments.file, arguments.diff)))
-    from pyshardy.pipeline.collection import collection_paused  # noqa: PLC0415
-
-    with collection_paused():
-        return _explain(arguments, tool)
-
-
-def _explain(arguments: ExplainFlags, tool: Tool) -> int:
+    tool.keep_objects()
     from pyshardy.cli.explain_ahead import ReportAhead  # noqa: PLC0415 (loads the MLIR host)
 
     with ReportAhead(cast("Form", arguments.form)) as ahead:
