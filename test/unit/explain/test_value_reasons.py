@@ -37,10 +37,11 @@ def test_all_pairs_of_the_corpus_have_a_reason_and_remedies_hold(part):
         program = explained(path)
         reasons = list(program.reasons())
         pairs = [(each.found.slot, each.axis) for each in reasons]
-        assert len(pairs) == len(set(pairs))
+        distinct = set(pairs)
+        assert len(pairs) == len(distinct)
         finder = reasons[0].reasons.finder if reasons else None
         assert all(
-            (slot, axis) in set(pairs)
+            (slot, axis) in distinct
             for slot in (tensors_of(finder.record) if finder else ())
             for axis in finder.axes(slot)
         )
