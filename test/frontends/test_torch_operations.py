@@ -15,40 +15,31 @@ from pyshardy.frontends.torch.failures import COMPUTE_OUTSIDE
 from pyshardy.program import run_unpartitioned
 
 
-@pytest.fixture(scope="module")
-def recorded():
-    return torch_support.all_outcomes()
+def test_all_operations():
+    """One test, since the calls take half a minute, and workers would repeat them."""
+    outcomes, names = torch_support.all_outcomes()
+    _check_results(outcomes)
+    _check_refusals(outcomes["refused"])
+    core, refused = torch_support.core_operations(), {*torch_cases.REFUSED_OF_CORE}
+    assert core - names - refused == set()
+    assert refused <= core
+    assert torch_support.PAGE.read_text(encoding="utf-8") == torch_support.page(outcomes)
 
 
-@pytest.fixture(scope="module")
-def outcomes(recorded):
-    return recorded[0]
-
-
-def test_results_are_those_of_eager_pytorch(outcomes):
+def _check_results(outcomes):
+    """Check that results are those of eager PyTorch."""
     taken = [each for family, found in outcomes.items() for each in found if family != "refused"]
     assert len(taken) > 400
     assert [each for each in taken if each.error or each.difference] == []
 
 
-def test_refusals(outcomes):
-    accepted = [each.call for each in outcomes["refused"] if each.error is None]
-    assert accepted == []
-    for each in outcomes["refused"]:
+def _check_refusals(refused):
+    """Check that each is refused with its line, and with advice of its own."""
+    assert [each.call for each in refused if each.error is None] == []
+    for each in refused:
         *_, alternative = each.error.split("; ")
         assert alternative != COMPUTE_OUTSIDE, each.call
         assert each.line, each.call
-
-
-def test_operations_of_the_core(recorded):
-    core, refused = torch_support.core_operations(), {*torch_cases.REFUSED_OF_CORE}
-    _, names = recorded
-    assert core - names - refused == set()
-    assert refused <= core
-
-
-def test_page_is_up_to_date(outcomes):
-    assert torch_support.PAGE.read_text(encoding="utf-8") == torch_support.page(outcomes)
 
 
 def test_weights_without_values():
