@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
+from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.any_program import Program, module_of
 from pyshardy.caching.store import CacheFolder
 from pyshardy.contracts.annotated import annotated_of
@@ -14,10 +16,14 @@ from pyshardy.cost.hardware import Hardware
 from pyshardy.pipeline import Instrumentation, PipelineError
 from pyshardy.program import PartitionedProgram
 from pyshardy.program import partition as partition_without_advice
+from pyshardy.sizes.signature import is_dynamic
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from mlir_sdy.host import ir
+    from pyshardy.dynamic.guards import Uneven
+    from pyshardy.dynamic.program import DynamicProgram
     from pyshardy.pipelines.partition import PartitionOptions
 
 
@@ -27,6 +33,8 @@ def partition(
     hardware: Hardware | str = DEFAULT_HARDWARE,
     instrumentation: Sequence[Instrumentation] = (),
     cache: CacheFolder = None,
+    uneven: Uneven | None = None,
+    max_programs: int | None = None,
     **options: Unpack[PartitionOptions],
 ) -> PartitionedProgram:
     """Partition a program into the local program that each device of its mesh runs.
@@ -42,17 +50,40 @@ def partition(
         instrumentation: observers of the pipeline, which runs on a copy of the module.
         cache: a folder in which the result is kept, and looked up if the program and all that it is
             partitioned by are equal; True for the default one. See docs/guide/pipelines.md.
+        uneven: for a program with dynamic sizes, what is done at sizes that shards don't divide:
+            `pad` pads arguments and results, `unshard` leaves a dimension unsharded, `guard`
+            raises an error. By default, dimensions that the user sharded are padded.
+        max_programs: for such a program, the number of partitioned programs that are kept.
         options: the options of `sdy-partition-pipeline` (`sdy-opt --help` lists them), with
             underscores for dashes.
 
+    Returns:
+        The partitioned program. For a program with dynamic sizes, a `DynamicProgram`, which is
+        partitioned for each size; see docs/guide/dynamic_shapes.md.
+
     Raises:
-        UsageError: the program has no mesh, no entry, or arguments of dynamic shape; there is no
-            such option or hardware.
+        UsageError: the program has no mesh or no entry; there is no such option or hardware; it has
+            static sizes, and arguments for dynamic ones are given.
         WrongTypeError: it is no program.
         PipelineError: the program can't be partitioned; if it violates its own contracts and was
             propagated by `propagate`, with constraints that were tried and send less.
     """
     module = module_of("partition", module)
+    if is_dynamic(module):
+        made = partition_dynamic(
+            module,
+            uneven=uneven,
+            max_programs=max_programs,
+            hardware=hardware,
+            instrumentation=instrumentation,
+            cache=cache,
+            **options,
+        )
+        # Callers know which programs have dynamic sizes; all others would have to ask.
+        return cast("PartitionedProgram", made)
+    if uneven is not None or max_programs is not None:
+        message = "the program has no dynamic sizes, so it takes no 'uneven' and 'max_programs'"
+        raise UsageError(error(message))
     try:
         return partition_without_advice(
             module, hardware=hardware, instrumentation=instrumentation, cache=cache, **options
@@ -65,3 +96,32 @@ def partition(
 
             add_advice(failure, annotated, hardware=hardware)
         raise
+
+
+def partition_dynamic(
+    module: ir.Module,
+    *,
+    uneven: Uneven | None = None,
+    max_programs: int | None = None,
+    **keywords: Any,
+) -> DynamicProgram:
+    """Return a program with dynamic sizes, which is partitioned for each size.
+
+    Args:
+        module: the program, whose shardings have been propagated. It isn't changed.
+        uneven: as in `partition`.
+        max_programs: as in `partition`.
+        keywords: the other arguments of `partition`.
+
+    Raises:
+        UsageError: as for `partition`.
+        PipelineError: the program can't be partitioned at the hints.
+    """
+    from pyshardy.dynamic.program import (  # noqa: PLC0415 (few programs are)
+        MOST_PROGRAMS,
+        DynamicProgram,
+    )
+
+    one_size = partial(partition_without_advice, **keywords)
+    most = MOST_PROGRAMS if max_programs is None else max_programs
+    return DynamicProgram(module, one_size, uneven, most)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -18,6 +19,7 @@ from pyshardy.any_program import Program, module_of
 from pyshardy.caching.store import CacheFolder, Store
 from pyshardy.irtools.named_values import NamedValues, has_named_arguments
 from pyshardy.pipeline import pipeline_of, run_pipeline, use
+from pyshardy.sizes.signature import is_dynamic
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -173,7 +175,11 @@ def values(module: Program) -> NamedValues:
 
 
 def propagate(
-    module: Program, *, cache: CacheFolder = None, **options: Unpack[PropagationOptions]
+    module: Program,
+    *,
+    cache: CacheFolder = None,
+    hints: Mapping[str, int] | None = None,
+    **options: Unpack[PropagationOptions],
 ) -> Propagation:
     """Propagate the shardings of a module by `sdy-propagation-pipeline`, and record the steps.
 
@@ -185,6 +191,8 @@ def propagate(
             or a file, the module is that of the record: `sdy.propagate("p.mlir").module`.
         cache: a folder in which the result is kept, and looked up if the program and all that its
             propagation depends on are equal; True for the default one. See docs/guide/pipelines.md.
+        hints: for a program with dynamic sizes, values of its symbols, for which the shardings are
+            found; see docs/guide/dynamic_shapes.md.
         options: the options of the pipeline, which `sdy-opt --help=sdy-propagation-pipeline`
             lists, with underscores for dashes.
 
@@ -193,11 +201,22 @@ def propagate(
         is repeated on a copy when the record is first asked for steps.
 
     Raises:
-        UsageError: there is no such option; the program is partitioned already.
+        UsageError: there is no such option, or hint; the program is partitioned already.
         WrongTypeError: it is no program.
         PipelineError: a pass failed; the module is as it was before.
     """
     module = module_of("propagate", module)
+    if is_dynamic(module):
+        from pyshardy.contracts.annotated import remember_annotated  # noqa: PLC0415
+        from pyshardy.dynamic.plan import propagate_dynamic  # noqa: PLC0415 (few programs are)
+        from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
+
+        annotated, given = copy_of(module), cast("Mapping[str, OptionValue]", options)
+        record = propagate_dynamic(module, hints or {}, partial(propagate_with, options=given))
+        remember_annotated(module, annotated, given)
+        return record
+    if hints:
+        raise UsageError(error("the program has no dynamic sizes, so it takes no 'hints'"))
     return propagate_with(module, cast("Mapping[str, OptionValue]", options), cache=cache)
 
 

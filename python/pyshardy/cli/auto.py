@@ -19,7 +19,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from pyshardy.cli.flags import CACHE, HARDWARE_FORM, GuardFlags, MeshFlag, RuleFlags, argument, flag
+from pyshardy.cli.flags import (
+    CACHE,
+    HARDWARE_FORM,
+    GuardFlags,
+    MeshFlag,
+    RuleFlags,
+    SizeFlag,
+    argument,
+    flag,
+)
 from pyshardy.cli.output import write_report
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
@@ -32,7 +41,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AutoFlags(MeshFlag, RuleFlags, GuardFlags):
+class AutoFlags(MeshFlag, SizeFlag, RuleFlags, GuardFlags):
     """The flags of sdy-auto."""
 
     file: str = argument("input file; - for standard input", default="-")
@@ -152,7 +161,7 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
     from pyshardy.cost.hardware import report_hardware_of  # noqa: PLC0415
 
     hardware = report_hardware_of(arguments.hardware)
-    module = read_program(arguments.file, tool, arguments.mesh)
+    module = read_program(arguments.file, tool, arguments.mesh, arguments.size)
     check_axes("--fix", arguments.fix, module, tool)
     check_axes("--forbid", arguments.forbid, module, tool)
     with rule_flags_applied(arguments):

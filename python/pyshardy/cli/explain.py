@@ -37,6 +37,7 @@ from pyshardy.cli.flags import (
     OverlapFlag,
     RuleFlags,
     ScheduleFlag,
+    SizeFlag,
     argument,
     flag,
 )
@@ -61,7 +62,7 @@ _NUM_VALUES = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplainFlags(MeshFlag, ScheduleFlag, OverlapFlag, RuleFlags, GuardFlags):
+class ExplainFlags(MeshFlag, SizeFlag, ScheduleFlag, OverlapFlag, RuleFlags, GuardFlags):
     """The flags of sdy-explain."""
 
     file: str = argument("input file; - for standard input", default="-")
@@ -177,7 +178,7 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
     from pyshardy.cli.explain_cache import answer_or_restore  # noqa: PLC0415
     from pyshardy.cli.reading import check_axes, read_program  # noqa: PLC0415
 
-    module = read_program(arguments.file, tool, arguments.mesh)
+    module = read_program(arguments.file, tool, arguments.mesh, arguments.size)
     check_axes("--what-if", arguments.what_if, module, tool)
     files = [*filter(None, (arguments.html, arguments.trace, arguments.model_explorer))]
     # XLA's answer depends on more than this package; what is written to "-" isn't text alone.
@@ -220,7 +221,7 @@ def _answer(
     _check_axes(arguments, explained)
     other = None
     if arguments.diff:
-        other_module = read_program(arguments.diff, tool, arguments.mesh)
+        other_module = read_program(arguments.diff, tool, arguments.mesh, arguments.size)
         other_title = shown_name(arguments.diff)
         if plan is None:
             other = _explained(other_module, other_title, arguments)
@@ -400,7 +401,7 @@ def _what_if(arguments: ExplainFlags, tool: Tool) -> WhatIf:
     from pyshardy.cli.reading import read_program, rule_flags_applied  # noqa: PLC0415
     from pyshardy.explain.what_if import whatif  # noqa: PLC0415
 
-    module = read_program(arguments.file, tool, arguments.mesh)
+    module = read_program(arguments.file, tool, arguments.mesh, arguments.size)
     with rule_flags_applied(arguments):
         return whatif(
             module, hardware=arguments.hardware, report_hardware=arguments.report_hardware

@@ -156,6 +156,17 @@ class MeshFlag:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SizeFlag:
+    """The flag of tools that take programs with dynamic sizes."""
+
+    size: tuple[str, ...] = flag(
+        (),
+        "the value of a dynamic size, such as b=128; may be repeated (default: its hint)",
+        "NAME=N",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class ScheduleFlag:
     """The flag of tools that propagate by tactics."""
 

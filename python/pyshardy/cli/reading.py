@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error, remarks
 from mlir_sdy.dialect import Context
@@ -19,6 +19,9 @@ from pyshardy.cli.tool import Tool
 from pyshardy.forms import dims_of_spec
 from pyshardy.frontends.files import Kind, load
 from pyshardy.rules import load_rules, strict_rules
+from pyshardy.sizes.signature import is_dynamic
+from pyshardy.sizes.static_program import static_at
+from pyshardy.sizes.symbols import values_in
 
 _QUOTED = re.compile(r"""['"]([^'"]+)['"]""")
 _LOG = logging.getLogger(__name__)
@@ -29,16 +32,19 @@ def shown_name(file: str) -> str:
     return "<stdin>" if file == "-" else file
 
 
-def read_program(file: str, tool: Tool, mesh: str | None = None) -> ir.Module:
+def read_program(
+    file: str, tool: Tool, mesh: str | None = None, sizes: Sequence[str] | None = None
+) -> ir.Module:
     """Return the program of a file of any kind.
 
     Args:
         file: the file; "-" for standard input.
         tool: reads it, and shows its lines in diagnostics.
         mesh: the value of `--mesh`, if it is given.
+        sizes: the values of `--size`, for which dynamic sizes become static; None to keep them.
 
     Raises:
-        UsageError: the file can't be read, or `mesh` is malformed.
+        UsageError: the file can't be read, or `mesh` or a size is malformed.
         ParseError: the text has a syntax error.
         VerificationError: an operation or attribute is invalid, or doesn't fit the mesh.
     """
@@ -52,6 +58,15 @@ def read_program(file: str, tool: Tool, mesh: str | None = None) -> ir.Module:
     _LOG.info("read %s: %s, %s bytes", shown_name(file), kind.value, f"{len(data):,}")
     if mesh:
         give_mesh(module, mesh, tool.sources)
+    return module if sizes is None else _at_sizes(module, sizes)
+
+
+def _at_sizes(module: ir.Module, sizes: Sequence[str]) -> ir.Module:
+    """Return a program with static sizes."""
+    if is_dynamic(module):
+        return static_at(module, values_in(sizes, "--size"), "--size")
+    if sizes:
+        raise UsageError(error("'--size': the program has no dynamic sizes"))
     return module
 
 

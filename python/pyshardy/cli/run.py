@@ -29,6 +29,7 @@ from pyshardy.cli.flags import (
     OverlapFlag,
     RuleFlags,
     ScheduleFlag,
+    SizeFlag,
     argument,
     flag,
 )
@@ -36,11 +37,15 @@ from pyshardy.cli.output import activity, is_later_rank, refuse_binary_on_termin
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mlir_sdy.host import ir
     from pyshardy.cli.run_report import Profile, RunReport
+    from pyshardy.dynamic.guards import Uneven
     from pyshardy.local_program.tensor_spec import Array
     from pyshardy.pipelines.partition import Overlap, PartitionOptions
     from pyshardy.program import PartitionedProgram
+    from pyshardy.program_interface import Port
 
 _PROPAGATION = "sdy-propagation-pipeline"
 
@@ -49,10 +54,19 @@ SAME = "the same"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunFlags(MeshFlag, ScheduleFlag, OverlapFlag, RuleFlags, GuardFlags):
+class RunFlags(MeshFlag, SizeFlag, ScheduleFlag, OverlapFlag, RuleFlags, GuardFlags):
     """The flags of sdy-run."""
 
     file: str = argument("input file; - for standard input")
+    hint: tuple[str, ...] = flag(
+        (), "the value of a dynamic size for which shardings are found; may be repeated", "NAME=N"
+    )
+    uneven: str | None = flag(
+        None,
+        "what is done at dynamic sizes that shards don't divide: pad arguments and results, leave "
+        "them unsharded, or fail (default: pad those that the program shards)",
+        choices=("pad", "unshard", "guard"),
+    )
     seed: int = flag(0, "seed of the random inputs (default: 0)", "N")
     tolerance: float | None = flag(
         None,
@@ -147,7 +161,6 @@ def _run(arguments: RunFlags, tool: Tool) -> int:
         save_outputs,
     )
     from pyshardy.cli.run_report import Profile, RunReport  # noqa: PLC0415
-    from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
     from pyshardy.irtools.shardings import any_sharding  # noqa: PLC0415
 
     functions = load_functions(arguments.custom_call)
@@ -160,13 +173,12 @@ def _run(arguments: RunFlags, tool: Tool) -> int:
             registered(backend).check_installed()
     filename = shown_name(arguments.file)
     module = read_program(arguments.file, tool, arguments.mesh)
-    original = copy_of(module)
-    program = _partitioned(module, arguments, profile)
+    prepared = _prepared(module, arguments, profile)
+    program, original, ports = prepared.program, prepared.original, prepared.ports
     if arguments.emit:
         with activity("compiling"):
             emit_program(program, arguments.emit, arguments.output, arguments.target, options)
         return 0
-    ports = program.inputs
     inputs = (
         load_inputs(arguments.inputs, ports)
         if arguments.inputs
@@ -181,7 +193,7 @@ def _run(arguments: RunFlags, tool: Tool) -> int:
     )
     with activity(f"running on {program.mesh.total_size} devices"):
         outputs = profile.run(
-            "on all devices", lambda: program.run(inputs, arguments.backend, options)
+            "on all devices", lambda: prepared.run(inputs, arguments.backend, options)
         )
     if arguments.outputs:
         save_outputs(arguments.outputs, program.outputs, outputs)
@@ -203,6 +215,66 @@ def _check(arguments: RunFlags) -> None:
         raise UsageError(error("'-o' requires '--emit'; use '--outputs' to write arrays"))
     if arguments.emit in ("portable", "vmfb"):
         refuse_binary_on_terminal(arguments.emit, arguments.output)
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """A program to run.
+
+    Attributes:
+        program: it, partitioned.
+        original: it, as it was before, for the same sizes.
+        run: runs the partitioned program.
+        ports: its arguments, with the shapes of its inputs.
+    """
+
+    program: PartitionedProgram
+    original: ir.Module
+    run: Callable[[Sequence[Array], str, CompileOptions], list[Array]]
+    ports: Sequence[Port]
+
+
+def _prepared(module: ir.Module, arguments: RunFlags, profile: Profile) -> _Prepared:
+    """Return the program, for the sizes of the flags if it has dynamic ones."""
+    from pyshardy.irtools.modules import copy_of  # noqa: PLC0415 (loads the MLIR host)
+    from pyshardy.sizes.signature import is_dynamic  # noqa: PLC0415
+
+    if is_dynamic(module):
+        return _at_sizes(module, arguments, profile)
+    given = (("--size", arguments.size), ("--hint", arguments.hint), ("--uneven", arguments.uneven))
+    for spelling, value in given:
+        if value:
+            raise UsageError(error(f"'{spelling}': the program has no dynamic sizes"))
+    original = copy_of(module)
+    program = _partitioned(module, arguments, profile)
+    return _Prepared(program, original, program.run, program.inputs)
+
+
+def _at_sizes(module: ir.Module, arguments: RunFlags, profile: Profile) -> _Prepared:
+    """Return a program with dynamic sizes for those of the flags."""
+    from pyshardy.advised_partition import partition_dynamic  # noqa: PLC0415
+    from pyshardy.api import propagate  # noqa: PLC0415
+    from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
+    from pyshardy.sizes.symbols import values_in  # noqa: PLC0415
+
+    if arguments.schedule:
+        message = "'--schedule' is for programs with static sizes: see --sdy-dynamic-to-static"
+        raise UsageError(error(f"{message} of sdy-opt"))
+    with activity("partitioning"), rule_flags_applied(arguments):
+        with profile.stage("propagate"):
+            propagate(module, hints=values_in(arguments.hint, "--hint"))
+        with profile.stage("partition"):
+            dynamic = partition_dynamic(
+                module,
+                uneven=cast("Uneven | None", arguments.uneven),
+                hardware=arguments.hardware,
+                cache=arguments.cache,
+            )
+            sizes = dynamic.hints | values_in(arguments.size, "--size")
+            program = dynamic.at(**sizes)
+    specs = dynamic.input_specs(**sizes)
+    ports = [replace(port, spec=spec) for port, spec in zip(program.inputs, specs, strict=True)]
+    return _Prepared(program, dynamic.static(**sizes), dynamic.run, ports)
 
 
 def _partitioned(module: ir.Module, arguments: RunFlags, profile: Profile) -> PartitionedProgram:

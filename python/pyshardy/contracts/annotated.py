@@ -8,14 +8,13 @@ keeps a copy of each module.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from mlir_sdy.host import ir
 from pyshardy.contracts.attributes import has_contracts
-from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.modules import BesideModules, copy_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class Original:
     options: Mapping[str, Any]
 
 
-_originals: weakref.WeakKeyDictionary[ir.Module, Original] = weakref.WeakKeyDictionary()
+_originals: BesideModules[Original] = BesideModules()
 
 
 def copy_with_contracts(module: ir.Module) -> ir.Module | None:
@@ -44,7 +43,7 @@ def remember_annotated(
 ) -> None:
     """Associate a propagated module with the annotated one, for as long as it exists."""
     if annotated is not None:
-        _originals[module] = Original(annotated, dict(options or {}))
+        _originals.set(module, Original(annotated, dict(options or {})))
 
 
 def original_of(module: ir.Module) -> Original | None:

@@ -25,6 +25,8 @@ from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.forms import Form
 from pyshardy.pipelines.propagation import PropagationOptions
 from pyshardy.program import PartitionedProgram
+from pyshardy.sizes.signature import is_dynamic
+from pyshardy.sizes.static_program import static_at
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -43,6 +45,7 @@ def explain(
     out_shardings: Any = None,
     hardware: Hardware | str = DEFAULT_HARDWARE,
     report_hardware: Hardware | str | None = None,
+    sizes: Mapping[str, int] | None = None,
     **options: Unpack[PropagationOptions],
 ) -> ProgramExplanation:
     """Propagate and partition a program, and explain its shardings and collectives.
@@ -72,6 +75,7 @@ def explain(
         report_hardware: the hardware of the cost estimate: a preset, a TOML file, or a value. By
             default it is that for which the program is partitioned, or an H100 if this is the
             default.
+        sizes: for a program with dynamic sizes, the values of its symbols; others have their hints.
         options: the options of `sdy-propagation-pipeline`.
 
     Raises:
@@ -97,6 +101,10 @@ def explain(
         return _explain_partitioned(program, report_hardware, options)
     module, title, used = annotated_module("explain", program, args, keywords)
     options = options or cast("PropagationOptions", used)
+    if is_dynamic(module):
+        module = static_at(module, sizes or {})
+    elif sizes:
+        raise UsageError(error("the program has no dynamic sizes, so it takes no 'sizes'"))
     explained = explain_with_contracts(
         module, hardware=hardware, report_hardware=report_hardware, title=title, options=options
     )

@@ -5,13 +5,42 @@ from __future__ import annotations
 
 import weakref
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from mlir_sdy.assembly import asm
 from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.discardable import remove_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 
-_texts: weakref.WeakKeyDictionary[ir.Module, str] = weakref.WeakKeyDictionary()
+Value = TypeVar("Value")
+
+
+class BesideModules(Generic[Value]):
+    """Values of modules, kept for as long as these exist.
+
+    Keys are the objects themselves: a `WeakKeyDictionary` loses a module whose attributes change,
+    since its hash changes with them.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[int, tuple[weakref.ref[ir.Module], Value]] = {}
+
+    def get(self, module: ir.Module) -> Value | None:
+        """Return the value of a module; None without one."""
+        known = self._values.get(id(module))
+        return None if known is None or known[0]() is not module else known[1]
+
+    def set(self, module: ir.Module, value: Value) -> None:
+        """Set the value of a module."""
+        key, values = id(module), self._values
+
+        def forget(_: weakref.ref[ir.Module]) -> None:
+            values.pop(key, None)
+
+        values[key] = weakref.ref(module, forget), value
+
+
+_texts: BesideModules[str] = BesideModules()
 
 
 def copy_of(module: ir.Module) -> ir.Module:
@@ -70,7 +99,7 @@ def save_module(
 def remember_text(module: ir.Module, text: str | None) -> None:
     """Associate a module with the text that it was parsed from, for as long as it exists."""
     if text is not None:
-        _texts[module] = text
+        _texts.set(module, text)
 
 
 def text_of(module: ir.Module) -> str | None:

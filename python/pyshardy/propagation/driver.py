@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from mlir_sdy import values as value_shardings
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.diagnostics import PassError, emit, error, warning
+from mlir_sdy.diagnostics import Diagnostic, PassError, emit, error, note, warning
 from mlir_sdy.discardable import get_discardable, has_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import DimensionSharding, Mesh, TensorSharding, TensorShardingPerValue, mesh_of
@@ -244,7 +244,11 @@ def _check(operation: ir.Operation, value_type: ir.Type) -> None:
         problem = "Shardy propagation only supports ranked tensors with a static shape. type: "
     else:
         return
-    raise PassError(error(f"{problem}{value_type}", location_of(operation.location)))
+    notes: tuple[Diagnostic, ...] = ()
+    if isinstance(value_type, ir.RankedTensorType):
+        advice = "--sdy-dynamic-to-static=sizes=NAME:N, or propagate by 'sdy.propagate'"
+        notes = (note(f"make the program static by {advice}, which finds one plan for all sizes"),)
+    raise PassError(error(f"{problem}{value_type}", location_of(operation.location), notes))
 
 
 # --- Results -------------------------------------------------------------------------------------

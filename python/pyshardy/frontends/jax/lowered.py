@@ -37,6 +37,7 @@ from pyshardy.frontends.jax.callbacks import (
 from pyshardy.frontends.jax.custom_partitioning import remember_custom_partitioning
 from pyshardy.frontends.jax.dtypes import implementations
 from pyshardy.frontends.jax.meshes import abstract_mesh, sharding_for_jax
+from pyshardy.frontends.jax.symbolic import annotate_sizes
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.stablehlo_views import ConstantView, CustomCallView, callee_of, target_of
 from pyshardy.irtools.walks import operations_named
@@ -79,12 +80,15 @@ def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None =
     module = _parsed(lowered, context or Context())
     locate_by_calls(module)
     _locate_in_user_code(module)
+    inputs = jax.tree.leaves(lowered.args_info)
     # JAX stores the dropped arguments and the devices nowhere else.
     found = compile_arguments(lowered)
+    kept = tuple(sorted(found["kept_var_idx"]))
+    annotate_sizes(module, [inputs[index] for index in kept])
     structure = Structure(
         lowered.in_tree,
         lowered.out_tree,
-        tuple(sorted(found["kept_var_idx"])),
+        kept,
         implementations(jax.tree.leaves(lowered.out_info)),
         _mesh((*found["in_shardings"], *found["out_shardings"])),
     )
@@ -145,7 +149,7 @@ def from_exported(
 
     Raises:
         UsageError: JAX is missing; the argument isn't an exported function; or the function is for
-            several platforms, or has symbolic dimensions.
+            several platforms.
         ParseError: the program can't be parsed.
     """
     require("jax", "sdy.jax.from_exported", extra="jax")
@@ -153,16 +157,16 @@ def from_exported(
 
     if not isinstance(exported, jax.export.Exported):
         exported = _deserialized(exported)
-    if exported.uses_global_constants:
+    if len(exported.platforms) > 1:
         message = (
-            f"'{exported.fun_name}' was exported for several platforms or with symbolic "
-            "dimensions; export it for one platform and with static shapes"
+            f"'{exported.fun_name}' was exported for several platforms: export it for one platform"
         )
         raise UsageError(error(message))
     module = parse(exported.mlir_module(), context or Context())
     locate_by_calls(module)
     _locate_in_user_code(module)
     kept, keys = tuple(exported.module_kept_var_idx), implementations(exported.out_avals)
+    annotate_sizes(module, [exported.in_avals[index] for index in kept])
     remember(Structure(exported.in_tree, exported.out_tree, kept, keys), module)
     return module
 

@@ -34,6 +34,7 @@ from pyshardy.frontends.jax.meshes import (
     mesh_of_model,
     named_sharding,
 )
+from pyshardy.frontends.jax.symbolic import num_symbols
 from pyshardy.frontends.meshes import declare_meshes, on_mesh
 from pyshardy.irtools.functions import (
     can_be_inlined,
@@ -193,7 +194,9 @@ def trace(
     if ours_in or ours_out:
         entry = ir.SymbolTable(module.operation)["main"]
         signature = function_type_of(entry.operation)
-        set_argument_shardings(entry, _behind_tokens(ours_in, signature.inputs))
+        first = num_symbols(entry.operation)
+        of_arguments = {first + index: sharding for index, sharding in ours_in.items()}
+        set_argument_shardings(entry, _behind_tokens(of_arguments, signature.inputs))
         set_result_shardings(entry, _behind_tokens(ours_out, signature.results))
         verify(module)
     return module

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Propagation of a program with dynamic sizes: one plan for all sizes.
+
+1. The calls of the program are inlined, and all operations are numbered.
+2. The static program for the hints of the symbols is propagated; see `static_program`. Conflicts
+   that Shardy resolves by sizes are resolved at the hints.
+3. Each operation of the dynamic program gets the shardings of the static one with its number.
+   Constants that the propagation has copied for several uses are copied in the dynamic program,
+   too, so that each use has the sharding that was found for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
+from mlir_sdy.host import identity, ir
+from mlir_sdy.traversal import operations_in
+from mlir_sdy.values import (
+    SHARDING,
+    argument_shardings,
+    result_shardings,
+    result_shardings_of,
+    set_argument_shardings,
+    set_result_shardings,
+    set_result_shardings_of,
+)
+from pyshardy.irtools.modules import copy_of, move_contents
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
+from pyshardy.propagation.debugging.explanation import Propagation
+from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
+from pyshardy.sizes.static_program import inline_calls, static_program
+from pyshardy.sizes.symbols import hint_values, with_hints, write_symbols
+
+GIVEN = "sdy.given_sharding"
+"""The attribute of an argument or result with its sharding before propagation."""
+
+_NUMBER = "sdy.number"
+_PASSED = frozenset({"sdy.sharding_constraint", "sdy.reshard"})
+
+
+def propagate_dynamic(
+    module: ir.Module, hints: Mapping[str, int], propagate: Callable[[ir.Module], Propagation]
+) -> Propagation:
+    """Propagate the shardings of a program with dynamic sizes, in place.
+
+    Args:
+        module: the program. Its calls are inlined, and its symbols get hints.
+        hints: values of symbols at which the plan is found; others have those of `with_hints`.
+        propagate: propagates the shardings of a static program, in place.
+
+    Returns:
+        The record of the propagation of the static program.
+
+    Raises:
+        UsageError: a hint is wrong, or the program has no static form.
+        PipelineError: a pass failed; the module is as it was before.
+    """
+    dynamic = copy_of(module)
+    inline_calls(dynamic)
+    signature = signature_of(dynamic)
+    symbols = with_hints(signature.symbols, hints, dynamic)
+    _remember_given(dynamic)
+    operations = _number(dynamic)
+    static = static_program(dynamic, hint_values(symbols), signature)
+    record = propagate(static)
+    _take_over(static, operations, signature, dynamic)
+    write_symbols(dynamic, symbols.values())
+    move_contents(dynamic.operation, module.operation)
+    return record
+
+
+def _remember_given(module: ir.Module) -> None:
+    """Keep the shardings that the arguments and results have before propagation."""
+    entry = entry_of(module)
+    view = FunctionView(entry)
+    with module.context:
+        view.arg_attrs, view.res_attrs = (
+            [
+                ir.DictAttr.get(
+                    {each.name: each.attr for each in ends if each.name != GIVEN}
+                    | ({GIVEN: ends[SHARDING]} if SHARDING in ends else {})
+                )
+                for ends in attributes or [ir.DictAttr.get({})] * count
+            ]
+            for attributes, count in (
+                (view.arg_attrs, len(entry.regions[0].blocks[0].arguments)),
+                (view.res_attrs, len(function_type_of(entry).results)),
+            )
+        )
+
+
+def _number(module: ir.Module) -> list[ir.Operation]:
+    """Number the operations of the entry."""
+    operations = [each.operation for each in operations_in(entry_of(module))]
+    with module.context:
+        integer = ir.IntegerType.get_signless(64)
+        for number, operation in enumerate(operations):
+            set_discardable(operation, _NUMBER, ir.IntegerAttr.get(integer, number))
+    return operations
+
+
+def _take_over(
+    static: ir.Module,
+    operations: list[ir.Operation],
+    signature: DynamicSignature,
+    dynamic: ir.Module,
+) -> None:
+    """Give a dynamic program the shardings of the static one."""
+    made: dict[int, ir.Operation] = {}
+    taken: set[int] = set()
+    pairs: list[tuple[ir.Operation, ir.Operation]] = []
+    for source in [each.operation for each in operations_in(entry_of(static))]:
+        number = _number_of(source)
+        if number is None:
+            continue
+        target = operations[number]
+        if number in taken:
+            target = target.clone(ip=ir.InsertionPoint(target)).operation
+        taken.add(number)
+        pairs.append((source, target))
+        made.update((identity(result), target) for result in source.results)
+    for source, target in pairs:
+        _use_copies(source, target, made)
+    for source, target in pairs:
+        shardings = result_shardings_of(source)
+        if target.name in _PASSED:
+            if source.name != target.name:
+                _as_reshard(target)
+        elif shardings and len(shardings) == len(target.results):
+            set_result_shardings_of(target, dict(enumerate(shardings)))
+    for operation in operations_in(entry_of(dynamic)):
+        remove_discardable(operation.operation, _NUMBER)
+    given = dict(enumerate(argument_shardings(entry_of(static))))
+    count = len(entry_of(dynamic).regions[0].blocks[0].arguments)
+    passed = [index for index in range(count) if index not in signature.constants]
+    moved = {index: given[at] for at, index in enumerate(passed)}
+    set_argument_shardings(entry_of(dynamic), moved)
+    set_result_shardings(entry_of(dynamic), dict(enumerate(result_shardings(entry_of(static)))))
+
+
+def _use_copies(
+    source: ir.Operation, target: ir.Operation, made: Mapping[int, ir.Operation]
+) -> None:
+    """Let an operation use the copies of operations that its static form uses.
+
+    A static form has the first operands of its operation, without those that are sizes. Refinement
+    merges equal constants, which stay as they are.
+    """
+    for operand, used, at in zip(
+        source.operands, target.operands, range(len(target.operands)), strict=False
+    ):
+        if isinstance(operand, ir.BlockArgument) or isinstance(used, ir.BlockArgument):
+            continue
+        copy, maker = made.get(identity(operand)), used.owner
+        if copy is None or copy == maker:
+            continue
+        if _number_of(copy) == _number_of(maker):
+            target.operands[at] = copy.results[ir.OpResult(operand).result_number]
+
+
+def _number_of(operation: ir.Operation) -> int | None:
+    number = get_discardable(operation, _NUMBER)
+    return None if number is None else number.value
+
+
+def _as_reshard(constraint: ir.Operation) -> None:
+    """Replace a constraint by a reshard, as the propagation does."""
+    reshard = ir.Operation.create(
+        "sdy.reshard",
+        results=[constraint.results[0].type],
+        operands=[constraint.operands[0]],
+        attributes=dict(constraint.attributes.items()),
+        loc=constraint.location,
+        ip=ir.InsertionPoint(constraint),
+    )
+    constraint.results[0].replace_all_uses_with(reshard.results[0])
+    constraint.erase()

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Symbolic dimensions of JAX, as sizes of a program.
+
+JAX makes a program with `?` for them, which has one scalar argument for each symbol. The sizes of
+the other arguments, and what the constraints of their scope say of the symbols, become attributes:
+
+    %x: tensor<?x16xf32> {sdy.sizes = ["4*b", ""]}
+    module attributes {sdy.symbols = {b = {min = 2, max = 64, multiple_of = 1}}}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_views import FunctionView
+from pyshardy.sizes.signature import GLOBAL_CONSTANT, SIZES, entry_of
+from pyshardy.sizes.symbols import Symbol, write_symbols
+
+_LIMIT = re.compile(r"\s*(\w+)\s*(>=|<=|==)\s*(\d+)\s*")
+_MULTIPLE = re.compile(r"\s*mod\((\w+),\s*(\d+)\)\s*==\s*0\s*")
+
+
+def annotate_sizes(module: ir.Module, avals: Sequence[Any]) -> None:
+    """Give the arguments of a program the sizes that their abstract values have.
+
+    Args:
+        module: the program, whose arguments without those for symbols are `avals` in order.
+        avals: abstract values of JAX. Nothing changes if none has symbolic dimensions.
+    """
+    symbolic = [dim for aval in avals for dim in aval.shape if not isinstance(dim, int)]
+    if not symbolic:
+        return
+    main = entry_of(module)
+    view = FunctionView(main)
+    block = main.regions[0].blocks[0]
+    attributes = view.arg_attrs or [()] * len(block.arguments)
+    remaining = iter(avals)
+    with module.context:
+        written: list[ir.DictAttr] = []
+        for given in attributes:
+            entries = {each.name: each.attr for each in given}
+            if GLOBAL_CONSTANT not in entries:
+                shape = next(remaining).shape
+                if not all(isinstance(dim, int) for dim in shape):
+                    texts = ["" if isinstance(dim, int) else str(dim) for dim in shape]
+                    entries[SIZES] = ir.ArrayAttr.get(list(map(ir.StringAttr.get, texts)))
+            written.append(ir.DictAttr.get(entries))
+        view.arg_attrs = written
+    names = dict.fromkeys(
+        name for dim in symbolic for name in re.findall(r"[A-Za-z_]\w*", str(dim))
+    )
+    constraints = str(symbolic[0].scope).partition("with constraints:")[2].splitlines()
+    functions = ("mod", "floordiv", "max", "min")
+    write_symbols(module, (_symbol(each, constraints) for each in names if each not in functions))
+
+
+def num_symbols(entry: ir.Operation) -> int:
+    """Return the number of arguments of a program that are symbols, which come first."""
+    return sum(GLOBAL_CONSTANT in each for each in FunctionView(entry).arg_attrs)
+
+
+def _symbol(name: str, constraints: Iterable[str]) -> Symbol:
+    """Return a symbol with what simple constraints say of it."""
+    low, high, multiple = 1, None, 1
+    for constraint in constraints:
+        limit, divisor = _LIMIT.fullmatch(constraint), _MULTIPLE.fullmatch(constraint)
+        if divisor is not None and divisor[1] == name:
+            multiple = int(divisor[2])
+        if limit is not None and limit[1] == name:
+            number = int(limit[3])
+            low = max(low, number) if limit[2] in (">=", "==") else low
+            high = number if limit[2] in ("<=", "==") else high
+    return Symbol(name, low, high, multiple)

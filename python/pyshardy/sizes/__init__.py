@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs with dynamic sizes: their sizes as expressions, and their static programs.
+
+| module           | contents                                                                |
+|------------------|-------------------------------------------------------------------------|
+| `size`           | sizes as polynomials of symbols                                         |
+| `symbols`        | symbols with ranges, divisors and hints; the attribute `sdy.symbols`    |
+| `signature`      | the sizes of arguments, and the values of symbols from shapes           |
+| `static_program` | the static program for given sizes                                      |
+| `reduce_windows` | windows of dynamic sizes, such as those of cumulative sums              |
+"""
+
+from pyshardy.sizes.size import Size
+from pyshardy.sizes.symbols import Symbol
+
+__all__ = ["Size", "Symbol"]

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The sizes of the arguments of a program, and the values of its symbols from shapes.
+
+| source of a size                                   | its expression                           |
+|----------------------------------------------------|------------------------------------------|
+| an argument with `sdy.sizes = ["4*b", ""]`         | the text of its dimension                |
+| any other `?` of an argument                       | a symbol of its own: `x0`, for dimension |
+|                                                    | 0 of `x`                                 |
+| a scalar with `jax.global_constant = "b"`          | the symbol; it is no argument for users  |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir, location_of
+from pyshardy.irtools.functions import ENTRY, functions_of, has_body
+from pyshardy.irtools.modules import text_of
+from pyshardy.irtools.named_values import argument_names
+from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
+from pyshardy.sizes.size import Size
+from pyshardy.sizes.symbols import Symbol, check_name, read_symbols
+
+SIZES = "sdy.sizes"
+"""The attribute of an argument with the sizes of its dimensions; empty texts for static ones."""
+
+GLOBAL_CONSTANT = "jax.global_constant"
+"""The attribute of a scalar argument that is the value of a symbol."""
+
+
+@dataclass(frozen=True, slots=True)
+class SizedArgument:
+    """An argument that users pass.
+
+    Attributes:
+        index: its index in the program.
+        name: its name.
+        element: its element type.
+        sizes: the sizes of its dimensions.
+    """
+
+    index: int
+    name: str
+    element: str
+    sizes: tuple[Size, ...]
+
+    def __str__(self) -> str:
+        return f"{self.element}[{', '.join(map(str, self.sizes))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicSignature:
+    """The arguments of a program with sizes.
+
+    Attributes:
+        symbols: the symbols by their names.
+        arguments: the arguments that users pass.
+        constants: for scalar arguments that are filled in, their symbols, by their indices.
+    """
+
+    symbols: Mapping[str, Symbol]
+    arguments: tuple[SizedArgument, ...]
+    constants: Mapping[int, str]
+
+    def values_of(self, shapes: Sequence[Sequence[int]]) -> dict[str, int]:
+        """Return the values of the symbols for the shapes of the arguments.
+
+        Raises:
+            UsageError: the shapes don't fit the program; the error names the nearest sizes that do.
+        """
+        if len(shapes) != len(self.arguments):
+            message = f"the program takes {len(self.arguments)} arrays, but got {len(shapes)}"
+            raise UsageError(error(message))
+        values: dict[str, tuple[int, str]] = {}
+        pairs = list(zip(self.arguments, shapes, strict=True))
+        for argument, shape in pairs:
+            if len(shape) != len(argument.sizes):
+                message = f"{argument.name} has shape {tuple(shape)}, expected {argument}"
+                raise UsageError(error(message))
+        found = True
+        while found:
+            found = False
+            for argument, shape in pairs:
+                for dim, (size, number) in enumerate(zip(argument.sizes, shape, strict=True)):
+                    place = f"dimension {dim} of {argument.name} has size {number}"
+                    name = self._solve(size, number, values, place)
+                    if name is not None:
+                        found = True
+        for name, symbol in self.symbols.items():
+            if name not in values:
+                message = f"the size {name} can't be found from the shapes of the arguments"
+                advice = f"add an argument with it, or give its value: program.at({name}=...)"
+                raise UsageError(error(f"{message}; {advice}"))
+            problem = symbol.problem_of(values[name][0])
+            if problem is not None:
+                near = " or ".join(map(str, symbol.nearest(values[name][0])))
+                raise UsageError(error(f"{values[name][1]}: {problem}; use {name} = {near}"))
+        numbers = {name: value for name, (value, _) in values.items()}
+        for argument, shape in pairs:
+            for dim, (size, number) in enumerate(zip(argument.sizes, shape, strict=True)):
+                expected = size.evaluate(numbers)
+                if number != expected:
+                    known = [f"{n} = {values[n][0]} ({values[n][1]})" for n in sorted(size.symbols)]
+                    told = f" as {size} with {', '.join(known)}" if known else ""
+                    message = f"dimension {dim} of {argument.name} has size {number}, expected"
+                    raise UsageError(error(f"{message} {expected}{told}"))
+        return numbers
+
+    def check(self, values: Mapping[str, int]) -> dict[str, int]:
+        """Return the values of all symbols, given by their names.
+
+        Raises:
+            UsageError: a name or value is wrong, or one is missing.
+        """
+        for name in values:
+            check_name(name, self.symbols, "sizes")
+        for name, symbol in self.symbols.items():
+            if name not in values:
+                raise UsageError(error(f"the size {name} has no value: give {name}=..."))
+            problem = symbol.problem_of(values[name])
+            if problem is not None:
+                near = " or ".join(map(str, symbol.nearest(values[name])))
+                raise UsageError(error(f"{problem}; use {near}"))
+        return dict(values)
+
+    def _solve(
+        self, size: Size, number: int, values: dict[str, tuple[int, str]], place: str
+    ) -> str | None:
+        """Find the symbol of a size in which it is the only unknown, and linear."""
+        unknown = size.symbols - values.keys()
+        if len(unknown) != 1:
+            return None
+        (name,) = unknown
+        known = {each: value for each, (value, _) in values.items()}
+        try:
+            offset, at_one, at_two = (size.evaluate({**known, name: n}) for n in (0, 1, 2))
+        except KeyError:
+            return None
+        factor = at_one - offset
+        if at_two - at_one != factor or factor == 0:
+            return None
+        value, rest = divmod(number - offset, factor)
+        if rest:
+            symbol = self.symbols[name]
+            near = (n * factor + offset for n in symbol.nearest((number - offset) / factor))
+            message = f"{place}: {size} = {number} has no solution, as {factor} doesn't divide"
+            raise UsageError(
+                error(f"{message} {number - offset}; use {' or '.join(map(str, near))}")
+            )
+        values[name] = value, place
+        return name
+
+
+def is_dynamic(module: ir.Module) -> bool:
+    """Whether an argument of the entry has a size that isn't static."""
+    entry = _entry_of(module)
+    return entry is not None and any(
+        isinstance(each.type, ir.RankedTensorType) and not each.type.has_static_shape
+        for each in entry.regions[0].blocks[0].arguments
+    )
+
+
+def entry_of(module: ir.Module) -> ir.Operation:
+    """Return the entry of a dynamic program: `@main`, or the only function.
+
+    Raises:
+        UsageError: there is none.
+    """
+    entry = _entry_of(module)
+    if entry is None:
+        message = f"the program has no entry: expected '@{ENTRY}', or one function"
+        raise UsageError(error(message, location_of(module.operation.location)))
+    return entry
+
+
+def _entry_of(module: ir.Module) -> ir.Operation | None:
+    functions = [each for each in functions_of(module) if has_body(each)]
+    named = (each for each in functions if symbol_name(each) == ENTRY)
+    return next(named, functions[0] if len(functions) == 1 else None)
+
+
+def signature_of(module: ir.Module) -> DynamicSignature:
+    """Return the arguments of a program with their sizes.
+
+    Raises:
+        UsageError: an attribute with sizes is wrong.
+    """
+    main = entry_of(module)
+    declared = read_symbols(module)
+    attributes = FunctionView(main).arg_attrs or [ir.DictAttr.get({}, module.context)] * len(
+        main.regions[0].blocks[0].arguments
+    )
+    found = enumerate(argument_names(main, text_of(module)))
+    names = [name or f"%arg{index}" for index, name in found]
+    symbols: dict[str, Symbol] = {}
+    arguments: list[SizedArgument] = []
+    constants: dict[int, str] = {}
+    for index, argument in enumerate(main.regions[0].blocks[0].arguments):
+        given = attributes[index]
+        if GLOBAL_CONSTANT in given:
+            constants[index] = ir.StringAttr(given[GLOBAL_CONSTANT]).value
+            continue
+        if not isinstance(argument.type, ir.RankedTensorType):
+            continue
+        texts = _texts_of(given, argument)
+        sizes: list[Size] = []
+        for dim, (number, text) in enumerate(zip(argument.type.shape, texts, strict=True)):
+            if number >= 0:
+                sizes.append(Size.of(number))
+                continue
+            fresh = re.sub(r"\W+", "_", names[index].lstrip("%")).strip("_") + str(dim)
+            sizes.append(Size.parse(text) if text else Size.symbol(fresh))
+            for name in sorted(sizes[-1].symbols):
+                symbols.setdefault(name, declared.get(name) or Symbol(name))
+        arguments.append(
+            SizedArgument(index, names[index], str(argument.type.element_type), tuple(sizes))
+        )
+    for name in constants.values():
+        symbols.setdefault(name, declared.get(name) or Symbol(name))
+    for name in declared:
+        check_name(name, symbols, "the attribute 'sdy.symbols'")
+    return DynamicSignature(symbols, tuple(arguments), constants)
+
+
+def _texts_of(attributes: ir.DictAttr, argument: ir.BlockArgument) -> list[str]:
+    """Return the texts of the sizes of an argument; empty for dimensions without."""
+    rank = ir.RankedTensorType(argument.type).rank
+    if SIZES not in attributes:
+        return [""] * rank
+    given = attributes[SIZES]
+    texts = (
+        [each.value for each in given if isinstance(each, ir.StringAttr)]
+        if isinstance(given, ir.ArrayAttr)
+        else []
+    )
+    if len(texts) != rank:
+        message = f"the attribute '{SIZES}' of argument {argument.arg_number} is {given}; expected"
+        place = location_of(argument.location)
+        raise UsageError(error(f'{message} {rank} texts, such as ["4*b", ""]', place))
+    return texts

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The static program for given sizes.
+
+1. The types of the arguments follow from the values of the symbols. Scalar arguments that are
+   symbols become constants.
+2. `stablehlo-refine-shapes` of the host finds the types of all other values. It knows no operations
+   of sdy: constraints and reshards are optimization barriers meanwhile, whose operand and result
+   have one type.
+3. Operations with sizes as operands become those with sizes in attributes (`static_shapes`), and
+   assertions about sizes are checked and erased.
+
+Each operation keeps its attributes, shardings among them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from mlir_sdy.diagnostics import SdyError, UsageError, error
+from mlir_sdy.discardable import get_discardable, remove_discardable
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.traversal import operations_in
+from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, function_type_of
+from pyshardy.irtools.static_shapes import make_static
+from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import run_pipeline
+from pyshardy.sizes.reduce_windows import make_windows_static
+from pyshardy.sizes.signature import (
+    GLOBAL_CONSTANT,
+    SIZES,
+    DynamicSignature,
+    entry_of,
+    signature_of,
+)
+from pyshardy.sizes.symbols import SYMBOLS, check_name, hint_values, with_hints
+
+ASSERTION = "shape_assertion"
+"""The target of custom calls of JAX that check a condition on sizes."""
+
+_REFINE = "builtin.module(stablehlo-refine-shapes)"
+_BARRIER = "stablehlo.optimization_barrier"
+_STANDS_FOR, _SHARDING = "sdy.stands_for", "sdy.stands_for_sharding"
+_PASSED = ("sdy.sharding_constraint", "sdy.reshard")
+_INSIDE = ("sdy.manual_computation", "sdy.named_computation")
+_ASSERTED = re.compile(r"[Ee]rror: (?P<message>.*)")
+
+
+def inline_calls(module: ir.Module) -> None:
+    """Inline all functions that the entry calls, in place, if one has dynamic sizes.
+
+    The host refines a function for one call only.
+    """
+    if len(functions_of(module)) > 1:
+        run_pipeline(module, "builtin.module(inline{default-pipeline=})")
+
+
+def static_at(module: ir.Module, given: Mapping[str, int], what: str = "sizes") -> ir.Module:
+    """Return the static program for given sizes; symbols without a value have their hints.
+
+    Args:
+        module: the dynamic program, which isn't changed.
+        given: values of symbols.
+        what: the flag or option that has them, for errors.
+
+    Raises:
+        UsageError: a size is wrong; or as for `static_program`.
+    """
+    signature = signature_of(module)
+    for name in given:
+        check_name(name, signature.symbols, what)
+    values = hint_values(with_hints(signature.symbols, {}, module)) | dict(given)
+    return static_program(module, signature.check(values), signature)
+
+
+def static_program(
+    module: ir.Module, values: Mapping[str, int], signature: DynamicSignature | None = None
+) -> ir.Module:
+    """Return the program for given sizes, with the attributes of the dynamic one.
+
+    Args:
+        module: the dynamic program, which isn't changed.
+        values: the values of all symbols.
+        signature: its arguments, if they are known.
+
+    Raises:
+        UsageError: an assertion of the program doesn't hold for these sizes, operands have sizes
+            that don't fit, or the type of a result can't be found; the error names the operation.
+    """
+    signature = signature or signature_of(module)
+    static = copy_of(module)
+    inline_calls(static)
+    told = ", ".join(f"{name} = {value}" for name, value in values.items())
+    for operation in operations_named(_INSIDE, static):
+        if any(_is_dynamic(value) for value in (*operation.operands, *operation.results)):
+            place = location_of(operation.location)
+            message = f"'{operation.name}' has operands or results of dynamic sizes, which can't be"
+            raise UsageError(
+                error(f"{message} refined: export the program for static sizes", place)
+            )
+    passed = _pass_through_barriers(static)
+    types = _fill_constants(static, signature, values)
+    try:
+        run_pipeline(
+            static, f"builtin.module(stablehlo-refine-arguments{{types={','.join(types)}}})"
+        )
+        run_pipeline(static, _REFINE)
+        while make_windows_static(static):
+            run_pipeline(static, _REFINE)
+        if _has_assertions(static):
+            run_pipeline(static, "builtin.module(stablehlo-check-shape-assertions)")
+    except SdyError as failure:
+        raise _for_sizes(failure, told) from None
+    for function in functions_of(static):
+        make_static(function)
+    if passed:
+        _restore_passed(static)
+    _check_static(static, told)
+    remove_discardable(static.operation, SYMBOLS)
+    return static
+
+
+def _is_dynamic(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.RankedTensorType) and not value.type.has_static_shape
+
+
+def _fill_constants(
+    module: ir.Module, signature: DynamicSignature, values: Mapping[str, int]
+) -> list[str]:
+    """Replace arguments that are symbols by constants; return the types of the others."""
+    main = entry_of(module)
+    block = main.regions[0].blocks[0]
+    view = FunctionView(main)
+    attributes = view.arg_attrs or [()] * len(block.arguments)
+    sizes = {each.index: each.sizes for each in signature.arguments}
+    types: list[str] = []
+    kept: list[int] = []
+    with main.context, main.location, ir.InsertionPoint.at_block_begin(block):
+        for index, argument in enumerate(block.arguments):
+            if index in signature.constants:
+                number = values[signature.constants[index]]
+                scalar = ir.RankedTensorType(argument.type)
+                literal = ir.IntegerAttr.get(scalar.element_type, number)
+                constant = ir.Operation.create(
+                    "stablehlo.constant",
+                    results=[scalar],
+                    attributes={"value": ir.DenseElementsAttr.get_splat(scalar, literal)},
+                )
+                argument.replace_all_uses_with(constant.results[0])
+                continue
+            kept.append(index)
+            given_type = argument.type
+            if index in sizes and isinstance(given_type, ir.RankedTensorType):
+                shape = [size.evaluate(values) for size in sizes[index]]
+                given_type = ir.RankedTensorType.get(
+                    shape, given_type.element_type, given_type.encoding
+                )
+            types.append(str(given_type))
+        own = (GLOBAL_CONSTANT, SIZES)
+        view.arg_attrs = [
+            ir.DictAttr.get(
+                {each.name: each.attr for each in attributes[index] if each.name not in own}
+            )
+            for index in kept
+        ]
+        function_type = function_type_of(main)
+        view.function_type = ir.FunctionType.get(
+            [function_type.inputs[index] for index in kept], function_type.results
+        )
+    for index in reversed(range(len(block.arguments))):
+        if index not in kept:
+            block.erase_argument(index)
+    return types
+
+
+def _pass_through_barriers(module: ir.Module) -> bool:
+    """Replace constraints and reshards by barriers; whether there are any."""
+    found = operations_named(_PASSED, module)
+    for operation in found:
+        attributes = dict(operation.attributes.items())
+        sharding = attributes.pop("sharding")
+        with operation.context, operation.location, ir.InsertionPoint(operation):
+            name = ir.StringAttr.get(operation.name)
+            barrier = ir.Operation.create(
+                _BARRIER,
+                results=[operation.results[0].type],
+                operands=[operation.operands[0]],
+                attributes={**attributes, _STANDS_FOR: name, _SHARDING: sharding},
+            )
+        operation.results[0].replace_all_uses_with(barrier.results[0])
+        operation.erase()
+    return bool(found)
+
+
+def _restore_passed(module: ir.Module) -> None:
+    for barrier in operations_named((_BARRIER,), module):
+        stands_for = get_discardable(barrier, _STANDS_FOR)
+        if stands_for is None:
+            continue
+        attributes = dict(barrier.attributes.items())
+        sharding = attributes.pop(_SHARDING)
+        del attributes[_STANDS_FOR]
+        operation = ir.Operation.create(
+            stands_for.value,
+            results=[barrier.operands[0].type],
+            operands=[barrier.operands[0]],
+            attributes={**attributes, "sharding": sharding},
+            loc=barrier.location,
+            ip=ir.InsertionPoint(barrier),
+        )
+        barrier.results[0].replace_all_uses_with(operation.results[0])
+        barrier.erase()
+
+
+def _has_assertions(module: ir.Module) -> bool:
+    calls = operations_named({"stablehlo.custom_call"}, module)
+    return any(CustomCallView(each).call_target_name == ASSERTION for each in calls)
+
+
+def _for_sizes(failure: SdyError, told: str) -> UsageError:
+    """Return the error of a refinement that fails, which names the sizes."""
+    diagnostic = failure.diagnostics[0]
+    message = f"the program doesn't fit the sizes {told}: {diagnostic.message}"
+    return UsageError(error(message, diagnostic.location))
+
+
+def _check_static(module: ir.Module, told: str) -> None:
+    for operation in operations_in(module.operation):
+        for result in operation.results:
+            if not _is_dynamic(result):
+                continue
+            message = (
+                f"the type {result.type} of a result of '{operation.name}' doesn't follow from the "
+                f"sizes {told}"
+            )
+            if operation.name == "stablehlo.custom_call":
+                message += "; name the operand with its shape by 'indices_of_shape_operands'"
+            raise UsageError(error(message, location_of(operation.location)))

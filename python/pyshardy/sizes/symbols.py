@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Symbols of sizes: their ranges, divisors and hints, as the attribute `sdy.symbols` has them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
+from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.symbols import meshes_of
+
+SYMBOLS = "sdy.symbols"
+"""The attribute of a module with its symbols: `{b = {min = 1, max = 64, multiple_of = 8}}`."""
+
+_VALUE = re.compile(r"\s*(?P<name>\w+)\s*[=:]\s*(?P<value>\d+)\s*")
+_LEAST_HINT = 128
+_KEYS = {"min": "low", "max": "high", "multiple_of": "multiple_of", "hint": "hint"}
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A positive integer that sizes depend on.
+
+    Attributes:
+        name: its name.
+        low: its least value.
+        high: its largest value; None for no limit.
+        multiple_of: a divisor of all its values.
+        hint: the value at which the program is propagated; None for one that is chosen.
+    """
+
+    name: str
+    low: int = 1
+    high: int | None = None
+    multiple_of: int = 1
+    hint: int | None = None
+
+    def problem_of(self, value: int) -> str | None:
+        """Return why a value is none of the symbol's, as a clause; None if it is one."""
+        if value < self.low:
+            return f"{self.name} = {value} is below {self.low}"
+        if self.high is not None and value > self.high:
+            return f"{self.name} = {value} is above {self.high}"
+        if value % self.multiple_of:
+            return f"{self.name} = {value} is no multiple of {self.multiple_of}"
+        return None
+
+    def nearest(self, value: float) -> tuple[int, ...]:
+        """Return the nearest values of the symbol, at most one below a number and one above it."""
+        step = self.multiple_of
+        below, above = math.floor(value / step) * step, math.ceil(value / step) * step
+        least = math.ceil(self.low / step) * step
+        largest = math.inf if self.high is None else self.high // step * step
+        found = {min(max(each, least), largest) for each in (below, above)}
+        return tuple(sorted(int(each) for each in found if not self.problem_of(int(each))))
+
+    def __str__(self) -> str:
+        limits = f">= {self.low}" if self.high is None else f"in {self.low}..{self.high}"
+        multiple = f", a multiple of {self.multiple_of}" if self.multiple_of > 1 else ""
+        hint = "" if self.hint is None else f" (hint {self.hint})"
+        return f"{self.name} {limits}{multiple}{hint}"
+
+
+def read_symbols(module: ir.Module) -> dict[str, Symbol]:
+    """Return the symbols that a module declares, by their names.
+
+    Raises:
+        UsageError: the attribute has another form.
+    """
+    if SYMBOLS not in module.operation.attributes:
+        return {}
+    declared = module.operation.attributes[SYMBOLS]
+    if not isinstance(declared, ir.DictAttr):
+        raise _wrong(f"it is {declared}")
+    found: dict[str, Symbol] = {}
+    for named in declared:
+        if not isinstance(named.attr, ir.DictAttr):
+            raise _wrong(f"'{named.name}' is {named.attr}")
+        values: dict[str, int] = {}
+        for entry in named.attr:
+            if entry.name not in _KEYS:
+                hint = did_you_mean(entry.name, _KEYS) or f"; it has {', '.join(_KEYS)}"
+                raise _wrong(f"'{named.name}' has no '{entry.name}'{hint}")
+            if not isinstance(entry.attr, ir.IntegerAttr) or entry.attr.value < 0:
+                raise _wrong(f"'{entry.name}' of '{named.name}' is {entry.attr}")
+            values[_KEYS[entry.name]] = entry.attr.value
+        found[named.name] = _checked(Symbol(named.name, **values))
+    return found
+
+
+def write_symbols(module: ir.Module, symbols: Iterable[Symbol]) -> None:
+    """Declare symbols in a module; those without any limit are left out."""
+    with module.context:
+        number = ir.IntegerType.get_signless(64)
+        entries = {
+            each.name: ir.DictAttr.get(
+                {
+                    key: ir.IntegerAttr.get(number, value)
+                    for key, field in _KEYS.items()
+                    if (value := getattr(each, field)) is not None
+                }
+            )
+            for each in symbols
+        }
+        if entries:
+            module.operation.attributes[SYMBOLS] = ir.DictAttr.get(entries)
+
+
+def with_hints(
+    symbols: Mapping[str, Symbol], hints: Mapping[str, int], module: ir.Module
+) -> dict[str, Symbol]:
+    """Return symbols that all have hints.
+
+    A hint that is neither given nor declared is at least 128, and a multiple of 8 times the number
+    of devices where the symbol may be; several symbols have different ones.
+
+    Args:
+        symbols: the symbols by their names.
+        hints: given values.
+        module: the program, with its meshes.
+
+    Raises:
+        UsageError: there is no such symbol, or it can't have the value.
+    """
+    for name, value in hints.items():
+        check_name(name, symbols, "hint")
+        problem = symbols[name].problem_of(value)
+        if problem is not None:
+            raise UsageError(error(f"the hint of {name} is no value of it: {problem}"))
+    num_devices = max((mesh.total_size for mesh in meshes_of(module).values()), default=1)
+    found: dict[str, Symbol] = {}
+    for number, symbol in enumerate(symbols.values(), 1):
+        hint = hints.get(symbol.name, symbol.hint)
+        found[symbol.name] = replace(symbol, hint=hint or _default(symbol, num_devices, number))
+    return found
+
+
+def hint_values(symbols: Mapping[str, Symbol]) -> dict[str, int]:
+    """Return the hints of symbols that have them, by name."""
+    return {each.name: each.hint for each in symbols.values() if each.hint is not None}
+
+
+def values_in(texts: Iterable[str], what: str) -> dict[str, int]:
+    """Return the values of symbols that texts such as `b=3` or `b:3,s:128` give.
+
+    Args:
+        texts: the texts.
+        what: the flag or option that has them, for errors.
+
+    Raises:
+        UsageError: a text has another form, or a symbol has two values.
+    """
+    found: dict[str, int] = {}
+    for text in filter(None, (part for each in texts for part in each.split(","))):
+        match = _VALUE.fullmatch(text)
+        if match is None:
+            raise UsageError(error(f"{what}: '{text}' is no size: expected NAME=N, such as b=128"))
+        if match["name"] in found:
+            raise UsageError(error(f"{what}: {match['name']} has several values"))
+        found[match["name"]] = int(match["value"])
+    return found
+
+
+def check_name(name: str, symbols: Iterable[str], what: str) -> None:
+    """Check that there is a symbol of a name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    names = list(symbols)
+    if name not in names:
+        near = did_you_mean(name, names) or f"; it has {', '.join(names) or 'none'}"
+        raise UsageError(error(f"{what}: the program has no size '{name}'{near}"))
+
+
+def _default(symbol: Symbol, num_devices: int, number: int) -> int:
+    step = math.lcm(8 * num_devices, symbol.multiple_of)
+    least = max(_LEAST_HINT, symbol.low)
+    hint = -(-least // step) * step * number
+    if symbol.high is None or hint <= symbol.high:
+        return hint
+    for coarse in (step, math.lcm(num_devices, symbol.multiple_of), symbol.multiple_of):
+        if symbol.high // coarse * coarse >= max(symbol.low, 1):
+            return symbol.high // coarse * coarse
+    return symbol.high
+
+
+def _checked(symbol: Symbol) -> Symbol:
+    if symbol.multiple_of < 1 or (symbol.high is not None and symbol.high < symbol.low):
+        raise _wrong(f"no number is '{symbol}'")
+    if symbol.hint is not None and symbol.problem_of(symbol.hint):
+        raise _wrong(f"the hint: {symbol.problem_of(symbol.hint)}")
+    return symbol
+
+
+def _wrong(problem: str) -> UsageError:
+    expected = "expected numbers by name, as {b = {min = 1, max = 64, multiple_of = 8, hint = 32}}"
+    return UsageError(error(f"the attribute '{SYMBOLS}' of the module: {problem}; {expected}"))
