@@ -72,6 +72,7 @@ PROCESS_STATE = {
     "pyshardy.pipeline.collection": "the garbage collector, paused while a pipeline runs",
     "pyshardy.processes.fork": "the garbage collector of a fork, which would copy pages",
     "pyshardy.cli.crash_report": "the garbage collector of a fork, which would copy pages",
+    "pyshardy.cli.tool": "the garbage collector, which a short run of a tool doesn't need",
 }
 """The modules that have state of the process, and why."""
 

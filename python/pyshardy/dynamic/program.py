@@ -42,17 +42,19 @@ from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.local_program.entry import in_order
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
+from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram
 from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.static_program import static_program
-from pyshardy.sizes.symbols import Symbol, check_name, hint_values, with_hints
+from pyshardy.sizes.symbols import SizeSymbol, check_name, hint_values, with_hints
 
 _LOG = logging.getLogger(__name__)
 
 MOST_PROGRAMS = 16
 """The partitioned programs that a dynamic one keeps by default."""
 
+_TRIM = "builtin.module(sdy-update-non-divisible-input-output-shardings)"
 _MOST_TRIED = 4096
 
 
@@ -104,7 +106,7 @@ class DynamicProgram(Displayed):
     # --- Interface ----------------------------------------------------------------------------
 
     @property
-    def sizes(self) -> Mapping[str, Symbol]:
+    def sizes(self) -> Mapping[str, SizeSymbol]:
         """The symbols by their names, with ranges and hints."""
         return self._signature.symbols
 
@@ -133,7 +135,7 @@ class DynamicProgram(Displayed):
 
     @cached_property
     def outputs(self) -> tuple[DynamicPort, ...]:
-        """The results, with those sizes that are linear in one symbol, or constant."""
+        """The results; sizes that aren't linear in a symbol are unknown."""
         entry = entry_of(self._module)
         shardings, given = result_shardings(entry), FunctionView(entry).res_attrs
         types = function_type_of(entry).results
@@ -301,6 +303,9 @@ class DynamicProgram(Displayed):
         padded, cut = self._padded(values, function_type)
         pad_ports(entry, padded.arguments, padded.results)
         _remove_own_attributes(entry)
+        if any(each.policy == "unshard" for each in self.guards):
+            with collect():  # the guards say it
+                run_pipeline(static, _TRIM)
         made = self._partition(static), replace(padded, results=cut)
         self._programs[key] = made
         told = ", ".join(f"{name} = {value}" for name, value in values.items())
@@ -448,7 +453,7 @@ def _shapes_of_results(
     return [shape_of(each) for each in function_type_of(entry_of(static)).results]
 
 
-def _other_values(symbol: Symbol) -> list[int]:
+def _other_values(symbol: SizeSymbol) -> list[int]:
     hint, step = symbol.hint or symbol.low, symbol.multiple_of
     tried = (hint + step, hint + 2 * step, hint - step, hint + 7 * step, hint - 3 * step)
     return [value for value in tried if not symbol.problem_of(value)][:3]

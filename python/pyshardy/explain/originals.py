@@ -10,10 +10,12 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.programs import held_module
 from pyshardy.any_program import check_no_arguments, traced_module
-from pyshardy.api import propagate_with
+from pyshardy.api import propagate, propagate_with
 from pyshardy.contracts.annotated import Original, original_of
 from pyshardy.irtools.modules import copy_of
 from pyshardy.program import PartitionedProgram
+from pyshardy.sizes.signature import is_dynamic
+from pyshardy.sizes.symbols import hint_values, read_symbols
 
 
 def annotated_module(
@@ -64,7 +66,10 @@ def written_by_user(module: ir.Module) -> Original | None:
     if original is None:
         return None
     again = copy_of(original.module)
-    propagate_with(again, original.options, is_temporary=True)
+    if is_dynamic(again):
+        propagate(again, hints=hint_values(read_symbols(module)), **original.options)
+    else:
+        propagate_with(again, original.options, is_temporary=True)
     return original if _text(again) == _text(module) else None
 
 

@@ -11,6 +11,6 @@
 """
 
 from pyshardy.sizes.size import Size
-from pyshardy.sizes.symbols import Symbol
+from pyshardy.sizes.symbols import SizeSymbol
 
-__all__ = ["Size", "Symbol"]
+__all__ = ["Size", "SizeSymbol"]

@@ -21,7 +21,7 @@ from pyshardy.irtools.stablehlo_views import (
     symbol_name,
 )
 from pyshardy.irtools.tensor_types import shape_of, with_shape
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import operations_named, tell_inserted
 
 _TARGET = "stablehlo.dynamic_reduce_window"
 _SIZES = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
@@ -45,6 +45,7 @@ def make_windows_static(module: ir.Module) -> bool:
             _replace(module, call, values, known)
             found = True
     if found:
+        tell_inserted(module, "stablehlo.reduce_window")
         for function in functions_of(module):
             _update_results(function)
     return found
@@ -81,18 +82,20 @@ def _replace(
             attributes={**kept, **arrays, "padding": ir.DenseElementsAttr.get(pairs)},
             regions=1,
         )
-        (callee,) = ir.ArrayAttr(call.attributes["called_computations"])
-        name = ir.FlatSymbolRefAttr(callee).value
+        (name,) = CustomCallView(call).called_computations
         function = next(each for each in functions_of(module) if symbol_name(each) == name)
         source = function.regions[0].blocks[0]
         types = [argument.type for argument in source.arguments]
         block = window.regions[0].blocks.append(*types, arg_locs=[call.location] * len(types))
         made: dict[ir.Value, ir.Value] = dict(zip(source.arguments, block.arguments, strict=True))
-        for operation in source.operations:
+        *computed, end = source.operations
+        for operation in computed:
             copy = operation.operation.clone(ip=ir.InsertionPoint(block))
             for index, operand in enumerate(copy.operands):
                 copy.operands[index] = made.get(operand, operand)
             made.update(zip(operation.operation.results, copy.results, strict=True))
+        returned = [made.get(each, each) for each in end.operands]
+        ir.Operation.create("stablehlo.return", operands=returned, ip=ir.InsertionPoint(block))
     for result, new in zip(call.results, window.results, strict=True):
         result.replace_all_uses_with(new)
     call.erase()

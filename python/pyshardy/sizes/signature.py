@@ -22,7 +22,7 @@ from pyshardy.irtools.modules import text_of
 from pyshardy.irtools.named_values import argument_names
 from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
 from pyshardy.sizes.size import Size
-from pyshardy.sizes.symbols import Symbol, check_name, read_symbols
+from pyshardy.sizes.symbols import SizeSymbol, check_name, read_symbols
 
 SIZES = "sdy.sizes"
 """The attribute of an argument with the sizes of its dimensions; empty texts for static ones."""
@@ -61,7 +61,7 @@ class DynamicSignature:
         constants: for scalar arguments that are filled in, their symbols, by their indices.
     """
 
-    symbols: Mapping[str, Symbol]
+    symbols: Mapping[str, SizeSymbol]
     arguments: tuple[SizedArgument, ...]
     constants: Mapping[int, str]
 
@@ -195,7 +195,7 @@ def signature_of(module: ir.Module) -> DynamicSignature:
     )
     found = enumerate(argument_names(main, text_of(module)))
     names = [name or f"%arg{index}" for index, name in found]
-    symbols: dict[str, Symbol] = {}
+    symbols: dict[str, SizeSymbol] = {}
     arguments: list[SizedArgument] = []
     constants: dict[int, str] = {}
     for index, argument in enumerate(main.regions[0].blocks[0].arguments):
@@ -214,12 +214,12 @@ def signature_of(module: ir.Module) -> DynamicSignature:
             fresh = re.sub(r"\W+", "_", names[index].lstrip("%")).strip("_") + str(dim)
             sizes.append(Size.parse(text) if text else Size.symbol(fresh))
             for name in sorted(sizes[-1].symbols):
-                symbols.setdefault(name, declared.get(name) or Symbol(name))
+                symbols.setdefault(name, declared.get(name) or SizeSymbol(name))
         arguments.append(
             SizedArgument(index, names[index], str(argument.type.element_type), tuple(sizes))
         )
     for name in constants.values():
-        symbols.setdefault(name, declared.get(name) or Symbol(name))
+        symbols.setdefault(name, declared.get(name) or SizeSymbol(name))
     for name in declared:
         check_name(name, symbols, "the attribute 'sdy.symbols'")
     return DynamicSignature(symbols, tuple(arguments), constants)

@@ -25,7 +25,7 @@ from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, function_type_of
 from pyshardy.irtools.static_shapes import make_static
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.pipeline import run_pipeline
 from pyshardy.sizes.reduce_windows import make_windows_static
 from pyshardy.sizes.signature import (
@@ -109,7 +109,7 @@ def static_program(
         run_pipeline(static, _REFINE)
         while make_windows_static(static):
             run_pipeline(static, _REFINE)
-        if _has_assertions(static):
+        if _prepare_assertions(static):
             run_pipeline(static, "builtin.module(stablehlo-check-shape-assertions)")
     except SdyError as failure:
         raise _for_sizes(failure, told) from None
@@ -117,6 +117,7 @@ def static_program(
         make_static(function)
     if passed:
         _restore_passed(static)
+        tell_inserted(static, *_PASSED)
     _check_static(static, told)
     remove_discardable(static.operation, SYMBOLS)
     return static
@@ -191,6 +192,8 @@ def _pass_through_barriers(module: ir.Module) -> bool:
             )
         operation.results[0].replace_all_uses_with(barrier.results[0])
         operation.erase()
+    if found:
+        tell_inserted(module, _BARRIER)
     return bool(found)
 
 
@@ -214,9 +217,14 @@ def _restore_passed(module: ir.Module) -> None:
         barrier.erase()
 
 
-def _has_assertions(module: ir.Module) -> bool:
+def _prepare_assertions(module: ir.Module) -> bool:
+    """Remove what the host refuses on assertions, the attributes of sdy; whether there are any."""
     calls = operations_named({"stablehlo.custom_call"}, module)
-    return any(CustomCallView(each).call_target_name == ASSERTION for each in calls)
+    found = [each for each in calls if CustomCallView(each).call_target_name == ASSERTION]
+    for call in found:
+        own = [name for name in call.attributes if name.startswith("sdy.")]
+        remove_discardable(call, *own)
+    return bool(found)
 
 
 def _for_sizes(failure: SdyError, told: str) -> UsageError:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import meshes_of
@@ -22,7 +23,7 @@ _KEYS = {"min": "low", "max": "high", "multiple_of": "multiple_of", "hint": "hin
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class SizeSymbol:
     """A positive integer that sizes depend on.
 
     Attributes:
@@ -50,7 +51,7 @@ class Symbol:
         return None
 
     def nearest(self, value: float) -> tuple[int, ...]:
-        """Return the nearest values of the symbol, at most one below a number and one above it."""
+        """Return the nearest values of the symbol below a number and above it, if there are any."""
         step = self.multiple_of
         below, above = math.floor(value / step) * step, math.ceil(value / step) * step
         least = math.ceil(self.low / step) * step
@@ -65,18 +66,18 @@ class Symbol:
         return f"{self.name} {limits}{multiple}{hint}"
 
 
-def read_symbols(module: ir.Module) -> dict[str, Symbol]:
+def read_symbols(module: ir.Module) -> dict[str, SizeSymbol]:
     """Return the symbols that a module declares, by their names.
 
     Raises:
         UsageError: the attribute has another form.
     """
-    if SYMBOLS not in module.operation.attributes:
+    declared = get_discardable(module.operation, SYMBOLS)
+    if declared is None:
         return {}
-    declared = module.operation.attributes[SYMBOLS]
     if not isinstance(declared, ir.DictAttr):
         raise _wrong(f"it is {declared}")
-    found: dict[str, Symbol] = {}
+    found: dict[str, SizeSymbol] = {}
     for named in declared:
         if not isinstance(named.attr, ir.DictAttr):
             raise _wrong(f"'{named.name}' is {named.attr}")
@@ -88,11 +89,11 @@ def read_symbols(module: ir.Module) -> dict[str, Symbol]:
             if not isinstance(entry.attr, ir.IntegerAttr) or entry.attr.value < 0:
                 raise _wrong(f"'{entry.name}' of '{named.name}' is {entry.attr}")
             values[_KEYS[entry.name]] = entry.attr.value
-        found[named.name] = _checked(Symbol(named.name, **values))
+        found[named.name] = _checked(SizeSymbol(named.name, **values))
     return found
 
 
-def write_symbols(module: ir.Module, symbols: Iterable[Symbol]) -> None:
+def write_symbols(module: ir.Module, symbols: Iterable[SizeSymbol]) -> None:
     """Declare symbols in a module; those without any limit are left out."""
     with module.context:
         number = ir.IntegerType.get_signless(64)
@@ -107,12 +108,12 @@ def write_symbols(module: ir.Module, symbols: Iterable[Symbol]) -> None:
             for each in symbols
         }
         if entries:
-            module.operation.attributes[SYMBOLS] = ir.DictAttr.get(entries)
+            set_discardable(module.operation, SYMBOLS, ir.DictAttr.get(entries))
 
 
 def with_hints(
-    symbols: Mapping[str, Symbol], hints: Mapping[str, int], module: ir.Module
-) -> dict[str, Symbol]:
+    symbols: Mapping[str, SizeSymbol], hints: Mapping[str, int], module: ir.Module
+) -> dict[str, SizeSymbol]:
     """Return symbols that all have hints.
 
     A hint that is neither given nor declared is at least 128, and a multiple of 8 times the number
@@ -132,14 +133,14 @@ def with_hints(
         if problem is not None:
             raise UsageError(error(f"the hint of {name} is no value of it: {problem}"))
     num_devices = max((mesh.total_size for mesh in meshes_of(module).values()), default=1)
-    found: dict[str, Symbol] = {}
+    found: dict[str, SizeSymbol] = {}
     for number, symbol in enumerate(symbols.values(), 1):
         hint = hints.get(symbol.name, symbol.hint)
         found[symbol.name] = replace(symbol, hint=hint or _default(symbol, num_devices, number))
     return found
 
 
-def hint_values(symbols: Mapping[str, Symbol]) -> dict[str, int]:
+def hint_values(symbols: Mapping[str, SizeSymbol]) -> dict[str, int]:
     """Return the hints of symbols that have them, by name."""
     return {each.name: each.hint for each in symbols.values() if each.hint is not None}
 
@@ -177,7 +178,7 @@ def check_name(name: str, symbols: Iterable[str], what: str) -> None:
         raise UsageError(error(f"{what}: the program has no size '{name}'{near}"))
 
 
-def _default(symbol: Symbol, num_devices: int, number: int) -> int:
+def _default(symbol: SizeSymbol, num_devices: int, number: int) -> int:
     step = math.lcm(8 * num_devices, symbol.multiple_of)
     least = max(_LEAST_HINT, symbol.low)
     hint = -(-least // step) * step * number
@@ -189,7 +190,7 @@ def _default(symbol: Symbol, num_devices: int, number: int) -> int:
     return symbol.high
 
 
-def _checked(symbol: Symbol) -> Symbol:
+def _checked(symbol: SizeSymbol) -> SizeSymbol:
     if symbol.multiple_of < 1 or (symbol.high is not None and symbol.high < symbol.low):
         raise _wrong(f"no number is '{symbol}'")
     if symbol.hint is not None and symbol.problem_of(symbol.hint):

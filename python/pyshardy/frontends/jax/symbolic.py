@@ -17,7 +17,7 @@ from typing import Any
 from mlir_sdy.host import ir
 from pyshardy.irtools.stablehlo_views import FunctionView
 from pyshardy.sizes.signature import GLOBAL_CONSTANT, SIZES, entry_of
-from pyshardy.sizes.symbols import Symbol, write_symbols
+from pyshardy.sizes.symbols import SizeSymbol, write_symbols
 
 _LIMIT = re.compile(r"\s*(\w+)\s*(>=|<=|==)\s*(\d+)\s*")
 _MULTIPLE = re.compile(r"\s*mod\((\w+),\s*(\d+)\)\s*==\s*0\s*")
@@ -62,7 +62,7 @@ def num_symbols(entry: ir.Operation) -> int:
     return sum(GLOBAL_CONSTANT in each for each in FunctionView(entry).arg_attrs)
 
 
-def _symbol(name: str, constraints: Iterable[str]) -> Symbol:
+def _symbol(name: str, constraints: Iterable[str]) -> SizeSymbol:
     """Return a symbol with what simple constraints say of it."""
     low, high, multiple = 1, None, 1
     for constraint in constraints:
@@ -73,4 +73,4 @@ def _symbol(name: str, constraints: Iterable[str]) -> Symbol:
             number = int(limit[3])
             low = max(low, number) if limit[2] in (">=", "==") else low
             high = number if limit[2] in ("<=", "==") else high
-    return Symbol(name, low, high, multiple)
+    return SizeSymbol(name, low, high, multiple)

@@ -255,6 +255,21 @@ class Symbol(_Valued[str]):
         return ir.FlatSymbolRefAttr.get(value, context)
 
 
+class Symbols(Field[Sequence[str]]):
+    """An `ArrayAttr` of `FlatSymbolRefAttr`, as names without `@`; empty if it is missing."""
+
+    def of(self, operation: ir.Operation) -> list[str]:
+        """Return the names that an operation has."""
+        attribute = operation.attributes.get(self.name)
+        return [] if attribute is None else [ir.FlatSymbolRefAttr(each).value for each in attribute]
+
+    def build(self, value: Sequence[str], context: ir.Context) -> ir.Attribute:
+        """Return an array of symbol references."""
+        return ir.ArrayAttr.get(
+            [ir.FlatSymbolRefAttr.get(each, context) for each in value], context
+        )
+
+
 class Dictionaries(Field[Sequence[ir.DictAttr]]):
     """An `ArrayAttr` of dictionaries, as a list; empty if the operation lacks it."""
 

@@ -13,6 +13,7 @@ from pyshardy.irtools.stablehlo_views.fields import (
     OptionalField,
     Raw,
     Symbol,
+    Symbols,
     Text,
 )
 
@@ -50,6 +51,7 @@ class CustomCallView(OperationView):
         Raw(), "the version of the calling convention, an i32 attribute; may be missing."
     )
     has_side_effect = Boolean("whether it has a side effect.")
+    called_computations = Symbols("the names of the functions that it calls.")
     output_operand_aliases = OptionalField(
         Raw(), "an array of `OutputOperandAlias`; may be missing."
     )

@@ -6,6 +6,7 @@ from pyshardy.passes.importing.add_func_data_flow_edges import add_func_data_flo
 from pyshardy.passes.importing.apply_sharding_constraints import apply_sharding_constraints as apply_sharding_constraints
 from pyshardy.passes.importing.constant_or_scalar_splitter import constant_or_scalar_splitter as constant_or_scalar_splitter
 from pyshardy.passes.importing.constant_splitter import constant_splitter as constant_splitter
+from pyshardy.passes.importing.dynamic_to_static import dynamic_to_static as dynamic_to_static
 from pyshardy.passes.importing.explicit_gather_scatter_batching import explicit_gather_scatter_batching as explicit_gather_scatter_batching
 from pyshardy.passes.importing.flatten_call_graph import flatten_call_graph as flatten_call_graph
 from pyshardy.passes.importing.flatten_tuples import flatten_tuples as flatten_tuples

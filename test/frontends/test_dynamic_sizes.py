@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs of JAX with symbolic dimensions: one plan, right numbers at every size."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import PartitionSpec as P
+
+import pyshardy as sdy
+from mlir_sdy.diagnostics import UsageError, collect
+from mlir_sdy.traversal import operations_in
+from mlir_sdy.values import result_shardings_of
+from pyshardy.backends.arrays.sharded_arrays import ShardedArray
+from pyshardy.program import run_unpartitioned
+from pyshardy.sizes.signature import entry_of
+from pyshardy.sizes.static_program import static_program
+
+MESH = sdy.Mesh.of({"data": 4, "model": 2})
+F32 = "float32"
+TYPE = jax.ShapeDtypeStruct
+
+
+def size(text="b", *constraints):
+    return jax.export.symbolic_shape(text, constraints=constraints)[0]
+
+
+def layers(weights, x):
+    return jnp.maximum(x @ weights["up"], 0) @ weights["down"]
+
+
+def loss(weights, x, y):
+    return jnp.mean((layers(weights, x) - y) ** 2)
+
+
+def step(weights, x, y):
+    value, gradient = jax.value_and_grad(loss)(weights, x, y)
+    return jax.tree.map(lambda w, g: w - 0.1 * g, weights, gradient), value
+
+
+def attention(weights, x):
+    q, k, v = (jnp.einsum("bsd,dhk->bshk", x, weights[name]) for name in "qkv")
+    scores = jnp.einsum("bshk,bthk->bhst", q, k)
+    mask = jnp.tril(jnp.ones((x.shape[1], x.shape[1]), bool))
+    scores = jax.nn.softmax(jnp.where(mask, scores, -1e9))
+    return jnp.einsum("bhst,bthk->bshk", scores, v)
+
+
+def scanned(weights, x):
+    return jax.lax.scan(lambda c, w: (jnp.tanh(c @ w), c.sum()), x, weights)
+
+
+def shapes(x):
+    rows = jnp.arange(x.shape[0])[:, None]
+    return x / x.shape[0] + rows, jnp.concatenate([x, x]), x[::-1], jnp.cumsum(x, 0), x.reshape(-1)
+
+
+def constrained(x):
+    halves = jax.lax.with_sharding_constraint(x * 0.5, P("data", "model"))
+    return jax.lax.cond(x.sum() > 0, lambda: halves, lambda: -halves) @ x.T
+
+
+MLP = {"up": TYPE((16, 32), F32), "down": TYPE((32, 16), F32)}
+MEGATRON = {"up": P(None, "model"), "down": P("model", None)}
+FSDP = {"up": P("data", None), "down": P("data", None)}
+HEADS = {name: TYPE((16, 4, 8), F32) for name in "qkv"}
+ROWS = P("data", None)
+
+CASES = {
+    "layers": (layers, (MLP, ((), 16)), (MEGATRON, ROWS)),
+    "step": (step, (MLP, ((), 16), ((), 16)), (MEGATRON, ROWS, ROWS)),
+    "fsdp": (step, (MLP, ((), 16), ((), 16)), (FSDP, ROWS, ROWS)),
+    "attention": (
+        attention,
+        (HEADS, ((), 6, 16)),
+        (dict.fromkeys("qkv", P(None, "model", None)), P("data", None, None)),
+    ),
+    "sequence": (
+        attention,
+        (HEADS, (4, (), 16)),
+        (dict.fromkeys("qkv", P(None, "model", None)), P("data", None, None)),
+    ),
+    "scanned": (scanned, (TYPE((3, 16, 16), F32), ((), 16)), (P(None, None, "model"), ROWS)),
+    "shapes": (shapes, (((), 16),), (ROWS,)),
+    "constrained": (constrained, (((), 16),), (ROWS,)),
+}
+"""Functions with the types of their arguments, `()` for the symbol, and their shardings."""
+
+
+def types_of(case, number):
+    _, given, _ = CASES[case]
+    return tuple(
+        TYPE(tuple(number if each == () else each for each in one), F32)
+        if isinstance(one, tuple)
+        else one
+        for one in given
+    )
+
+
+def traced(case, number):
+    function, _, shardings = CASES[case]
+    return sdy.jax.trace(
+        function,
+        *types_of(case, number),
+        mesh=MESH,
+        in_shardings=jax.tree.map(
+            sdy.sharding, shardings, is_leaf=lambda each: isinstance(each, P)
+        ),
+    )
+
+
+def arrays_of(case, number):
+    random = np.random.default_rng(number)
+    leaves = jax.tree.leaves(types_of(case, number))
+    return [random.standard_normal(each.shape).astype(F32) for each in leaves]
+
+
+def shardings_of(module):
+    """Return the names, types and shardings of operations that are used, but for constants.
+
+    As a set, since propagation merges equal constant expressions at its end.
+    """
+    return {
+        (each.name, tuple(str(result.type) for result in each.results), result_shardings_of(each))
+        for each in operations_in(entry_of(module))
+        if not each.name.endswith("constant") and any(list(result.uses) for result in each.results)
+    }
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_plan_and_right_numbers(case):
+    module = traced(case, size())
+    same = static_program(module, {"b": 64})
+    with collect():
+        sdy.propagate(module, hints={"b": 64})
+        sdy.propagate(same)
+        program = sdy.partition(module)
+    assert shardings_of(program.static(b=64)) == shardings_of(same)
+    for number in (8, 10, 3):
+        inputs = arrays_of(case, number)
+        found = program.run(inputs, "jit")
+        expected = run_unpartitioned(traced(case, number), inputs, "jit")
+        for one, other in zip(found, expected, strict=True):
+            assert one.shape == other.shape
+            np.testing.assert_allclose(one, other, rtol=3e-5, atol=3e-5)
+
+
+def test_padding_is_not_read():
+    module = traced("step", size())
+    sdy.propagate(module)
+    program = sdy.partition(module, uneven="pad")
+    inputs = arrays_of("step", 10)
+    padded = program.at(b=10)
+    assert [port.spec.shape for port in padded.inputs[2:]] == [(12, 16), (12, 16)]
+    even = program.at(b=12).collectives
+    assert [each.nbytes for each in padded.collectives] == [each.nbytes for each in even]
+    filled = [np.full(port.spec.shape, np.nan, F32) for port in padded.inputs]
+    for one, array in zip(filled, inputs, strict=True):
+        one[tuple(map(slice, array.shape))] = array
+    for one, other in zip(padded.run(filled), program.run(inputs), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_guards():
+    module = traced("layers", size("4*b"))
+    with collect():
+        sdy.propagate(module)
+        proven = sdy.partition(module)
+    assert [str(each).split(";")[0] for each in proven.guards] == [
+        "4 divides 4*b: proven",
+        "4 divides 4*b: proven",
+    ]
+    with pytest.raises(
+        UsageError, match=r"4.b = 10 has no solution, as 4 doesn't divide 10; use 8"
+    ):
+        proven.run(arrays_of("layers", 10))
+    module = traced("layers", size("b", "b >= 2", "b <= 64"))
+    sdy.propagate(module, hints={"b": 32})
+    default = sdy.partition(module)
+    assert [each.policy for each in default.guards] == ["pad", "unshard"]
+    assert "4 divides b: padded; dimension 0 of x is sharded along" in str(default.guards[0])
+    checked = sdy.partition(module, uneven="guard")
+    message = "dimension 0 of x has size 10, which 4 doesn't divide: it is sharded along .data.; "
+    with pytest.raises(UsageError, match=message + "use 8 or 12, or uneven='pad'"):
+        checked.run(arrays_of("layers", 10))
+    with pytest.raises(UsageError, match="b = 70 is above 64; use b = 64"):
+        checked.run(arrays_of("layers", 70))
+    with pytest.raises(UsageError, match="'uneven' can't be 'pads'; did you mean 'pad'"):
+        sdy.partition(module, uneven="pads").guards  # noqa: B018
+    with collect() as said:
+        assert sdy.partition(module, uneven="unshard").at(b=10).inputs[2].local_spec.shape[0] == 5
+    assert said == []
+
+
+def test_hints():
+    with pytest.raises(UsageError, match="hint: the program has no size 'q'; it has b"):
+        sdy.propagate(traced("layers", size()), hints={"q": 3})
+    with pytest.raises(UsageError, match="the hint of b is no value of it: b = 1 is below 2"):
+        sdy.propagate(traced("layers", size("b", "b >= 2")), hints={"b": 1})
+    with pytest.raises(UsageError, match="no dynamic sizes, so it takes no 'hints'"):
+        sdy.propagate(traced("layers", 8), hints={"b": 3})
+    with pytest.raises(UsageError, match="so it takes no 'uneven' and 'max_programs'"):
+        sdy.partition(traced("layers", 8), uneven="pad")
+
+
+def test_weights_stay_on_their_devices():
+    module = traced("layers", size())
+    sdy.propagate(module)
+    program = sdy.partition(module)
+    down, up, _ = arrays_of("layers", 8)
+    placed = []
+    for port, array in zip(program.at(b=8).inputs, (down, up), strict=False):
+        parts = program.at(b=8).scatter([down, up, arrays_of("layers", 8)[2]])
+        column = [each[len(placed)] for each in parts]
+        placed.append(
+            ShardedArray(port.name, port.spec, port.sharding, port.mesh, port.local_spec, column)
+        )
+        assert port.spec.shape == array.shape
+    for number in (8, 12, 20):
+        x = arrays_of("layers", number)[2]
+        (found,) = program.run_sharded([*placed, x])
+        for weight, port in zip(placed, program.at(b=number).inputs, strict=False):
+            layout = (port.spec, port.sharding, port.mesh, port.local_spec)
+            assert weight.is_laid_out_as(*layout)  # so that nothing is copied
+        np.testing.assert_allclose(
+            found.gather(), np.maximum(x @ up, 0) @ down, rtol=1e-4, atol=1e-4
+        )
+    with pytest.raises(UsageError, match="shards on devices aren't padded"):
+        program.run_sharded([*placed, arrays_of("layers", 10)[2]])
+
+
+def test_the_least_recently_used_program_is_dropped():
+    module = traced("layers", size())
+    sdy.propagate(module)
+    program = sdy.partition(module, max_programs=2)
+    kept = program.at(b=8)
+    assert program.at(b=8) is kept
+    with collect() as said:
+        program.at(b=12)
+        program.at(b=16)
+        assert program.at(b=8) is not kept
+    (warning,) = said
+    assert "more than 2 sizes were used" in warning.message
+    with pytest.raises(UsageError, match="'max_programs' is at least 1, got 0"):
+        sdy.partition(module, max_programs=0)
+
+
+def test_exported_functions(tmp_path):
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]), ("data",))
+    rows = jax.sharding.NamedSharding(mesh, P("data"))
+    function = jax.jit(lambda x: jnp.cumsum(jax.nn.softmax(x), 0).reshape(-1, 4), in_shardings=rows)
+    batch, length = jax.export.symbolic_shape("4*b, t", constraints=["t >= 4", "mod(t, 2) == 0"])
+    exported = jax.export.export(function)(TYPE((batch, length, 16), F32))
+    file = tmp_path / "f.jax"
+    file.write_bytes(exported.serialize())
+    x = np.random.default_rng(0).standard_normal((12, 6, 16)).astype(F32)
+    for source, limits in ((exported, "t >= 4, a multiple of 2"), (file, "t >= 1")):
+        module = sdy.jax.from_exported(source)
+        sdy.propagate(module)
+        program = sdy.partition(module)
+        assert str(program.sizes["t"]).startswith(limits)
+        np.testing.assert_allclose(program.run([x], "jit")[0], function(x), rtol=1e-5, atol=1e-5)
+    with pytest.raises(UsageError, match=r"the program doesn't fit the sizes b = 3, t = 3: .*t ?>= ?4"):
+        program.at((12, 3, 16))
+
+
+def test_sizes_and_explanations():
+    module = traced("layers", size())
+    explained = sdy.explain(module, sizes={"b": 64})
+    assert explained.value("x").value.type.shape == [64, 16]
+    sdy.propagate(module)
+    assert sdy.explain(module).value("x").value.type.shape == [128, 16]
+    program = sdy.partition(module)
+    assert [each.type for each in program.outputs] == ["f32[b, 16]"]
+    assert "sizes b >= 1 (hint 128); 3 arguments, 1 result" in program.summary()
+    with pytest.raises(UsageError, match="sizes: the program has no size 'c'; it has b"):
+        program.at(c=3)
+    with pytest.raises(UsageError, match="sizes are given by shapes or by names, not by both"):
+        program.at((32, 16), (16, 32), (8, 16), b=8)
+    with pytest.raises(UsageError, match="takes no 'sizes'"):
+        sdy.explain(traced("layers", 8), sizes={"b": 3})
