@@ -7,14 +7,26 @@ Plans and their differences are `Printed`: `print` shows their tables, too.
 from __future__ import annotations
 
 import html
+import re
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mlir_sdy.diagnostics import UsageError, error
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+_UNITS = {
+    **dict.fromkeys(("", "byte", "bytes", "B"), 1),
+    **{f"{prefix}B": 1000**power for power, prefix in enumerate("kMGT", 1)},
+    **{f"{prefix}iB": 1024**power for power, prefix in enumerate("KMGT", 1)},
+}
+
+AMOUNT = r"(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>bytes?|[kKMGT]?i?B)?"
+"""The pattern of a number of bytes, or of other things without a unit."""
 
 MOST_ROWS = 20
 """The number of rows of a table that are shown."""
@@ -150,6 +162,26 @@ def beginning_of(text: str) -> str:
 def counted(number: int, noun: str) -> str:
     """Return a number with a noun: `1 step`, `2 steps`."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def bytes_of_text(text: int | str, option: str = "") -> int:
+    """Return a number of bytes.
+
+    Args:
+        text: the number, or a text such as `8MB`.
+        option: the option that it is given for, if it is one.
+
+    Raises:
+        UsageError: the text is no size.
+    """
+    if isinstance(text, int):
+        return text
+    found = re.fullmatch(AMOUNT, text.strip())
+    unit = found and (found["unit"] or "")
+    if found is None or unit not in _UNITS:
+        of = f"'{option}': " if option else ""
+        raise UsageError(error(f"{of}expected a size such as '8MB' or '1GiB', got: '{text}'"))
+    return int(float(found["number"].replace(",", "")) * _UNITS[unit])
 
 
 def seconds_text(seconds: float) -> str:

@@ -260,7 +260,9 @@ def test_exported_functions(tmp_path):
         program = sdy.partition(module)
         assert str(program.sizes["t"]).startswith(limits)
         np.testing.assert_allclose(program.run([x], "jit")[0], function(x), rtol=1e-5, atol=1e-5)
-    with pytest.raises(UsageError, match=r"the program doesn't fit the sizes b = 3, t = 3: .*t ?>= ?4"):
+    with pytest.raises(
+        UsageError, match=r"the program doesn't fit the sizes b = 3, t = 3: .*t ?>= ?4"
+    ):
         program.at((12, 3, 16))
 
 

@@ -213,7 +213,7 @@ def _constrained(constraints: Constraints, arguments: AutoFlags) -> Constraints:
 
 def _pareto(plan: ShardingPlan, sizes: str) -> Pareto:
     """Return the cost for the memory limits of `--pareto`."""
-    from pyshardy.contracts.contract import bytes_of_text  # noqa: PLC0415
+    from pyshardy.display import bytes_of_text  # noqa: PLC0415
 
     return plan.pareto([float(bytes_of_text(each)) for each in sizes.split(",")])
 

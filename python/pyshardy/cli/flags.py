@@ -181,9 +181,9 @@ class OverlapFlag:
 
     overlap: str = flag(
         "none",
-        "what hides communication behind computation: nothing, or the order of the partitioned "
-        "program (default: %(default)s)",
-        choices=("none", "schedule"),
+        "what hides communication behind computation: nothing, the order of the partitioned "
+        "program, or also prefetches in loops (default: %(default)s)",
+        choices=("none", "schedule", "all"),
     )
 
 

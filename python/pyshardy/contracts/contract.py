@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from mlir_sdy.diagnostics import Diagnostic, UsageError, error, note, wrong_type
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective
-from pyshardy.display import DisplayedText, counted
+from pyshardy.display import AMOUNT, DisplayedText, bytes_of_text, counted
 from pyshardy.irtools.named_values import matches
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
 
@@ -36,14 +36,8 @@ KINDS = tuple(sorted(name.removeprefix("stablehlo.") for name in COLLECTIVES))
 _ALL_KINDS = ("collective", "collectives")
 _MEMORY = "memory"
 _MOST_NOTES = 10
-_UNITS = {
-    **dict.fromkeys(("", "byte", "bytes", "B"), 1),
-    **{f"{prefix}B": 1000**power for power, prefix in enumerate("kMGT", 1)},
-    **{f"{prefix}iB": 1024**power for power, prefix in enumerate("KMGT", 1)},
-}
-_AMOUNT = r"(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>bytes?|[kKMGT]?i?B)?"
 _LIMIT = re.compile(
-    rf"(?:no|at most\s+{_AMOUNT})"
+    rf"(?:no|at most\s+{AMOUNT})"
     r"(?:(?:\s+of)?\s+(?!along\b|in\b)(?P<kind>\w+))?"
     r"(?:\s+along\s+(?P<axis>\S+))?"
     r"(?:\s+in\s+(?P<scope>\S.*))?"
@@ -255,9 +249,10 @@ class Contract:
         for limit in self.limits:
             counting = tuple(each for each in program.collectives if limit.applies_to(each))
             sent = sum(each.nbytes_total for each in counting)
-            too_many = limit.count is not None and len(counting) > limit.count
+            number = sum(not each.is_peeled for each in counting)
+            too_many = limit.count is not None and number > limit.count
             if too_many or (limit.nbytes is not None and sent > limit.nbytes):
-                text = f"{counted(len(counting), 'collective')}, {counted(sent, 'byte')} sent"
+                text = f"{counted(number, 'collective')}, {counted(sent, 'byte')} sent"
                 found.append(Violation(str(limit), text, counting))
         if self.max_memory is not None and program.peak_bytes > self.max_memory:
             limit = _memory_limit(self.max_memory)
@@ -290,17 +285,6 @@ def _kind(name: str) -> str:
         hint = did_you_mean(name, (*KINDS, *_ALL_KINDS)) or f"; the kinds are {', '.join(KINDS)}"
         raise UsageError(error(f"no collective '{name}'{hint}"))
     return name
-
-
-def bytes_of_text(text: int | str) -> int:
-    """Return a number of bytes."""
-    if isinstance(text, int):
-        return text
-    found = re.fullmatch(_AMOUNT, text.strip())
-    unit = found and (found["unit"] or "")
-    if found is None or unit not in _UNITS:
-        raise UsageError(error(f"expected a size such as '8MB' or '1GiB', got: '{text}'"))
-    return int(float(found["number"].replace(",", "")) * _UNITS[unit])
 
 
 def _memory_limit(nbytes: int) -> str:

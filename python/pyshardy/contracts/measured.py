@@ -21,6 +21,7 @@ class PlacedCollective:
         place: its source line, else that of the value or of its use; None if unknown.
         places: the scopes, source files and lines, and values that it belongs to.
         text: the collective with its reasons, for messages.
+        is_peeled: whether it is one more copy of a collective of a loop, which isn't counted.
     """
 
     kind: str
@@ -29,6 +30,7 @@ class PlacedCollective:
     place: SourceLocation | None
     places: tuple[str, ...]
     text: str
+    is_peeled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,7 @@ def _placed(explanation: CollectiveExplanation, scopes: Iterable[str]) -> Placed
         place,
         (*scopes, *_places(explanation)),
         str(explanation),
+        one.is_peeled,
     )
 
 

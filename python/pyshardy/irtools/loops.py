@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import terminator_of
 from pyshardy.irtools.constants import defining_operation
@@ -15,8 +17,32 @@ _COUNTING = {"LT": 0, "LE": 1}
 _WHILE = "stablehlo.while"
 
 
-def trip_count(loop: ir.Operation) -> int | None:
-    """Return the number of iterations of a `stablehlo.while`; None if it is not known.
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """The counter of a loop: the value that its condition compares with a constant.
+
+    Attributes:
+        index: its index among the values that the loop carries.
+        start: its first value.
+        step: what each iteration adds to it; positive.
+        end: the constant.
+        trips: the number of iterations.
+    """
+
+    index: int
+    start: int
+    step: int
+    end: int
+    trips: int
+
+    @property
+    def last(self) -> int:
+        """Its value in the last iteration."""
+        return self.start + (self.trips - 1) * self.step
+
+
+def loop_counter(loop: ir.Operation) -> Counter | None:
+    """Return the counter of a `stablehlo.while`; None if its number of iterations isn't known.
 
     1. The condition compares a loop-carried value with a constant, by LT or LE.
     2. The value starts as a constant, and each iteration adds the same constant to it.
@@ -40,7 +66,14 @@ def trip_count(loop: ir.Operation) -> int | None:
     step = _number(add.operands[1], loop)
     if start is None or end is None or step is None or step <= 0:
         return None
-    return max(0, -((start - end - _COUNTING[direction]) // step))
+    trips = max(0, -((start - end - _COUNTING[direction]) // step))
+    return Counter(index, start, step, end, trips)
+
+
+def trip_count(loop: ir.Operation) -> int | None:
+    """Return the number of iterations of a `stablehlo.while`; None if it is not known."""
+    counter = loop_counter(loop)
+    return None if counter is None else counter.trips
 
 
 def least_trips(loop: ir.Operation) -> int:

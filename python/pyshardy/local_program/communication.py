@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from mlir_sdy.diagnostics import SourceLocation
+from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, replica_groups
 from pyshardy.cost.collectives import PlannedCollective, share_sent
@@ -19,6 +20,9 @@ from pyshardy.irtools.stablehlo_views import COLLECTIVES, CollectiveView
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
 from pyshardy.local_program.values import spec_of
+
+PEELED = "sdy.peeled"
+"""The attribute of a copy of a collective of a loop, in an iteration that stands outside of it."""
 
 _REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "product"}
 
@@ -40,6 +44,8 @@ class Collective(Displayed):
             if it only moves values.
         repetitions: the number of executions in a run, if branches are taken; None in a loop of
             unknown trip count.
+        is_peeled: whether it is one more copy of a collective of a loop, in an iteration that
+            stands outside of it. Limits on the number of collectives don't count it.
     """
 
     kind: str
@@ -49,6 +55,7 @@ class Collective(Displayed):
     location: SourceLocation | None
     reduction: str | None = None
     repetitions: int | None = 1
+    is_peeled: bool = field(default=False, repr=False)
 
     @property
     def nbytes_sent(self) -> int:
@@ -119,8 +126,9 @@ class _Reader:
             size,
             None if axes is None else tuple(map(_axis_text, axes)),
             place,
-            _reduction(operation),
+            reduction_of(operation),
             self._repetitions.of(operation),
+            has_discardable(operation, PEELED),
         )
 
     def _partners_of(self, operation: ir.Operation) -> tuple[int, AxisTuple | None]:
@@ -153,7 +161,8 @@ def _axis_text(axis: AxisRef) -> str:
     return axis.name if axis.sub_axis_info is None else str(axis)
 
 
-def _reduction(operation: ir.Operation) -> str | None:
+def reduction_of(operation: ir.Operation) -> str | None:
+    """Return the reduction of a collective, as in `Collective.reduction`."""
     if not len(operation.regions):
         return None
     body = [view.operation for view in operation.regions[0].blocks[0].operations]

@@ -6,13 +6,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, TypeAlias, TypedDict
 
+from mlir_sdy.diagnostics import emit, warning
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption, PreferredKind
+from pyshardy.display import bytes_of_text
 from pyshardy.pipeline import PassPipeline, on_functions, pipeline_of, register_pipeline, use
 from pyshardy.pipeline.options import Help, with_defaults
 
-Overlap: TypeAlias = Literal["none", "schedule"]
+Overlap: TypeAlias = Literal["none", "schedule", "all"]
 """The ways to hide communication behind computation."""
 
 
@@ -83,7 +86,8 @@ class PartitionOptions(TypedDict, total=False):
     overlap: Annotated[
         Overlap,
         Help(
-            "what hides communication behind computation: nothing, or the order of the program",
+            "what hides communication behind computation: nothing, the order of the program, or "
+            "also collectives of loops that run beside another iteration",
             default="none",
         ),
     ]
@@ -115,6 +119,7 @@ def partition_pipeline(
     }
     cost = {"hardware": options["hardware"]}
     combining = options["combine_multi_dimension_reduce_scatter"]
+    memory = _overlap_memory(options)
     return pipeline_of(
         "sdy-lift-inlined-meshes",
         "sdy-mark-contracts",
@@ -168,13 +173,31 @@ def partition_pipeline(
         ),
         *([on_functions("sdy-combine-collectives")] if options["combine_collectives"] else []),
         "sdy-check-contracts",
-        *(
-            [use("sdy-schedule-collectives", memory=options["overlap_memory"], **cost)]
-            if options["overlap"] == "schedule"
-            else []
-        ),
+        *[use(each, memory=memory, **cost) for each in _OVERLAPPING[options["overlap"]]],
         "sdy-drop-sharding-and-mesh",
     )
+
+
+_OVERLAPPING: Mapping[str, Sequence[str]] = {
+    "none": (),
+    "schedule": ("sdy-schedule-collectives",),
+    "all": ("sdy-pipeline-collectives", "sdy-schedule-collectives"),
+}
+"""The passes for each kind of overlap."""
+
+
+def _overlap_memory(options: PartitionPipelineOptions) -> str:
+    """Return the limit of the memory for overlap; warn if there is none to limit.
+
+    Raises:
+        UsageError: it is no size.
+    """
+    memory = options["overlap_memory"]
+    if memory:
+        bytes_of_text(memory, "overlap-memory")
+        if options["overlap"] == "none":
+            emit(warning("'overlap-memory' has no effect: 'overlap' is 'none'"))
+    return memory
 
 
 # --- MPI ------------------------------------------------------------------------------------------

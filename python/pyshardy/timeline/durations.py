@@ -11,7 +11,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import SCALAR_BODIES
@@ -130,6 +131,12 @@ class Durations:
                     self.functions[symbol_name(table.operations[number])] = block
             elif name == "stablehlo.async_start" and number + 1 in self.transfers:
                 self.transfers[number] = self.transfers[number + 1]
+
+    def with_operands(self, operands: Sequence[Sequence[int]]) -> Durations:
+        """Return the durations of a program whose operations have other operands."""
+        other = copy(self)
+        other.table = replace(self.table, operands=operands)
+        return other
 
     def callee(self, call: int) -> Block:
         """Return the body of the function that a call names."""

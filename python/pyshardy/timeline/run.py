@@ -254,6 +254,14 @@ class Placement:
     missing_bytes: int = 0
 
 
+def memory_limit(use: ResourceUse, hardware: Hardware, memory: float = 0.0) -> float:
+    """Return the bytes that a program may need: a limit, or the default if it is 0.
+
+    That is the larger one of the present peak and nine tenths of the device.
+    """
+    return memory or max(use.memory.peak, _DEVICE_SHARE * hardware.bytes_of_memory)
+
+
 def place_within(
     use: ResourceUse,
     durations: Durations,
@@ -280,7 +288,7 @@ def place_within(
     """
     if not durations.transfers:
         return Placement({}, use.memory)
-    limit = memory or max(use.memory.peak, _DEVICE_SHARE * durations.hardware.bytes_of_memory)
+    limit = memory_limit(use, durations.hardware, memory)
     missing = 0
     windows = (window, window / 4, window / 16, window / 64, 0.0)
     orders: dict[Order, None] = {order: None, "program": None}

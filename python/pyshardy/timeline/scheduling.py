@@ -5,13 +5,16 @@ This is list scheduling in the time of `clock`:
 
 1. The priority of an operation is the longest path from it to the end of the block, collectives
    counted. When the computation is free, it takes the ready operation of the highest priority, by
-   the order of the text among equal ones.
+   the order of the text among equal ones. In another try, the collectives that queue behind one as
+   they are needed later count, too, and the slices that only collectives need go first.
 2. When the lanes of a collective are free while that operation runs, the ready collective of the
    highest priority starts, right before the operation. One that is ready later but is needed sooner
    therefore isn't kept waiting by the many whose operands are arguments.
 3. The wait for a collective stands before its first user.
-4. A collective starts at most `window` seconds of computation before its first use, which bounds
-   the memory of what is fetched early. An order without a window tells where that use is.
+4. A collective starts at most `window` seconds of computation before its first use, or before that
+   of one that queues behind it. This bounds the memory of what is fetched early. An order without a
+   window tells where that use is. What leaves the block may start at any time, unless the window is
+   zero.
 5. Operations with effects keep their order, and nothing moves across them. An optimization barrier
    orders what it takes before what uses its results, which dependences do.
 6. A collective with several operands can't be asynchronous: it runs at once.
@@ -36,6 +39,9 @@ WINDOW = 3e-3
 
 _FEW_STEPS, _MOST_ROUNDS = 2_000, 8
 
+_LITTLE = 0.1
+"""The part of the time of a collective that is worth spending at once to start it early."""
+
 Order = Literal["need", "program"]
 """The computation that goes first: that with the longest path to the end, or the first one."""
 
@@ -53,6 +59,7 @@ class _Node:
         users: the nodes that need it.
         missing: the number of nodes that it needs and that haven't ended.
         waits: the collectives that it needs.
+        behind: the seconds by which the collectives that queue behind it are later than its users.
         priority: the seconds of the longest path from it to the end.
         first_use: the seconds of computation before its first use.
         is_awaited: whether the wait for it has been emitted.
@@ -67,6 +74,7 @@ class _Node:
     users: list[_Node] = field(default_factory=list["_Node"])
     missing: int = 0
     waits: list[_Node] = field(default_factory=list["_Node"])
+    behind: float = 0.0
     priority: float = 0.0
     first_use: float = math.inf
     is_awaited: bool = False
@@ -97,30 +105,28 @@ class Scheduler:
         self._order: Order = order
         self._in_flight = in_flight
         self._seconds: dict[int, float] = {}
+        self._seen: set[int] = set()
         self.orders: dict[Block, Sequence[BlockStep]] = {}
 
     def schedule_all(self) -> None:
         """Order all blocks with collectives, inner ones and callees first."""
-        with_transfers = set(self._durations.transfers)
-        seen: set[int] = set()
-
-        def visit(block: Block) -> None:
-            if block.inside.start in seen:
-                return
-            seen.add(block.inside.start)
-            has_transfers = False
-            for number in self._table.directly_in(block):
-                has_transfers = has_transfers or number in with_transfers
-                if number in with_transfers:
-                    continue
-                if self._durations.lanes_inside(number):
-                    for inner in self._blocks_inside(number):
-                        visit(inner)
-            if has_transfers:
-                self._schedule(block)
-
         for function in self._durations.functions.values():
-            visit(function)
+            self.schedule_within(function)
+
+    def schedule_within(self, block: Block) -> None:
+        """Order a block and those inside of it, unless that has been done."""
+        if block.inside.start in self._seen:
+            return
+        self._seen.add(block.inside.start)
+        has_transfers = False
+        for number in self._table.directly_in(block):
+            if number in self._durations.transfers:
+                has_transfers = True
+            elif self._durations.lanes_inside(number):
+                for inner in self._blocks_inside(number):
+                    self.schedule_within(inner)
+        if has_transfers:
+            self._schedule(block)
 
     def _blocks_inside(self, number: int) -> Sequence[Block]:
         if self._table.names[number] == "func.call":
@@ -131,7 +137,8 @@ class Scheduler:
         """Order a block, unless that makes it slower.
 
         A synchronous block can't become slower, as its computation waits only while a collective
-        runs. Small blocks are ordered again, with other ties, while that gains something.
+        runs. Small blocks are ordered again, with other ties or by lanes, while that gains
+        something.
         """
         written = self._table.written_steps(block)
         slowed = self._durations.hardware.compute_while_communicating < 1.0
@@ -140,18 +147,22 @@ class Scheduler:
             self.orders = {**self.orders, block: self._ordered_block(written)}
             return
         best = Clock(self._durations, self.orders).run(block, 1)
-        steps = written
-        for number in range(_MOST_ROUNDS if is_small else 1):
-            steps = self._ordered_block(steps)
-            orders = {**self.orders, block: steps}
+        steps, by_lane, in_vain = written, False, 0
+        is_new = all(step.phase == RUN for step in written)
+        for _ in range(_MOST_ROUNDS if is_small else 1):
+            tried = self._ordered_block(steps, by_lane)
+            orders = {**self.orders, block: tried}
             seconds = Clock(self._durations, orders).run(block, 1)
-            is_new = number == 0 and all(step.phase == RUN for step in written)
-            if seconds > best or (seconds >= best * (1 - 1e-12) and not is_new):
+            if seconds < best * (1 - 1e-12) or (is_new and seconds <= best):
+                best, steps, self.orders, in_vain = seconds, tried, orders, 0
+            elif in_vain:
                 return
-            best, self.orders = seconds, orders
+            else:
+                by_lane, in_vain = not by_lane, 1
+            is_new = False
 
-    def _ordered_block(self, steps: Sequence[BlockStep]) -> list[BlockStep]:
-        return [step for part in self._parts(steps) for step in self._ordered(part)]
+    def _ordered_block(self, steps: Sequence[BlockStep], by_lane: bool = False) -> list[BlockStep]:
+        return [step for part in self._parts(steps) for step in self._ordered(part, by_lane)]
 
     def _parts(self, steps: Sequence[BlockStep]) -> Iterator[list[BlockStep]]:
         """Yield the steps of a block, cut behind the operations across which nothing moves."""
@@ -164,13 +175,20 @@ class Scheduler:
         if part:
             yield part
 
-    def _ordered(self, part: Sequence[BlockStep]) -> list[BlockStep]:
+    def _ordered(self, part: Sequence[BlockStep], by_lane: bool) -> list[BlockStep]:
         """Return the steps of a part in a better order; the last one stays the last."""
         if not any(step.number in self._durations.transfers for step in part):
             return list(part)
         *nodes, last = self._nodes(part)
+        _find_priorities(nodes)
+        if by_lane:
+            _queue_in_lanes(nodes)
+            _find_priorities(nodes)
+            _hurry_to_lanes(nodes)
         if self._window < math.inf:
-            _List(nodes, self._order, math.inf, self._in_flight).run()
+            without = _List(nodes, self._order, math.inf, self._in_flight)
+            without.run()
+            last.first_use = -math.inf if self._window else without.computed
             _find_first_uses(nodes)
             _reset(nodes)
         found = _List(nodes, self._order, self._window, self._in_flight).run()
@@ -208,9 +226,6 @@ class Scheduler:
             for result in (*table.results[number], *table.results[step.done]):
                 made_by[result] = node
             nodes.append(node)
-        for node in reversed(nodes):
-            longest = max([user.priority for user in node.users], default=0.0)
-            node.priority = node.seconds + longest
         return nodes
 
     def _is_simple(self, number: int) -> bool:
@@ -232,6 +247,35 @@ class Scheduler:
 
     def _blocks_inside_any(self, number: int) -> bool:
         return self._table.names[number] == "func.call" or bool(self._table.blocks_of(number))
+
+
+def _find_priorities(nodes: Sequence[_Node]) -> None:
+    for node in reversed(nodes):
+        longest = max([user.priority for user in node.users], default=0.0)
+        node.priority = node.seconds + node.behind + longest
+
+
+def _queue_in_lanes(nodes: Sequence[_Node]) -> None:
+    """Count the collectives that run on the same lanes after each, as they are needed later."""
+    queues: dict[tuple[str, ...], float] = {}
+    for node in sorted(
+        (each for each in nodes if each.is_transfer), key=lambda each: each.priority - each.seconds
+    ):
+        longest = node.priority - node.seconds
+        node.behind = max(0.0, queues.get(node.lanes, 0.0) - longest)
+        queues[node.lanes] = node.priority + node.behind
+
+
+def _hurry_to_lanes(nodes: Sequence[_Node]) -> None:
+    """Let computations go first that only collectives need, and that take little of their time."""
+    fed: dict[int, float] = {}
+    for node in reversed(nodes):
+        if node.is_transfer:
+            fed[node.place] = node.seconds
+        elif node.users:
+            seconds = min([fed.get(user.place, 0.0) for user in node.users])
+            if node.seconds < _LITTLE * seconds:
+                fed[node.place], node.priority = seconds, math.inf
 
 
 def _reset(nodes: Sequence[_Node]) -> None:
@@ -267,6 +311,9 @@ class _List:
         order: the computation that goes first.
         window: as in the description of the module.
         in_flight: the collectives of a lane that may have started before they can run.
+
+    Attributes:
+        computed: the seconds of computation that have run.
     """
 
     def __init__(self, nodes: Sequence[_Node], order: Order, window: float, in_flight: int):
@@ -277,7 +324,7 @@ class _List:
             (lambda node: -node.priority) if order == "need" else (lambda node: node.place)
         )
         self._steps: list[BlockStep] = []
-        self._now = self._computed = 0.0
+        self._now = self.computed = 0.0
         self._free: dict[str, float] = {}
         self._ready: list[tuple[float, int]] = []
         self._early: list[tuple[float, int]] = []
@@ -313,11 +360,11 @@ class _List:
         else:
             begin = -math.inf
             if self._window < math.inf:
-                begin = node.first_use - self._window
+                begin = node.first_use - node.behind - self._window
             heappush(self._early, (begin, node.place))
 
     def _open_windows(self) -> None:
-        while self._early and self._early[0][0] <= self._computed:
+        while self._early and self._early[0][0] <= self.computed:
             self._open_next_window()
 
     def _open_next_window(self) -> None:
@@ -361,9 +408,9 @@ class _List:
         self._await_operands(node)
         self._steps.append(BlockStep(RUN, node.step.number, node.step.done))
         begin = max([self._now, *(self._free.get(lane, 0.0) for lane in node.lanes)])
-        node.first_use = self._computed
+        node.first_use = self.computed
         self._now = begin + node.seconds
-        self._computed += node.seconds
+        self.computed += node.seconds
         for lane in node.lanes:
             self._free[lane] = self._now
         self._finish(node)

@@ -1,6 +1,7 @@
 // RUN: sdy-explain %s --timeline --hardware=h100 | FileCheck %s
 // RUN: sdy-explain %s --timeline --hardware=h100 --json | FileCheck %s --check-prefix=JSON
 // RUN: sdy-explain %s --overlap=schedule --hardware=h100 | FileCheck %s --check-prefix=COST
+// RUN: sdy-explain %s --overlap=all --hardware=h100 | FileCheck %s --check-prefix=COST
 // RUN: not sdy-explain %s --timeline --advise 2>&1 | FileCheck %s --check-prefix=ADVISE
 // RUN: not sdy-explain %s --timeline --what-if=arg0=[{},{}] 2>&1 | FileCheck %s --check-prefix=WHATIF
 // RUN: not sdy-explain %s --overlap=schedule --advise 2>&1 | FileCheck %s --check-prefix=OVERLAP

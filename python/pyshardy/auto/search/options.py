@@ -13,8 +13,8 @@ from mlir_sdy.model import Mesh
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from pyshardy.auto.strategies.costs import CostModel, HardwareCosts, SentBytes
-from pyshardy.contracts.contract import bytes_of_text
 from pyshardy.cost.hardware import Hardware
+from pyshardy.display import bytes_of_text
 from pyshardy.irtools.functions import entry_block, functions_of
 
 Objective: TypeAlias = Literal["time", "bytes"]

@@ -23,30 +23,27 @@ from mlir_sdy.diagnostics import (
     remark,
     warning,
 )
-from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import Mesh, MeshAxis
-from mlir_sdy.symbols import meshes_of
-from mlir_sdy.values import ASYNC_DONE, ASYNC_START, argument_shardings, result_shardings
-from pyshardy.contracts.contract import bytes_of_text
+from mlir_sdy.values import ASYNC_DONE, ASYNC_START
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import load_hardware
-from pyshardy.irtools.functions import ENTRY, functions_of
+from pyshardy.display import bytes_of_text
+from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import collectives_of
-from pyshardy.local_program.process_groups import Layout, process_groups, process_pairs
-from pyshardy.partition.types.device_meshes import device_mesh_of
 from pyshardy.pipeline import register_pass
+from pyshardy.timeline.async_collectives import (
+    FUTURE,
+    await_result,
+    check_is_local,
+    mesh_of_local,
+    start_copy,
+)
 from pyshardy.timeline.durations import Durations, resource_use_of
 from pyshardy.timeline.operation_table import DONE, RUN, BlockStep, OperationTable
 from pyshardy.timeline.run import place_within
 from pyshardy.timeline.scheduling import WINDOW
-
-_LOCAL = "sdy.parameters_shardings"
-"""The attribute of modules that the partitioner has made local."""
-
-_FUTURE = "!stablehlo.future"
 
 
 @register_pass("sdy-schedule-collectives", release="pyshardy")
@@ -101,14 +98,14 @@ def schedule_collectives(
         raise UsageError(error(f"'in-flight' must be 1 or more, got: {in_flight}"))
     if not window >= 0:
         raise UsageError(error(f"'window' must be 0 or more seconds, got: {window}"))
-    limit = bytes_of_text(memory) if memory else 0
+    limit = bytes_of_text(memory, "memory") if memory else 0
     devices = load_hardware(hardware)
-    _check_is_local(module)
+    check_is_local(module, "sdy-schedule-collectives")
     starts = _checked_starts(module)
     if not operations_named(COLLECTIVES, module) or (keep and starts):
         return
     use = resource_use_of(module)
-    durations = Durations(use, collectives_of(module, _mesh_of(module)), devices)
+    durations = Durations(use, collectives_of(module, mesh_of_local(module)), devices)
     if limit and use.memory.peak > limit:
         message = (
             f"the peak memory is {use.memory.peak:,} bytes before any collective is moved, more "
@@ -117,18 +114,13 @@ def schedule_collectives(
         emit(warning(message, location_of(module.operation.location)))
         return
     placement = place_within(use, durations, limit, window=window, order=order, in_flight=in_flight)
-    futures: dict[ir.Type, ir.Type] = {}
     for steps in placement.orders.values():
-        _carry_out(use.table, steps, futures)
+        _carry_out(use.table, steps)
     if are_remarks_wanted():
         _remark_on_variadic(module)
 
 
-def _carry_out(
-    table: OperationTable,
-    steps: Sequence[BlockStep],
-    futures: dict[ir.Type, ir.Type],
-) -> None:
+def _carry_out(table: OperationTable, steps: Sequence[BlockStep]) -> None:
     """Bring the operations of a block into the order of its steps."""
     operations = table.operations
     *moved, last = steps
@@ -141,31 +133,16 @@ def _carry_out(
         elif phase == DONE:
             waits[number].move_before(terminator)
         else:
-            waits[number] = _started(operation, terminator, futures)
+            waits[number] = _started(operation, terminator)
 
 
-def _started(
-    collective: ir.Operation, place: ir.Operation, futures: dict[ir.Type, ir.Type]
-) -> ir.Operation:
+def _started(collective: ir.Operation, place: ir.Operation) -> ir.Operation:
     """Put a collective into an `async_start` before an operation, and return its `async_done`."""
-    result = collective.results[0]
-    kind = result.type
-    if kind not in futures:
-        futures[kind] = ir.Type.parse(f"{_FUTURE}<{kind}>", collective.context)
-    operand = collective.operands[0]
-    with collective.location, ir.InsertionPoint(place):
-        start = ir.Operation.create(
-            ASYNC_START, results=[futures[kind]], operands=[operand], regions=1
-        )
-        done = ir.Operation.create(ASYNC_DONE, results=[kind], operands=[start.result])
-        result.replace_all_uses_with(done.result)
-        body = start.regions[0].blocks.append(operand.type, arg_locs=[collective.location])
-        body.append(collective)
-        collective.operands[0] = body.arguments[0]
-        ir.Operation.create(
-            "stablehlo.return", operands=[collective.results[0]], ip=ir.InsertionPoint(body)
-        )
-    return done
+    with ir.InsertionPoint(place):
+        done = await_result(start_copy(collective, collective.operands[0]))
+    collective.results[0].replace_all_uses_with(done)
+    collective.erase()
+    return done.owner.operation
 
 
 def _remark_on_variadic(module: ir.Module) -> None:
@@ -179,19 +156,6 @@ def _remark_on_variadic(module: ir.Module) -> None:
 # --- Checks ---------------------------------------------------------------------------------------
 
 
-def _check_is_local(module: ir.Module) -> None:
-    """Raise an error if the program has shardings, and hasn't been partitioned."""
-    if get_discardable(module.operation, _LOCAL) is not None:
-        return
-    for function in functions_of(module):
-        if any((*argument_shardings(function), *result_shardings(function))):
-            message = (
-                "'sdy-schedule-collectives' comes after the partitioner, for local programs: "
-                f"'@{symbol_name(function)}' has shardings, and its types are global"
-            )
-            raise PassError(error(message, location_of(function.location)))
-
-
 def _checked_starts(module: ir.Module) -> bool:
     """Return whether there are asynchronous operations, and erase waits and starts in excess.
 
@@ -201,7 +165,7 @@ def _checked_starts(module: ir.Module) -> bool:
     for function in functions_of(module):
         kinds = function_type_of(function)
         for kind in (*kinds.inputs, *kinds.results):
-            if str(kind).startswith(_FUTURE):
+            if str(kind).startswith(FUTURE):
                 message = (
                     f"'@{symbol_name(function)}' has a future in its signature, which nothing can "
                     "run: await it in the function that starts it"
@@ -230,19 +194,3 @@ def _keep_first_wait(start: ir.Operation, waits: Sequence[ir.Operation]) -> None
     for other in others:
         other.operation.results[0].replace_all_uses_with(first.operation.results[0])
         other.operation.erase()
-
-
-def _mesh_of(module: ir.Module) -> Mesh:
-    """Return the mesh of a local program; one axis of all devices if it has no mesh any more."""
-    main = next((each for each in functions_of(module) if symbol_name(each) == ENTRY), None)
-    name = None if main is None else device_mesh_of(main)
-    if name is not None:
-        return meshes_of(module)[name]
-    layout, last = Layout(1, 1 << 30), 0
-    for operation in operations_named(COLLECTIVES, module):
-        if operation.name == "stablehlo.collective_permute":
-            members = [device for pair in process_pairs(operation, layout) for device in pair]
-        else:
-            members = [device for group in process_groups(operation, layout) for device in group]
-        last = max([last, *members])
-    return Mesh((MeshAxis("devices", last + 1),))

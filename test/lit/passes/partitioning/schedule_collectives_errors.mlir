@@ -6,15 +6,15 @@
 // RUN: not sdy-opt %s -split-input-file "-sdy-schedule-collectives=order=needs" 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: not sdy-opt %s -split-input-file "-sdy-legalize-async=keep=all_gathers" 2>&1 | FileCheck %s --check-prefix=KEEP
 // RUN: not sdy-opt %s -split-input-file "-sdy-partition-pipeline=overlap=scheduled" 2>&1 | FileCheck %s --check-prefix=OVERLAP
-// RUN: not sdy-run --overlap=all %s 2>&1 | FileCheck %s --check-prefix=FLAG
+// RUN: not sdy-run --overlap=alls %s 2>&1 | FileCheck %s --check-prefix=FLAG
 
 // FLIGHT: error: 'in-flight' must be 1 or more, got: 0
 // WINDOW: error: 'window' must be 0 or more seconds, got: -1
-// MEMORY: error: expected a size such as '8MB' or '1GiB', got: '{{lots|-1GiB}}'
+// MEMORY: error: 'memory': expected a size such as '8MB' or '1GiB', got: '{{lots|-1GiB}}'
 // ORDER: error: {{.*}}'order'{{.*}}expected {{.*}}need{{.*}}program
 // KEEP: error: 'keep': 'all_gathers' is no collective; did you mean 'all_gather'?
 // OVERLAP: error: {{.*}}'overlap'{{.*}}did you mean 'schedule'?
-// FLAG: error: {{.*}}--overlap{{.*}}all
+// FLAG: error: {{.*}}--overlap{{.*}}alls
 
 // expected-warning@+1 {{the peak memory is 48 bytes before any collective is moved, more than the limit of 8: nothing is moved}}
 module {

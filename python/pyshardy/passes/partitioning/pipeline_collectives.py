@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-pipeline-collectives`: run collectives of loops beside another iteration.
+
+1. `timeline.loop_collectives` says which can be, by their structure.
+2. `timeline.loop_plans` says which gain time within the memory, by the timeline of the body.
+3. `timeline.loop_iterations` builds the loops.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from mlir_sdy.diagnostics import UsageError, are_remarks_wanted, emit, error, remark, warning
+from mlir_sdy.host import ir, location_of
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
+from pyshardy.cost.hardware import load_hardware
+from pyshardy.display import bytes_of_text
+from pyshardy.irtools.stablehlo_views import COLLECTIVES
+from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.communication import collectives_of
+from pyshardy.pipeline import register_pass
+from pyshardy.timeline.async_collectives import check_is_local, mesh_of_local
+from pyshardy.timeline.durations import Durations, resource_use_of
+from pyshardy.timeline.loop_plans import LoopPlanner, carry_out, plans_within
+from pyshardy.timeline.run import memory_limit
+
+
+@register_pass("sdy-pipeline-collectives", release="pyshardy")
+def pipeline_collectives(
+    module: ir.Module,
+    *,
+    hardware: HardwareOption = DEFAULT_HARDWARE,
+    memory: str = "",
+    peel: Literal["auto", "true", "false"] = "auto",
+    max_peel: int = 500,
+    reductions: bool = True,
+    min_gain: float = 0.05,
+) -> None:
+    """Run collectives of loops beside the iteration before or after theirs.
+
+    A collective of a slice of stacked weights at the counter of a `stablehlo.while`, as in a scan
+    over layers, is started in the iteration before the one that uses it. A sum over devices whose
+    result is only written into a value that the loop carries, or added to it, such as a gradient,
+    is completed in the iteration after.
+
+    ```mlir
+    while i < 6 {
+      %w = "stablehlo.all_gather"(%stack[i])
+      .. uses %w ..
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %w = "stablehlo.all_gather"(%stack[0])
+    while i < 5 carrying %w {
+      %f = "stablehlo.async_start"(%stack[i + 1]) ({ ... "stablehlo.all_gather" ... })
+      .. uses %w ..
+      return "stablehlo.async_done"(%f)
+    }
+    .. uses %w ..
+    ```
+
+    A loop is changed if it becomes faster in the estimated time of the hardware, and if the values
+    that it carries in addition fit the memory.
+
+    Options:
+        memory: limit of the peak memory of a device, such as 60GiB; if empty, the larger one of the
+            present peak and nine tenths of the device.
+        peel: whether the last iteration stands after the loop, and the first one before it if sums
+            are completed late, so that nothing is sent in excess; auto unless a loop of 16 or more
+            iterations has more than max_peel operations, and sends little.
+        max_peel: number of operations of a loop that is always peeled.
+        reductions: whether sums are completed an iteration later.
+        min_gain: part of its time that a loop must gain.
+
+    Raises:
+        UsageError: an option is invalid, or there is no such hardware.
+        PassError: the program isn't local yet.
+    """
+    if not min_gain >= 0:
+        raise UsageError(error(f"'min-gain' must be 0 or more, got: {min_gain}"))
+    if max_peel < 0:
+        raise UsageError(error(f"'max-peel' must be 0 or more operations, got: {max_peel}"))
+    limit = bytes_of_text(memory, "memory") if memory else 0
+    devices = load_hardware(hardware)
+    check_is_local(module, "sdy-pipeline-collectives")
+    if not operations_named({"stablehlo.while"}, module) or not operations_named(
+        COLLECTIVES, module
+    ):
+        return
+    use = resource_use_of(module)
+    collectives = collectives_of(module, mesh_of_local(module))
+    durations = Durations(use, collectives, devices)
+    if limit and use.memory.peak > limit:
+        message = (
+            f"the peak memory is {use.memory.peak:,} bytes before any collective is moved, more "
+            f"than the limit of {limit:,}: nothing is moved"
+        )
+        emit(warning(message, location_of(module.operation.location)))
+        return
+    planner = LoopPlanner(
+        durations, peel=peel, max_peel=max_peel, reductions=reductions, min_gain=min_gain
+    )
+    plans = plans_within(planner, module, memory_limit(use, devices, limit))
+    if are_remarks_wanted():
+        numbers = {each: number for number, each in enumerate(use.table.operations)}
+        for plan in plans:
+            for operation, text in plan.remarks():
+                one = collectives[durations.transfers[numbers[operation]].index]
+                axes = ", ".join(f'"{axis}"' for axis in one.axes or ()) or "other groups"
+                message = f"{one.kind} along {axes} {text}"
+                emit(remark(message, location_of(operation.location)))
+    carry_out(module, plans)
