@@ -16,6 +16,7 @@ TOOLS = {
     "run": "partition a program, run it, and compare the results",
     "explain": "report why values have their shardings, and what communication costs",
     "auto": "find the shardings of a program with the least cost",
+    "calibrate": "measure devices and links, for costs that hold there",
     "translate": "convert a program between text, bytecode and portable artifacts",
     "lsp": "serve an editor: diagnostics, shardings, explanations",
     "mcp": "serve a coding agent: explanations, what-if, contracts",

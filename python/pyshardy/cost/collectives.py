@@ -85,13 +85,35 @@ class PlannedCollective:
 
         Example: an `all_gather` of 1,000 bytes from each of 4 devices, along a link of 1e9 bytes
         per second and a latency of 1e-6 seconds, sends 3,000 bytes in 3 steps: 3e-6 + 3e-6 seconds.
+        A measured time counts instead, if the hardware has it.
         """
         steps = num_steps(self.kind, self.group_size)
         if not steps:
             return Traffic()
         link = hardware.slowest_link(self.axes)
         latency = hardware.seconds_per_collective + steps * link.seconds_to_start
-        return Traffic(self.sent / link.bytes_per_second, latency)
+        transfer = self.sent / link.bytes_per_second
+        if hardware.measured and (found := self._measured(hardware, transfer + latency)):
+            latency = min(latency, found)
+            transfer = found - latency
+        return Traffic(transfer, latency)
+
+    def _measured(self, hardware: Hardware, otherwise: float) -> float:
+        """Return the measured time: of these axes together, or the longest along one of them.
+
+        Args:
+            hardware: the devices and links.
+            otherwise: the time along axes that weren't measured, if others were.
+
+        Returns: zero if no axis was measured.
+        """
+        if curve := hardware.curve(self.kind, self.axes, self.group_size):
+            return curve.at(self.sent)
+        curves = [hardware.curve(self.kind, (each,)) for each in self.axes]
+        found = [each.at(self.sent) for each in curves if each is not None]
+        if found and len(found) < len(curves):
+            found.append(otherwise)
+        return max(found, default=0.0)
 
 
 def traffic_of(collectives: Iterable[PlannedCollective], hardware: Hardware) -> Traffic:

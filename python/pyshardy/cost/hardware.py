@@ -6,6 +6,7 @@ flops_per_second = 1e14        # of matrix products
 bytes_per_second = 1e12        # between a device and its memory
 bytes_of_memory = 16e9
 seconds_per_collective = 2e-6  # to launch a collective; 0 if missing
+seconds_per_kernel = 3e-6      # to start an operation that isn't fused; 0 if missing
 compute_while_communicating = 0.9  # of the computing rate while a link is busy; 1 if missing
 half_rate_size = 64            # smallest dimension of a product at half of its rate; 0 if missing
 
@@ -22,6 +23,8 @@ directions = 1                 # 2 if the bandwidth is the sum of both direction
 [axes.data]                    # along the mesh axis "data"
 bytes_per_second = 1e10
 seconds_to_start = 1e-5
+
+Files of `sdy-calibrate` also have the tables `[origin]` and `[[measured]]`, see `cost.measured`.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -41,6 +44,15 @@ from mlir_sdy.diagnostics import UsageError, emit, error, warning, wrong_type
 from mlir_sdy.model.hashing import HashSlot, hash_once
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, REPORT_HARDWARE
+from pyshardy.cost.measured import (
+    ELEMENTWISE,
+    PRODUCT,
+    Curve,
+    Origin,
+    inline_toml,
+    read_curves,
+    read_origin,
+)
 from pyshardy.toml import loads
 
 _PRESETS = resources.files("pyshardy.cost") / "presets"
@@ -68,15 +80,6 @@ class Link:
     lane: str = SHARED
     directions: int = 1
 
-    @property
-    def text(self) -> str:
-        """An inline table of TOML."""
-        return (
-            f"{{bytes_per_second = {self.bytes_per_second}, "
-            f"seconds_to_start = {self.seconds_to_start}, "
-            f"lane = {json.dumps(self.lane)}, directions = {self.directions}}}"
-        )
-
 
 @hash_once
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,9 @@ class Hardware(HashSlot):
             runs.
         half_rate_size: the smallest dimension of a product that runs at half of the rate; those of
             size m run at m / (m + `half_rate_size`) of it.
+        seconds_per_kernel: the time to start an operation that isn't fused.
+        measured: measured times and rates, which count instead of those by the other numbers.
+        origin: where these come from; None for other hardware.
     """
 
     name: str
@@ -108,32 +114,50 @@ class Hardware(HashSlot):
     flops_by_element: Mapping[str, float] = field(default_factory=dict[str, float])
     compute_while_communicating: float = 1.0
     half_rate_size: float = 0.0
+    seconds_per_kernel: float = 0.0
+    measured: tuple[Curve, ...] = ()
+    origin: Origin | None = None
 
     def __hash__(self) -> int:
         """Return a hash of the name, the rates and the links."""
         rates = self.flops_per_second, self.bytes_per_second, self.bytes_of_memory
         rates = *rates, self.compute_while_communicating, self.half_rate_size
+        rates = *rates, self.seconds_per_kernel, self.measured, self.origin
         links = self.link, frozenset(self.axes.items()), self.seconds_per_collective
         return hash((self.name, rates, frozenset(self.flops_by_element.items()), links))
 
     @property
+    def entries(self) -> dict[str, object]:
+        """The entries of its file, without `measured` and `origin` of other hardware."""
+        found: dict[str, object] = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        found |= {"link": asdict(self.link), "measured": [each.entries for each in self.measured]}
+        found["axes"] = {name: asdict(link) for name, link in self.axes.items()}
+        found["origin"] = None if self.origin is None else self.origin.entries
+        return {key: value for key, value in found.items() if value not in (None, [])}
+
+    @property
     def text(self) -> str:
         """The value of the option `hardware` of passes: an inline table of TOML."""
-        axes = ", ".join(f"{json.dumps(name)} = {link.text}" for name, link in self.axes.items())
-        by_element = ", ".join(f"{name} = {rate}" for name, rate in self.flops_by_element.items())
-        entries = {
-            "name": json.dumps(self.name),
-            "flops_per_second": self.flops_per_second,
-            "bytes_per_second": self.bytes_per_second,
-            "bytes_of_memory": self.bytes_of_memory,
-            "seconds_per_collective": self.seconds_per_collective,
-            "compute_while_communicating": self.compute_while_communicating,
-            "half_rate_size": self.half_rate_size,
-            "flops_by_element": f"{{{by_element}}}",
-            "link": self.link.text,
-            "axes": f"{{{axes}}}",
-        }
-        return f"{{{', '.join(f'{key} = {value}' for key, value in entries.items())}}}"
+        return inline_toml(self.entries)
+
+    @property
+    def title(self) -> str:
+        """The name, with the origin of measured hardware."""
+        return self.name if self.origin is None else f"{self.name} ({self.origin})"
+
+    def curve(self, kind: str, axes: Iterable[str] = (), devices: int = 0) -> Curve | None:
+        """Return what was measured of a collective, or of elementwise operations.
+
+        Args:
+            kind: a kind of collective, or `elementwise`.
+            axes: the axes of the collective in any order.
+            devices: the devices of its group.
+        """
+        if not self.measured:
+            return None
+        found = _curves(self)
+        group = frozenset(axes)
+        return found.get((kind, group, devices)) or found.get((kind, group, 0))
 
     def link_along(self, axis: str) -> Link:
         """Return the link along an axis."""
@@ -198,10 +222,27 @@ class Hardware(HashSlot):
             smallest: the size of the smallest dimension of a product, for `half_rate_size`; 0 for
                 other operations.
         """
-        arithmetic = operations / self.flops_of(element)
-        if self.half_rate_size and smallest:
-            arithmetic *= (smallest + self.half_rate_size) / smallest
-        return max(arithmetic, accessed / self.bytes_per_second)
+        rates = _rates(self).get(element) if smallest and self.measured else None
+        if rates is not None:
+            arithmetic = operations / rates.at(smallest)
+        else:
+            arithmetic = operations / self.flops_of(element)
+            if self.half_rate_size and smallest:
+                arithmetic *= (smallest + self.half_rate_size) / smallest
+        passes = self.curve(ELEMENTWISE) if accessed else None
+        memory = accessed / self.bytes_per_second if passes is None else passes.at(accessed)
+        return max(arithmetic, memory)
+
+
+@cache
+def _curves(hardware: Hardware) -> dict[tuple[str, frozenset[str], int], Curve]:
+    return {(each.kind, frozenset(each.axes), each.devices): each for each in hardware.measured}
+
+
+@cache
+def _rates(hardware: Hardware) -> dict[str | None, Curve]:
+    """Return what was measured of products by their elements."""
+    return {each.element: each for each in hardware.measured if each.kind == PRODUCT}
 
 
 _SMALL_FLOAT = re.compile(r"f[1-8](?=E)")
@@ -248,7 +289,7 @@ def load_hardware(text: str) -> Hardware:
         return _preset(text)
     try:
         if text.startswith("{"):
-            return _hardware(loads(f"hardware = {text}")["hardware"])
+            return _of_table(text)
         if text.endswith(".toml"):
             return _hardware(loads(Path(text).read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError) as reason:
@@ -301,15 +342,21 @@ def _preset(name: str) -> Hardware:
     return _hardware(loads((_PRESETS / f"{name}.toml").read_text(encoding="utf-8")))
 
 
+@cache
+def _of_table(text: str) -> Hardware:
+    return _hardware(loads(f"hardware = {text}")["hardware"])
+
+
 def _hardware(entries: Mapping[str, Any]) -> Hardware:
     _check_known(entries, {entry.name for entry in fields(Hardware)}, "the file")
     axes: Mapping[str, Any] = entries.get("axes", {})
     rates: Mapping[str, Any] = entries.get("flops_by_element", {})
     _check_elements(rates)
-    launch, half = (
+    launch, half, start = (
         _number(entries, key, "the file", or_zero=True, default=0.0)
-        for key in ("seconds_per_collective", "half_rate_size")
+        for key in ("seconds_per_collective", "half_rate_size", "seconds_per_kernel")
     )
+    curves, origin = entries.get("measured", []), entries.get("origin")
     left = _number(entries, "compute_while_communicating", "the file", default=1.0)
     if left > 1.0:
         raise ValueError(
@@ -327,6 +374,9 @@ def _hardware(entries: Mapping[str, Any]) -> Hardware:
         {element: _number(rates, element, "[flops_by_element]") for element in rates},
         left,
         half,
+        start,
+        read_curves(curves),
+        None if origin is None else read_origin(origin),
     )
 
 

@@ -48,8 +48,11 @@ class Work:
         return Work(self.operations * count, self.nbytes * count, self.element, self.smallest)
 
     def seconds(self, hardware: Hardware) -> float:
-        """Return the time on a device."""
-        return hardware.work_seconds(self.operations, self.nbytes, self.element, self.smallest)
+        """Return the time on a device, with that to start the operation."""
+        seconds = hardware.work_seconds(
+            self.operations, self.nbytes, self.element, self.smallest
+        )
+        return seconds + hardware.seconds_per_kernel if seconds else seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,7 +222,7 @@ def test_measured_collectives(tmp_path):
     path.write_text("kind,axis,bytes,seconds\nall_reduce,model,1000,1\nall_reduce,model,3000,2\n")
     hardware = sdy.load_hardware("h100")
     costs = read_measured(path, hardware)
-    curve = costs.collectives["all_reduce", "model"]
+    curve = costs.hardware.curve("all_reduce", ["model"])
     assert [curve.at(each) for each in (500, 2000, 6000)] == [1, 1.5, 4]
     slow = sdy.auto_shard(sdy.parse(MLP), hardware=hardware, memory="100MB", costs=costs)
     assert ("all_reduce", "model") not in slow.prediction.bytes_by_kind

@@ -28,6 +28,7 @@ from pyshardy.auto.strategies.reshard_forms import ReshardForm, ReshardForms
 from pyshardy.auto.strategies.strategy import num_parts_of
 from pyshardy.cost.collectives import PlannedCollective
 from pyshardy.cost.hardware import Hardware
+from pyshardy.cost.measured import COLLECTIVES, Curve
 from pyshardy.cost.op_work import Work
 from pyshardy.irtools.tensor_types import is_even
 from pyshardy.partition.halo.reshard import exchanging_reshard_collectives
@@ -317,43 +318,19 @@ def _scaled(plan: Collectives, nbytes: int) -> Collectives:
 
 
 _COLUMNS = ("kind", "axis", "bytes", "seconds")
-_KINDS = ("all_gather", "all_reduce", "all_to_all", "collective_permute", "reduce_scatter")
 
 _Key = tuple[str, str]
 _Row = Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
-    """The time by the amount of work, in rising order.
+class MeasuredCosts(HardwareCosts):
+    """The `CostModel` of measured operations; `hardware` has the measured collectives.
 
     Attributes:
-        amounts: the measured bytes or arithmetic operations.
-        seconds: the measured times.
-    """
-
-    amounts: tuple[float, ...]
-    seconds: tuple[float, ...]
-
-    def at(self, amount: float) -> float:
-        """Return the time for an amount."""
-        if amount > self.amounts[-1]:
-            return self.seconds[-1] * amount / self.amounts[-1]
-        return float(np.interp(amount, self.amounts, self.seconds))
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredCosts:
-    """The `CostModel` of measured collectives and operations.
-
-    Attributes:
-        hardware: the devices and links, for what isn't measured.
-        collectives: the measurements by kind and axis.
         operations: the measurements by name and amount: "bytes" or "flops".
     """
 
-    hardware: Hardware
-    collectives: Mapping[_Key, Curve]
     operations: Mapping[_Key, Curve]
 
     def operation(self, name: str, work: Work) -> float:
@@ -364,15 +341,7 @@ class MeasuredCosts:
             for unit, amount in amounts.items()
             if amount and (name, unit) in self.operations
         ]
-        return max(found) if found else HardwareCosts(self.hardware).operation(name, work)
-
-    def collective(self, collective: PlannedCollective) -> float:
-        """Return the interpolated time, or that of the hardware without measurements."""
-        curves = [self.collectives.get((collective.kind, axis)) for axis in collective.axes]
-        found = [curve.at(collective.sent) for curve in curves if curve is not None]
-        if len(found) < len(curves) or not found:
-            found.append(HardwareCosts(self.hardware).collective(collective))
-        return max(found)
+        return max(found) if found else work.seconds(self.hardware)
 
 
 def read_measured(path: str | os.PathLike[str], hardware: Hardware) -> MeasuredCosts:
@@ -418,7 +387,7 @@ def read_measured(path: str | os.PathLike[str], hardware: Hardware) -> MeasuredC
             for row in reader:
                 place = SourceLocation(str(path), reader.line_num, 1)
                 kind = (row["kind"] or "").strip()
-                if kind in _KINDS:
+                if kind in COLLECTIVES:
                     key, unit, points = (kind, (row["axis"] or "").strip()), "bytes", collectives
                 else:
                     unit = _unit_of_operation(kind, row, place)
@@ -427,14 +396,16 @@ def read_measured(path: str | os.PathLike[str], hardware: Hardware) -> MeasuredC
                 points.setdefault(key, {})[amount] = seconds
     except (OSError, UnicodeDecodeError, csv.Error) as reason:
         raise UsageError(error(f"cannot read the measurements '{path}': {reason}")) from None
-    return MeasuredCosts(hardware, _curves(collectives), _curves(operations))
+    known = [each for each in hardware.measured if each.kind not in COLLECTIVES]
+    found = [_curve(*key, points) for key, points in collectives.items()]
+    model = replace(hardware, measured=(*known, *found))
+    by_amount = {key: _curve(key[0], "", points) for key, points in operations.items()}
+    return MeasuredCosts(model, by_amount)
 
 
-def _curves(points: Mapping[_Key, Mapping[float, float]]) -> dict[_Key, Curve]:
-    return {
-        key: Curve(tuple(sorted(found)), tuple(found[each] for each in sorted(found)))
-        for key, found in points.items()
-    }
+def _curve(kind: str, axis: str, points: Mapping[float, float]) -> Curve:
+    amounts = tuple(sorted(points))
+    return Curve(kind, amounts, tuple(map(points.__getitem__, amounts)), (axis,) if axis else ())
 
 
 def _unit_of_operation(kind: str, row: _Row, place: SourceLocation) -> str:
@@ -444,8 +415,8 @@ def _unit_of_operation(kind: str, row: _Row, place: SourceLocation) -> str:
         UsageError: there is no such operation, or not exactly one amount.
     """
     if kind not in records():
-        hint = did_you_mean(kind, (*_KINDS, *records()))
-        hint = hint or f"; the collectives are {', '.join(_KINDS)}"
+        hint = did_you_mean(kind, (*COLLECTIVES, *records()))
+        hint = hint or f"; the collectives are {', '.join(COLLECTIVES)}"
         raise UsageError(error(f"no collective or operation '{kind}'{hint}", place))
     if (row["axis"] or "").strip():
         raise UsageError(error(f"the operation '{kind}' has no axis: leave it empty", place))

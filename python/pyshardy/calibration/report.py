@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The tables of a calibration, its warnings, and the file of the hardware."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from statistics import median
+
+from mlir_sdy.diagnostics import Diagnostic, warning
+from pyshardy.calibration.fitting import Calibration, Residual
+from pyshardy.calibration.measuring import COLLECTIVES, PRODUCT, START, Measurements, Step
+from pyshardy.cost.hardware import Hardware
+from pyshardy.cost.measured import inline_toml, toml_key
+from pyshardy.display import Table, counted, seconds_text
+
+NOISY = 0.3
+"""The spread from which measurements count as noisy."""
+
+_NUM_NAMED = 3
+_TABLES = ("link", "axes", "flops_by_element", "origin", "measured")
+
+
+def constants_table(hardware: Hardware) -> Table:
+    """Return the fitted constants."""
+    rows: list[tuple[str, str]] = [
+        ("bytes_per_second", f"{hardware.bytes_per_second:.3g}"),
+        *((f"flops of {name}", f"{rate:.3g}") for name, rate in hardware.flops_by_element.items()),
+        ("half_rate_size", f"{hardware.half_rate_size:.3g}"),
+        ("seconds_per_kernel", f"{hardware.seconds_per_kernel:.3g}"),
+        ("seconds_per_collective", f"{hardware.seconds_per_collective:.3g}"),
+        ("compute_while_communicating", f"{hardware.compute_while_communicating:.2f}"),
+    ]
+    for axis, link in hardware.axes.items():
+        rows.append((f"{axis}: bytes_per_second", f"{link.bytes_per_second:.3g}"))
+        rows.append((f"{axis}: seconds_to_start", f"{link.seconds_to_start:.3g}"))
+        rows.append((f"{axis}: lane", link.lane))
+    return Table(hardware.title, ("constant", "value"), rows, num_numeric=1)
+
+
+def residuals_table(calibration: Calibration, *, whole: bool = False) -> Table:
+    """Return the errors of the constants, by what was measured.
+
+    Args:
+        calibration: the calibration.
+        whole: whether to list all sizes.
+    """
+    if whole:
+        rows: list[tuple[object, ...]] = [
+            (
+                each.point,
+                seconds_text(each.point.seconds),
+                f"{each.point.spread:.0%}",
+                seconds_text(each.fitted),
+                f"{each.error:+.0%}",
+            )
+            for each in calibration.residuals
+        ]
+        headings = ("measured", "time", "spread", "by constants", "residual")
+        return Table("Measurements", headings, rows, num_numeric=4)
+    series: defaultdict[str, list[Residual]] = defaultdict(list)
+    for each in calibration.residuals:
+        series[_series(each.point.steps[0])].append(each)
+    rows = []
+    for name, found in series.items():
+        errors = [abs(each.error) for each in found]
+        spread = median([each.point.spread for each in found])
+        largest = max(found, key=lambda each: abs(each.error))
+        size = str(largest.point).rpartition(", ")[2]
+        worst = f"{largest.error:+.0%} ({size})"
+        rows.append((name, len(found), f"{spread:.0%}", f"{median(errors):.0%}", worst))
+    headings = ("measured", "sizes", "spread", "residual", "largest residual")
+    return Table("Residuals of the constants: medians", headings, rows, num_numeric=4)
+
+
+def _series(step: Step) -> str:
+    if step.kind in COLLECTIVES:
+        return f"{step.kind} along {', '.join(step.axes)}"
+    if step.kind == START:
+        return "start of a kernel"
+    return f"product of {step.element}" if step.kind == PRODUCT else step.kind
+
+
+def remarks(found: Measurements, calibration: Calibration) -> Iterator[str]:
+    """Yield lines on what wasn't measured, and why."""
+    if calibration.unseen:
+        yield "Constants that were not measured:"
+        yield from (f"  {each}" for each in calibration.unseen)
+    for reason, count in Counter(found.left_out.values()).items():
+        named = [what for what, why in found.left_out.items() if why == reason]
+        listed = "; ".join(named[:_NUM_NAMED]) + ("; ..." if count > _NUM_NAMED else "")
+        yield f"{counted(count, 'measurement')} left out: {reason}: {listed}"
+
+
+def warnings_of(found: Measurements) -> Iterator[Diagnostic]:
+    """Yield warnings of noise and of an interruption."""
+    noisy = [point for point in found.points if point.spread > NOISY]
+    if noisy:
+        worst = max(noisy, key=lambda point: point.spread)
+        message = f"{counted(len(noisy), 'measurement')} of {len(found.points)} spread over more "
+        message += f"than {NOISY:.0%}, up to {worst.spread:.0%} ({worst}): other work runs on "
+        yield warning(f"{message}these devices; measure again when they are idle")
+    if found.interrupted:
+        message = f"measuring was interrupted after {counted(len(found.points), 'measurement')}"
+        yield warning(f"{message}: the rest takes the fitted constants; the file is marked")
+
+
+def hardware_file(hardware: Hardware) -> str:
+    """Return the text of the TOML file of some hardware."""
+    entries = hardware.entries
+    lines = [
+        "# Written by sdy-calibrate. Times are in seconds; amounts of collectives are the bytes that",
+        "# a device sends, those of elementwise operations the bytes that it reads and writes, and",
+        "# those of products the smallest dimension.",
+    ]
+    lines += [f"{key} = {inline_toml(each)}" for key, each in entries.items() if key not in _TABLES]
+    for key in ("link", "flops_by_element", "origin"):
+        if key in entries:
+            lines += _table(key, entries[key])
+    for axis, link in _mapping(entries["axes"]).items():
+        lines += _table(f"axes.{toml_key(axis)}", link)
+    for curve in hardware.measured:
+        lines += _table("[measured]", curve.entries)
+    return "\n".join(lines) + "\n"
+
+
+def _table(name: str, entries: object) -> list[str]:
+    pairs = (f"{toml_key(key)} = {inline_toml(each)}" for key, each in _mapping(entries).items())
+    return ["", f"[{name}]", *pairs]
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"expected a table, got {type(value).__name__}")
+    table: Mapping[str, object] = value
+    return table
