@@ -43,7 +43,10 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "pythons"
 SUPPORTED: tuple[Version, ...] = ((3, 10), (3, 11), (3, 12), (3, 13))
 REQUIRED: Version = (3, 11)
-TOOLS = ("sdy-auto", "sdy-explain", "sdy-lsp", "sdy-mcp", "sdy-opt", "sdy-run", "sdy-translate")
+TOOLS = (
+    *("sdy-auto", "sdy-calibrate", "sdy-explain", "sdy-lsp"),
+    *("sdy-mcp", "sdy-opt", "sdy-run", "sdy-translate"),
+)
 EXAMPLE = ("sdy-run", "examples/transformer_block.mlir")  # what examples/run.sh runs
 EXTRAS_OF_USERS = ("jax", "torch", "iree", "mpi", "lsp", "mcp")
 LIMIT_OF_QUICK = 120  # seconds

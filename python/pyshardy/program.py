@@ -31,7 +31,7 @@ from pyshardy.backends.unsharded import unsharded
 from pyshardy.caching.programs import run_or_restore
 from pyshardy.caching.store import CacheFolder, Store
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
-from pyshardy.cost.hardware import Hardware, load_hardware, warn_of_unknown_axes
+from pyshardy.cost.hardware import Hardware, load_hardware, warn_of_other_axes
 from pyshardy.display import Displayed, Table, counted
 from pyshardy.irtools.functions import ENTRY, has_body
 from pyshardy.irtools.modules import copy_of, text_of
@@ -372,8 +372,8 @@ def partition(
     store = None if instrumentation else Store.at(cache)
     run_or_restore(store, local, pipeline, run, interface.restore)
     mesh, meshes = interface.mesh, interface.meshes
-    axes = (axis for each in meshes.values() for axis in each.axis_names)
-    warn_of_unknown_axes(model, dict.fromkeys(axes))
+    sizes = {axis.name: axis.size for each in meshes.values() for axis in each.axes}
+    warn_of_other_axes(model, sizes)
     local_specs = signature_of(main_of(local))
     shardings = interface.shardings
     port_meshes = [[_counting_mesh(s, meshes, mesh) for s in some] for some in shardings]

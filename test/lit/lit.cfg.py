@@ -41,6 +41,7 @@ config.substitutions += [
     (r"\bsdy-opt\b", f"'{sys.executable}' -m pyshardy.cli.opt"),
     (r"\bsdy-run\b", f"'{sys.executable}' -m pyshardy.cli.run"),
     (r"\bsdy-auto\b", f"'{sys.executable}' -m pyshardy.cli.auto"),
+    (r"\bsdy-calibrate\b", f"'{sys.executable}' -m pyshardy.cli.calibrate"),
     (r"\bsdy-translate\b", f"'{sys.executable}' -m pyshardy.cli.translate"),
     (r"%python\b", f"'{sys.executable}'"),
     (r"%{pythonpath}", os.environ.get("PYTHONPATH", "")),

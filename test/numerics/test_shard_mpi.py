@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from pyshardy.cost.hardware import load_hardware
+
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
 
@@ -65,3 +67,26 @@ def test_a_library_that_is_not_there():
     )
     assert "the MPI library can't be loaded: /nowhere/libmpi.so" in done.stderr
     assert "[mpi]'; or set PYSHARDY_MPI_LIBRARY" in done.stderr
+
+
+def test_measured_processes(tmp_path):
+    """`sdy-calibrate` measures what it can in the time; the first process writes."""
+    hardware = tmp_path / "mpi.toml"
+    flags = ("--backend=mpi", "--mesh=x:2", "--seconds=2", f"-o={hardware}")
+    command = [MPIEXEC, "-n", "2", sys.executable, "-m", "pyshardy.cli.calibrate"]
+    done = subprocess.run(
+        [*command, *flags], capture_output=True, text=True, check=False, timeout=500
+    )
+    assert done.returncode == 0, done.stderr
+    assert load_hardware(str(hardware)).origin.devices.startswith("2 MPI processes")
+    done = subprocess.run(
+        [*command, "--backend=mpi", "--mesh=x:3"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
+    )
+    assert (
+        "the mesh x:3 is of 3 devices, but 2 processes measure: start it by 'mpiexec -n 3 sdy"
+        in (done.stderr)
+    )

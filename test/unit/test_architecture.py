@@ -21,6 +21,7 @@ LATE_IMPORTS = {
     "pyshardy.api": "writing files, and records of propagation",
     "pyshardy.backends.registry": "the lockstep backend, which loads the host",
     "pyshardy.cli.auto": "the search, after --help and bad usage",
+    "pyshardy.cli.calibrate": "measuring and fitting, after --help and bad usage",
     "pyshardy.cli.crash_report": "the reproducer of pipelines",
     "pyshardy.cli.driver": "schedules and the cache, for one flag each, and advice on contracts",
     "pyshardy.cli.explain": "reports, each for one option",

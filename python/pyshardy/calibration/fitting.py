@@ -35,17 +35,17 @@ from pyshardy.calibration.measuring import (
     START,
     Measurements,
     Point,
-    Step,
+    TimedStep,
     mesh_text,
 )
 from pyshardy.cost.collectives import PlannedCollective, num_steps, share_sent
 from pyshardy.cost.hardware import OWN, SHARED, Hardware, Link
-from pyshardy.cost.measured import Curve, Origin
+from pyshardy.cost.measured import Curve, Provenance
 
 _LEAST_RATE_LEFT = 0.01
 _HALF_RATE_SIZES = (0.0, *np.geomspace(1, 4096, 97).tolist())
 _OVERLAP_OF_OWN_LANES = 0.5
-"""Two collectives at once have lanes of their own if at least this part of the shorter is hidden."""
+"""The part of the shorter of two collectives at once that is hidden, if lanes are their own."""
 
 _Floats = npt.NDArray[np.float64]
 
@@ -111,18 +111,18 @@ def calibrate(found: Measurements, name: str = "") -> Calibration:
     mesh = mesh_text(found.mesh)
     hardware = Hardware(
         name or found.devices,
-        fastest,
-        bandwidth,
+        _rounded(fastest),
+        _rounded(bandwidth),
         found.bytes_of_memory,
         other,
         links,
-        launch,
-        rates,
-        _rate_left(found, unseen),
-        half,
-        start,
+        _rounded(launch),
+        {element: _rounded(rate) for element, rate in rates.items()},
+        round(_rate_left(found, unseen), 2),
+        _rounded(half),
+        _rounded(start),
         _curves(single, found.mesh, start),
-        Origin(found.devices, found.date, found.versions, mesh, round(spread, 4), interrupted),
+        Provenance(found.devices, found.date, found.versions, mesh, round(spread, 4), interrupted),
     )
     constants = replace(hardware, measured=())
     residuals = [_residual(point, constants, found.mesh) for point in single]
@@ -152,16 +152,16 @@ def _products(
     if not by_element:
         unseen.append("flops_per_second: no product was measured, the rate of the memory")
         return {}, 0.0
-    tables = {element: np.array(rows) for element, rows in by_element.items()}
+    tables: dict[str, _Floats] = {each: np.array(rows).T for each, rows in by_element.items()}
 
     def fit(half: float) -> tuple[float, dict[str, float]]:
         """Return the sum of squared relative errors, and the rates for a `half_rate_size`."""
         total, rates = 0.0, dict[str, float]()
-        for element, (amount, smallest, seconds) in ((e, t.T) for e, t in tables.items()):
-            relative = amount * (1 + half / smallest) / seconds
-            inverse = relative.sum() / (relative**2).sum()
-            total += float(((1 - inverse * relative) ** 2).sum())
-            rates[element] = float(1 / inverse)
+        for element, (amount, smallest, seconds) in tables.items():
+            relative: _Floats = amount * (1 + half / smallest) / seconds
+            inverse = float(relative.sum() / np.square(relative).sum())
+            total += float(np.square(1 - inverse * relative).sum())
+            rates[element] = 1 / inverse
         return total, rates
 
     sizes = {row[1] for rows in by_element.values() for row in rows}
@@ -183,15 +183,14 @@ def _bandwidth(points: Sequence[Point], start: float, unseen: list[str]) -> floa
     if not rows:
         unseen.append("bytes_per_second: no elementwise operation was measured, 1e12")
         return 1e12
-    amount, seconds = np.array(rows).T
-    relative = amount / seconds
-    return float((relative**2).sum() / relative.sum())
+    relative: _Floats = np.array([amount / seconds for amount, seconds in rows])
+    return float(np.square(relative).sum() / relative.sum())
 
 
 # --- Communication --------------------------------------------------------------------------------
 
 
-def planned(step: Step, mesh: Mapping[str, int]) -> PlannedCollective:
+def planned(step: TimedStep, mesh: Mapping[str, int]) -> PlannedCollective:
     """Return the collective that a step measures."""
     group = math.prod(mesh[axis] for axis in step.axes)
     sent = step.nbytes * float(share_sent(step.kind, group))
@@ -218,19 +217,16 @@ def _links(
     table = np.zeros((len(measured), 1 + 2 * len(axes)))
     for row, (collective, seconds) in zip(table, measured, strict=True):
         at = 1 + 2 * axes.index(collective.axes[0])
-        row[0] = 1
-        row[at] = num_steps(collective.kind, collective.group_size)
-        row[at + 1] = collective.sent
-        row /= seconds
+        steps = num_steps(collective.kind, collective.group_size)
+        row[0], row[at], row[at + 1] = 1 / seconds, steps / seconds, collective.sent / seconds
     launch, *by_axis = non_negative_least_squares(table, np.ones(len(measured))).tolist()
     links: dict[str, Link] = {}
     for axis, latency, inverse in zip(axes, by_axis[::2], by_axis[1::2], strict=True):
         if not inverse:
             unseen.append(f'axes."{axis}".bytes_per_second: times don\'t grow with the bytes')
-            inverse = 1e-15
         if not latency:
             unseen.append(f'axes."{axis}".seconds_to_start: less than the launch, 0')
-        links[axis] = Link(1 / inverse, latency, SHARED)
+        links[axis] = Link(_rounded(1 / (inverse or 1e-15)), _rounded(latency), SHARED)
     if not launch:
         unseen.append("seconds_per_collective: less than the latencies, 0")
     return launch, links
@@ -240,18 +236,18 @@ def non_negative_least_squares(table: _Floats, right: _Floats) -> _Floats:
     """Return the x >= 0 with the least |table x - right|, by Lawson and Hanson's method."""
     scale = np.linalg.norm(table, axis=0)
     scale[scale == 0] = 1.0
-    table = table / scale
-    count = table.shape[1]
+    scaled: _Floats = table / scale
+    count = scaled.shape[1]
     x, passive = np.zeros(count), np.zeros(count, bool)
     for _ in range(10 * count):
-        gradient = table.T @ (right - table @ x)
+        gradient: _Floats = np.dot(right - np.dot(scaled, x), scaled)
         gradient[passive] = -np.inf
         if gradient.max() <= 1e-9 * len(right):
             break
-        passive[int(gradient.argmax())] = True
+        passive[np.argmax(gradient)] = True
         while True:
             solved = np.zeros(count)
-            solved[passive] = np.linalg.lstsq(table[:, passive], right, rcond=None)[0]
+            solved[passive] = np.linalg.lstsq(scaled[:, passive], right, rcond=None)[0]
             negative = passive & (solved <= 0)
             if not negative.any():
                 break
@@ -265,7 +261,7 @@ def non_negative_least_squares(table: _Floats, right: _Floats) -> _Floats:
 def _with_lanes(
     found: Measurements, links: Mapping[str, Link], unseen: list[str]
 ) -> dict[str, Link]:
-    """Return the links with a lane for each axis that is free while all others are busy."""
+    """Return the links, with a lane of its own for an axis whose collectives hide others."""
     hidden: dict[frozenset[str], float] = {}
     for point in found.points:
         if len(point.steps) == 2 and all(step.kind in COLLECTIVES for step in point.steps):
@@ -275,9 +271,7 @@ def _with_lanes(
     if any(pair not in hidden for pair in pairs):
         unseen.append("lane: not all pairs of axes were measured at once, shared")
     own = {
-        axis: all(
-            hidden.get(pair, 0.0) >= _OVERLAP_OF_OWN_LANES for pair in pairs if axis in pair
-        )
+        axis: all(hidden.get(pair, 0.0) >= _OVERLAP_OF_OWN_LANES for pair in pairs if axis in pair)
         for axis in links
     }
     return {
@@ -302,9 +296,7 @@ def _rate_left(found: Measurements, unseen: list[str]) -> float:
 # --- Tables ---------------------------------------------------------------------------------------
 
 
-def _curves(
-    points: Sequence[Point], mesh: Mapping[str, int], start: float
-) -> tuple[Curve, ...]:
+def _curves(points: Sequence[Point], mesh: Mapping[str, int], start: float) -> tuple[Curve, ...]:
     """Return the measured points as tables."""
     found: defaultdict[tuple[str, tuple[str, ...], int, str], dict[float, list[float]]]
     found = defaultdict(lambda: defaultdict(list))
@@ -336,8 +328,13 @@ def _curve(key: tuple[str, tuple[str, ...], int, str], values: Mapping[float, fl
     found = np.array([values[each] for each in amounts])
     if kind != PRODUCT:
         found = np.minimum.accumulate(found[::-1])[::-1]
-    rounded = tuple(float(f"{each:.4g}") for each in found)
+    rounded = tuple(map(_rounded, found))
     return Curve(kind, tuple(map(float, amounts)), rounded, axes, devices, element)
+
+
+def _rounded(value: float) -> float:
+    """Return a number with four digits, as in the file."""
+    return float(f"{value:.4g}")
 
 
 def _residual(point: Point, hardware: Hardware, mesh: Mapping[str, int]) -> Residual:

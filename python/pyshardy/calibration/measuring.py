@@ -28,8 +28,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
+
+import numpy as np
 
 VERSION = 1
 """The version of the format of files."""
@@ -57,14 +62,14 @@ _LEAST_SECONDS = 5e-3
 """The least time of a run, so that the start of the program matters little."""
 _SHARE_OF_A_TASK = 0.05
 _SHARE_OF_MEMORY = 0.25
-_MOST_REPEATS = 4096
+_FIRST_REPEATS, _MOST_REPEATS = 8, 4096
 
 
 # --- What is measured -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Step:
+class TimedStep:
     """A collective, a product, or a pass over the memory.
 
     Attributes:
@@ -112,7 +117,7 @@ class Point:
         alone: the times of the steps alone, if there are several.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[TimedStep, ...]
     seconds: float
     spread: float
     alone: tuple[float, ...] = ()
@@ -157,35 +162,35 @@ def size_text(nbytes: float) -> str:
     return f"{nbytes / MIB:g} MiB" if nbytes >= MIB else f"{nbytes / KIB:g} KiB"
 
 
-def tasks(mesh: Mapping[str, int], elements: Sequence[str]) -> Iterator[tuple[Step, ...]]:
+def tasks(mesh: Mapping[str, int], elements: Sequence[str]) -> Iterator[tuple[TimedStep, ...]]:
     """Yield what to measure, in order: what all constants need comes first.
 
     Args:
         mesh: the sizes of the axes.
         elements: the elements of products.
     """
-    yield (Step(START, nbytes=KIB),)
+    yield (TimedStep(START, nbytes=KIB),)
     axes = [axis for axis, size in mesh.items() if size > 1]
     pairs = [pair for at, axis in enumerate(axes) for pair in ((axis, b) for b in axes[at + 1 :])]
     groups: list[tuple[str, ...]] = [*((axis,) for axis in axes), *pairs]
-    beside = Step(PRODUCT, shape=(256, 256, 256))
+    beside = TimedStep(PRODUCT, shape=(256, 256, 256))
     for index in range(max(len(SIZES), len(SHAPES))):
         if index < len(SHAPES):
             for element in elements:
-                yield (Step(PRODUCT, element=element, shape=SHAPES[index]),)
+                yield (TimedStep(PRODUCT, element=element, shape=SHAPES[index]),)
         if index < len(SIZES):
             size = SIZES[index]
-            yield (Step(ELEMENTWISE, nbytes=2 * size),)
+            yield (TimedStep(ELEMENTWISE, nbytes=2 * size),)
             for group in groups:
                 devices = math.prod(mesh[axis] for axis in group)
                 for kind in COLLECTIVES:
                     operand = size // devices if kind == "all_gather" else size
-                    yield (Step(kind, group, max(operand, 4 * devices)),)
+                    yield (TimedStep(kind, group, max(operand, 4 * devices)),)
         if index == 1:
             for axis in axes:
-                yield (Step(COLLECTIVES[0], (axis,), MIB), beside)
+                yield (TimedStep(COLLECTIVES[0], (axis,), MIB), beside)
             for pair in pairs:
-                yield tuple(Step(COLLECTIVES[0], (axis,), MIB) for axis in pair)
+                yield tuple(TimedStep(COLLECTIVES[0], (axis,), MIB) for axis in pair)
 
 
 # --- Measuring ------------------------------------------------------------------------------------
@@ -209,7 +214,7 @@ class Machine(Protocol):
         """The memory of a device."""
         ...
 
-    def program(self, steps: Sequence[Step], repeats: int) -> Callable[[], None]:
+    def program(self, steps: Sequence[TimedStep], repeats: int) -> Callable[[], None]:
         """Return a function that runs a loop of steps once and waits for its end."""
         ...
 
@@ -222,7 +227,7 @@ class Machine(Protocol):
         ...
 
 
-class Progress(Protocol):
+class ProgressFunction(Protocol):
     """Is told what is measured."""
 
     def __call__(self, done: int, total: int, what: str) -> None:
@@ -250,7 +255,7 @@ class Measurer:
             dict(machine.mesh), devices, versions, day, machine.bytes_of_memory
         )
 
-    def run(self, progress: Progress) -> Measurements:
+    def run(self, progress: ProgressFunction) -> Measurements:
         """Measure all; an interrupt ends this early, and the result says so."""
         todo = list(tasks(self._machine.mesh, self._machine.elements))
         try:
@@ -265,7 +270,7 @@ class Measurer:
             pass
         return self.found
 
-    def _measure(self, steps: tuple[Step, ...]) -> None:
+    def _measure(self, steps: tuple[TimedStep, ...]) -> None:
         name = " beside ".join(map(str, steps))
         reason = self._reason_against(steps)
         if reason:
@@ -276,7 +281,7 @@ class Measurer:
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as refusal:
             self.found.left_out[name] = str(refusal).strip().partition("\n")[0][:200]
 
-    def _reason_against(self, steps: Sequence[Step]) -> str:
+    def _reason_against(self, steps: Sequence[TimedStep]) -> str:
         """Return why some steps aren't measured; nothing if they are."""
         memory = self._machine.bytes_of_memory
         if sum(map(self._bytes_of, steps)) > _SHARE_OF_MEMORY * memory:
@@ -286,7 +291,7 @@ class Measurer:
         too_long = left <= 0 or expected > min(left, _SHARE_OF_A_TASK * self._seconds)
         return "takes too much time" if self._machine.agreed(float(too_long)) else ""
 
-    def _bytes_of(self, step: Step) -> float:
+    def _bytes_of(self, step: TimedStep) -> float:
         if step.kind in COLLECTIVES:
             devices = math.prod(self._machine.mesh[axis] for axis in step.axes)
             return step.nbytes * (2 + (devices if step.kind == "all_gather" else 1))
@@ -295,7 +300,7 @@ class Measurer:
         rows, summands, columns = step.shape
         return 4 * (rows * (summands + columns) + 2 * summands * columns)
 
-    def _expected(self, step: Step) -> float:
+    def _expected(self, step: TimedStep) -> float:
         """Return the expected time: that of a larger step of the series; 0 without any step."""
         known = self._known.get(step.series)
         if not known:
@@ -304,7 +309,7 @@ class Measurer:
         amount = min((each for each in known if each >= step.amount), default=largest)
         return known[amount] * step.times * max(step.amount / amount, 1.0)
 
-    def _point(self, steps: tuple[Step, ...]) -> Point:
+    def _point(self, steps: tuple[TimedStep, ...]) -> Point:
         if len(steps) == 1:
             seconds, spread = self._seconds_of(steps)
             (step,) = steps
@@ -315,30 +320,31 @@ class Measurer:
         alone = [self._seconds_of((first,))[0], self._seconds_of((second,))[0]]
         if second.kind == PRODUCT:
             times = min(max(round(alone[0] / alone[1]), 1), 64)
-            second = Step(PRODUCT, element=second.element, shape=second.shape, times=times)
+            second = TimedStep(PRODUCT, element=second.element, shape=second.shape, times=times)
             alone[1] = self._seconds_of((second,))[0]
         seconds, spread = self._seconds_of((first, second))
         return Point((first, second), seconds, spread, tuple(alone))
 
-    def _seconds_of(self, steps: Sequence[Step]) -> tuple[float, float]:
+    def _seconds_of(self, steps: Sequence[TimedStep]) -> tuple[float, float]:
         """Return the time of an iteration, and its spread."""
-        guess = max(sum(map(self._expected, steps)), 2e-5)
-        repeats = self._repeats(_LEAST_SECONDS / guess)
-        for _ in range(3):
-            run = self._machine.program(steps, repeats)
+        expected = [self._expected(step) for step in steps]
+        known = all(expected)
+        repeats = self._repeats(_LEAST_SECONDS / sum(expected) if known else _FIRST_REPEATS)
+        tries = 3
+        while True:
+            run, tries = self._machine.program(steps, repeats), tries - 1
             fastest, median = self._times(run, _ROUNDS)
             seconds = max(fastest - self._empty, 0.02 * fastest) / repeats
-            enough = fastest >= _LEAST_SECONDS / 2 or repeats == _MOST_REPEATS
+            enough = not tries or fastest >= _LEAST_SECONDS / 2 or repeats == _MOST_REPEATS
             if self._machine.agreed(float(enough)):
-                break
+                return seconds, median / fastest - 1
             repeats = self._repeats(2 * _LEAST_SECONDS / seconds)
-        return seconds, median / fastest - 1
 
     def _repeats(self, wanted: float) -> int:
         return int(self._machine.agreed(min(max(math.ceil(wanted), 1), _MOST_REPEATS)))
 
     def _times(self, run: Callable[[], None], rounds: int) -> tuple[float, float]:
-        """Return the shortest and the median time of some runs, after one for warming up."""
+        """Return the shortest and the median time of repeated runs, after a first that warms up."""
         times: list[float] = []
         started = time.perf_counter()
         run()
@@ -368,10 +374,7 @@ class JaxMachine:
     """
 
     def __init__(self, mesh: Mapping[str, int]):
-        # JAX is loaded when devices are asked for, after `use_cpu_devices`.
-        import jax  # noqa: PLC0415
-        import numpy as np  # noqa: PLC0415
-
+        jax = _jax()
         devices = jax.devices()
         self.mesh = dict(mesh) or {"data": len(devices)}
         total = math.prod(self.mesh.values())
@@ -399,24 +402,20 @@ class JaxMachine:
 
     def described(self) -> tuple[str, str]:
         """See `Machine`."""
-        import jaxlib  # noqa: PLC0415
-
         hosts = self._jax.process_count()
         number = math.prod(self.mesh.values())
         devices = f"{number} x {self._device.device_kind}"
         devices += f" of {hosts} processes" if hosts > 1 else ""
-        return devices, f"jax {self._jax.__version__}, jaxlib {jaxlib.__version__}"
+        return devices, f"jax {self._jax.__version__}, jaxlib {version('jaxlib')}"
 
     def agreed(self, value: float) -> float:
         """See `Machine`."""
         if self._jax.process_count() == 1:
             return value
-        import numpy as np  # noqa: PLC0415
-        from jax.experimental import multihost_utils  # noqa: PLC0415
+        several: Any = import_module("jax.experimental.multihost_utils")
+        return float(several.broadcast_one_to_all(np.float32(value)))
 
-        return float(multihost_utils.broadcast_one_to_all(np.float32(value)))
-
-    def program(self, steps: Sequence[Step], repeats: int) -> Callable[[], None]:
+    def program(self, steps: Sequence[TimedStep], repeats: int) -> Callable[[], None]:
         """See `Machine`."""
         jax = self._jax
         jnp, lax = jax.numpy, jax.lax
@@ -442,7 +441,7 @@ class JaxMachine:
 
         count = len(shapes)
         specs = (self._spec,) * count
-        run = jax.jit(_shard_map(jax)(whole, self._mesh, specs, specs), donate_argnums=range(count))
+        run = jax.jit(_on_shards(self._mesh, whole, specs), donate_argnums=range(count))
         total = math.prod(self.mesh.values())
         sharding = jax.sharding.NamedSharding(self._mesh, self._spec)
 
@@ -462,7 +461,9 @@ class JaxMachine:
 
         return once
 
-    def _step(self, step: Step) -> tuple[list[tuple[tuple[int, ...], str]], Callable[..., Any]]:
+    def _step(
+        self, step: TimedStep
+    ) -> tuple[list[tuple[tuple[int, ...], str]], Callable[..., Any]]:
         """Return the shapes of a step's operands, and the function that changes the first."""
         lax = self._jax.lax
         if step.kind in COLLECTIVES:
@@ -474,7 +475,7 @@ class JaxMachine:
 
             return [((step.nbytes // 4,), "float32")], exchange
         if step.kind in (ELEMENTWISE, START):
-            return [((step.nbytes // 8,), "float32")], lambda x: 0.5 * x + 1
+            return [((step.nbytes // 8,), "float32")], _halved_and_raised
         kind = _TYPES[step.element]
         rows, summands, columns = step.shape
         precision = "highest" if step.element.endswith("-highest") else None
@@ -488,40 +489,43 @@ class JaxMachine:
         shapes = ((rows, summands), (summands, columns), (columns, summands))
         return [(shape, kind) for shape in shapes], multiply
 
-    def _collective(self, step: Step) -> Callable[[Any], Any]:
+    def _collective(self, step: TimedStep) -> Callable[[Any], Any]:
         lax, axes = self._jax.lax, step.axes
-        if step.kind == "all_reduce":
-            return lambda x: lax.psum(x, axes)
-        if step.kind == "all_gather":
-            return lambda x: lax.all_gather(x, axes, tiled=True)
-        if step.kind == "reduce_scatter":
-            return lambda x: lax.psum_scatter(x, axes, tiled=True)
-        if step.kind == "all_to_all":
-            return lambda x: lax.all_to_all(x, axes, 0, 0, tiled=True)
         devices = math.prod(self.mesh[axis] for axis in axes)
         ring = [(at, (at + 1) % devices) for at in range(devices)]
-        return lambda x: lax.ppermute(x, axes, ring)
+        functions: dict[str, Callable[[Any], Any]] = {
+            "all_reduce": partial(lax.psum, axis_name=axes),
+            "all_gather": partial(lax.all_gather, axis_name=axes, tiled=True),
+            "reduce_scatter": partial(lax.psum_scatter, axis_name=axes, tiled=True),
+            "all_to_all": partial(
+                lax.all_to_all, axis_name=axes, split_axis=0, concat_axis=0, tiled=True
+            ),
+            "collective_permute": partial(lax.ppermute, axis_name=axes, perm=ring),
+        }
+        return functions[step.kind]
 
 
-def _shard_map(jax: Any) -> Callable[[Callable[..., Any], Any, Any, Any], Callable[..., Any]]:
-    """Return `shard_map` of this release of JAX, without checks of replication."""
-    if hasattr(jax, "shard_map"):
-        return lambda function, mesh, given, found: jax.shard_map(
-            function, mesh=mesh, in_specs=given, out_specs=found, check_vma=False
-        )
-    from jax.experimental.shard_map import shard_map  # noqa: PLC0415
+def _halved_and_raised(x: Any) -> Any:
+    return 0.5 * x + 1
 
-    return lambda function, mesh, given, found: shard_map(
-        function, mesh=mesh, in_specs=given, out_specs=found, check_rep=False
-    )
+
+def _jax() -> Any:
+    """Return JAX, loaded when devices are asked for: after `use_cpu_devices`."""
+    return import_module("jax")
+
+
+def _on_shards(mesh: Any, function: Callable[..., Any], specs: Sequence[Any]) -> Any:
+    """Return `shard_map` of a function, in this release of JAX, without checks of replication."""
+    about = {"mesh": mesh, "in_specs": specs, "out_specs": specs}
+    if hasattr(_jax(), "shard_map"):
+        return _jax().shard_map(function, check_vma=False, **about)
+    return import_module("jax.experimental.shard_map").shard_map(function, check_rep=False, **about)
 
 
 def use_cpu_devices(number: int) -> None:
     """Give JAX as many virtual devices as a mesh has, for machines without others."""
-    import jax  # noqa: PLC0415
-
     if "host_platform_device_count" not in os.environ.get("XLA_FLAGS", "") and number > 1:
-        jax.config.update("jax_num_cpu_devices", number)
+        _jax().config.update("jax_num_cpu_devices", number)
 
 
 def memory_of_machine() -> float:
@@ -561,8 +565,12 @@ def show_progress(done: int, total: int, what: str) -> None:
         print(f"{done}/{total} {what}".rstrip(), file=sys.stderr, flush=True)
 
 
+def show_nothing(done: int, total: int, what: str) -> None:
+    """Stand for the progress in other processes than the first."""
+
+
 def measure_with_jax(
-    mesh: Mapping[str, int], seconds: float, progress: Progress = show_progress
+    mesh: Mapping[str, int], seconds: float, progress: ProgressFunction = show_progress
 ) -> tuple[Measurements, bool]:
     """Return the measurements of JAX's devices, and whether this is the first process.
 
@@ -570,11 +578,9 @@ def measure_with_jax(
         ValueError: JAX has fewer devices than the mesh.
     """
     machine = JaxMachine(mesh)
-    import jax  # noqa: PLC0415
-
-    is_first = jax.process_index() == 0
-    quiet: Progress = progress if is_first else lambda done, total, what: None
-    return Measurer(machine, seconds).run(quiet), is_first
+    is_first = _jax().process_index() == 0
+    found = Measurer(machine, seconds).run(progress if is_first else show_nothing)
+    return found, is_first
 
 
 def end_as_by_keyboard() -> None:
@@ -594,9 +600,7 @@ def main() -> int:
     try:
         mesh = mesh_of(options.mesh)
         if options.distributed:
-            import jax  # noqa: PLC0415
-
-            jax.distributed.initialize()
+            _jax().distributed.initialize()
         else:
             use_cpu_devices(math.prod(mesh.values()))
         found, is_first = measure_with_jax(mesh, options.seconds)

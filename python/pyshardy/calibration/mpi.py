@@ -18,7 +18,7 @@ from pyshardy.backends.registry import CompileOptions, spmd_program
 from pyshardy.calibration.measuring import (
     COLLECTIVES,
     PRODUCT,
-    Step,
+    TimedStep,
     memory_of_machine,
     mesh_text,
 )
@@ -70,7 +70,7 @@ class MpiMachine:
         """See `Machine`."""
         return float(self._library.all_gather(np.array([value]))[0][0])
 
-    def program(self, steps: Sequence[Step], repeats: int) -> Callable[[], None]:
+    def program(self, steps: Sequence[TimedStep], repeats: int) -> Callable[[], None]:
         """See `Machine`."""
         text, inputs = loop_text(self.mesh, steps, repeats)
         module = parse(text, self._context)
@@ -85,7 +85,7 @@ class MpiMachine:
 
 
 def loop_text(
-    mesh: Mapping[str, int], steps: Sequence[Step], repeats: int
+    mesh: Mapping[str, int], steps: Sequence[TimedStep], repeats: int
 ) -> tuple[str, list[Array]]:
     """Return the text of a loop of steps, which returns little, and its inputs.
 
@@ -110,10 +110,11 @@ def loop_text(
     for number, first in enumerate(firsts):
         last[first] = f"%new{number}"
     corners = [_corner(at, types[at]) for at in firsts or [0]]
+    arguments = ", ".join(f"%a{at}: {kind}" for at, kind in enumerate(types))
     listed, kinds = ", ".join(types), ", ".join(kind for _, kind in corners)
     lines = [
         f"shard.grid @grid(shape = {'x'.join(map(str, mesh.values()))})",
-        f"func.func @main({', '.join(f'%a{at}: {t}' for at, t in enumerate(types))}) -> ({kinds}) {{",
+        f"func.func @main({arguments}) -> ({kinds}) {{",
         "  %zero = stablehlo.constant dense<0> : tensor<i32>",
         "  %one = stablehlo.constant dense<1> : tensor<i32>",
         f"  %end = stablehlo.constant dense<{repeats}> : tensor<i32>",
@@ -134,7 +135,7 @@ def loop_text(
     return "\n".join(lines), inputs
 
 
-def _shapes(step: Step) -> list[tuple[int, ...]]:
+def _shapes(step: TimedStep) -> list[tuple[int, ...]]:
     if step.kind in COLLECTIVES:
         return [(step.nbytes // 4,)]
     if step.kind != PRODUCT:
@@ -152,7 +153,7 @@ def _corner(at: int, kind: str) -> tuple[str, str]:
 
 
 def _body(
-    mesh: Mapping[str, int], step: Step, number: int, first: int, types: Sequence[str]
+    mesh: Mapping[str, int], step: TimedStep, number: int, first: int, types: Sequence[str]
 ) -> list[str]:
     """Return the lines that compute the next value `%newN` of a step's first operand `%xFIRST`."""
     own, kind = f"%x{first}", types[0]
@@ -188,7 +189,7 @@ def _body(
     ]
 
 
-def _products(step: Step, number: int, first: int, types: Sequence[str]) -> list[str]:
+def _products(step: TimedStep, number: int, first: int, types: Sequence[str]) -> list[str]:
     rows, _, columns = step.shape
     between = f"tensor<{rows}x{columns}x{types[0].rpartition('x')[2]}"
     contracting = "contracting_dims = [1] x [0]"

@@ -19,7 +19,7 @@ from pyshardy.calibration.measuring import (
     VERSION,
     Measurements,
     Point,
-    Step,
+    TimedStep,
 )
 
 _KINDS = (*COLLECTIVES, PRODUCT, ELEMENTWISE, START)
@@ -76,7 +76,7 @@ def _point(entries: Mapping[str, Any], mesh: Mapping[str, int], where: str) -> P
     return Point(steps, _positive(entries, "seconds", where), float(entries["spread"]), alone)
 
 
-def _step(entries: Mapping[str, Any], mesh: Mapping[str, int], where: str) -> Step:
+def _step(entries: Mapping[str, Any], mesh: Mapping[str, int], where: str) -> TimedStep:
     kind, axes = entries["kind"], tuple(entries["axes"])
     if kind not in _KINDS:
         raise ValueError(f"'kind' of {where} is {kind!r}: expected one of {', '.join(_KINDS)}")
@@ -84,7 +84,7 @@ def _step(entries: Mapping[str, Any], mesh: Mapping[str, int], where: str) -> St
         if axis not in mesh:
             raise ValueError(f"{where} is along '{axis}', which its mesh {dict(mesh)} hasn't")
     rows, summands, columns = map(int, entries["shape"])
-    step = Step(
+    step = TimedStep(
         kind,
         axes,
         int(entries["nbytes"]),

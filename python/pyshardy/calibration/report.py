@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from statistics import median
+from typing import cast
 
 from mlir_sdy.diagnostics import Diagnostic, warning
 from pyshardy.calibration.fitting import Calibration, Residual
-from pyshardy.calibration.measuring import COLLECTIVES, PRODUCT, START, Measurements, Step
+from pyshardy.calibration.measuring import COLLECTIVES, PRODUCT, START, Measurements, TimedStep
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.measured import inline_toml, toml_key
 from pyshardy.display import Table, counted, seconds_text
@@ -73,7 +74,7 @@ def residuals_table(calibration: Calibration, *, whole: bool = False) -> Table:
     return Table("Residuals of the constants: medians", headings, rows, num_numeric=4)
 
 
-def _series(step: Step) -> str:
+def _series(step: TimedStep) -> str:
     if step.kind in COLLECTIVES:
         return f"{step.kind} along {', '.join(step.axes)}"
     if step.kind == START:
@@ -109,9 +110,8 @@ def hardware_file(hardware: Hardware) -> str:
     """Return the text of the TOML file of some hardware."""
     entries = hardware.entries
     lines = [
-        "# Written by sdy-calibrate. Times are in seconds; amounts of collectives are the bytes that",
-        "# a device sends, those of elementwise operations the bytes that it reads and writes, and",
-        "# those of products the smallest dimension.",
+        "# Written by sdy-calibrate. The amounts of collectives are bytes that a device sends; of",
+        "# elementwise operations, bytes read and written; of products, the smallest dimension.",
     ]
     lines += [f"{key} = {inline_toml(each)}" for key, each in entries.items() if key not in _TABLES]
     for key in ("link", "flops_by_element", "origin"):
@@ -130,7 +130,4 @@ def _table(name: str, entries: object) -> list[str]:
 
 
 def _mapping(value: object) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
-        raise TypeError(f"expected a table, got {type(value).__name__}")
-    table: Mapping[str, object] = value
-    return table
+    return cast("Mapping[str, object]", value)

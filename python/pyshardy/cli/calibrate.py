@@ -36,9 +36,7 @@ if TYPE_CHECKING:
 class CalibrateFlags:
     """The flags of sdy-calibrate."""
 
-    mesh: str = flag(
-        "", "axes of the devices: data:4,model:2 (default: one axis, data)", MESH_FORM
-    )
+    mesh: str = flag("", "axes of the devices: data:4,model:2 (default: one axis, data)", MESH_FORM)
     backend: str = flag(
         "xla",
         "what runs programs: the devices of JAX, or the processes of an MPI job "
@@ -111,6 +109,7 @@ def _measure(arguments: CalibrateFlags) -> Measurements | None:
         Measurer,
         end_as_by_keyboard,
         measure_with_jax,
+        show_nothing,
         show_progress,
         use_cpu_devices,
     )
@@ -124,16 +123,14 @@ def _measure(arguments: CalibrateFlags) -> Measurements | None:
         from pyshardy.calibration.mpi import MpiMachine  # noqa: PLC0415
 
         machine = MpiMachine(mesh)
-        progress = show_progress if machine.is_first else _show_nothing
+        progress = show_progress if machine.is_first else show_nothing
         found = Measurer(machine, arguments.seconds).run(progress)
         return found if machine.is_first else None
-    try:
-        import jax  # noqa: PLC0415
-    except ImportError:
-        from pyshardy.packages import installation  # noqa: PLC0415
+    from pyshardy.packages import require  # noqa: PLC0415
 
-        message = "JAX is not installed; it measures the devices: install it by"
-        raise UsageError(error(f"{message} {installation('jax')}")) from None
+    require("jax", "measuring devices", extra="jax")
+    import jax  # noqa: PLC0415 (an optional package)
+
     try:
         if arguments.distributed:
             jax.distributed.initialize()
@@ -143,10 +140,6 @@ def _measure(arguments: CalibrateFlags) -> Measurements | None:
     except (ValueError, RuntimeError) as reason:
         raise UsageError(error(f"the devices can't be measured: {reason}")) from None
     return found if is_first else None
-
-
-def _show_nothing(done: int, total: int, what: str) -> None:
-    """Stand for the progress in later processes."""
 
 
 def _report(found: Measurements, arguments: CalibrateFlags, tool: Tool) -> None:

@@ -102,6 +102,11 @@ class ExplainFlags(MeshFlag, SizeFlag, ScheduleFlag, OverlapFlag, RuleFlags, Gua
         "hardware for cost estimates (default: that of --hardware, or h100 without it)",
         HARDWARE_FORM,
     )
+    diff_hardware: str = flag(
+        "",
+        "compare with the plan for this hardware, and the cost of both on it",
+        HARDWARE_FORM,
+    )
     diff: str = flag("", "compare costs and shardings with those of another plan", "FILE")
     html: str | None = flag(
         None,
@@ -159,6 +164,8 @@ def _run(arguments: ExplainFlags, tool: Tool) -> int:
         if given and arguments.overlap != "none":
             message = f"'--overlap' can't be combined with '{spelling}'"
             raise UsageError(error(f"{message}, which compares programs without overlap"))
+    if arguments.diff_hardware:
+        _check_alone(arguments)
     if arguments.overlap != "none" and arguments.schedule:
         message = "'--overlap' can't be combined with '--schedule', whose steps are without overlap"
         raise UsageError(error(f"{message}; '--timeline' has what a scheduler hides"))
@@ -168,6 +175,15 @@ def _run(arguments: ExplainFlags, tool: Tool) -> int:
 
     with ReportAhead(cast("Form", arguments.form)) as ahead:
         return _explain_with(ahead, arguments, tool)
+
+
+def _check_alone(arguments: ExplainFlags) -> None:
+    """Check that `--diff-hardware` comes without flags that compare other plans."""
+    for name in ("diff", "schedule", "what_if", "advise", "html", "report_hardware"):
+        if getattr(arguments, name):
+            message = "'--diff-hardware' compares plans for two kinds of hardware"
+            spelling = f"--{name.replace('_', '-')}"
+            raise UsageError(error(f"{message}: it can't be combined with '{spelling}'"))
 
 
 def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> int:
@@ -199,12 +215,10 @@ def _answer(
     """Print and write what the flags ask for, and return the exit status."""
     from pyshardy.backends.xla.preparation import text_to_partition  # noqa: PLC0415
     from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
-    from pyshardy.cost.hardware import report_hardware_of  # noqa: PLC0415
     from pyshardy.explain.against_xla import against_xla  # noqa: PLC0415
-    from pyshardy.explain.cost_difference import compare  # noqa: PLC0415
+    from pyshardy.explain.cost_difference import compare_explained  # noqa: PLC0415
     from pyshardy.explain.page.render import render_page  # noqa: PLC0415
 
-    hardware = report_hardware_of(arguments.hardware, arguments.report_hardware)
     title = shown_name(arguments.file)
     annotated = text_to_partition(module) if arguments.against_xla else ""
     plan = _plan(module, arguments) if arguments.schedule else None
@@ -227,6 +241,10 @@ def _answer(
             other = _explained(other_module, other_title, arguments)
         else:
             other = _plan(other_module, arguments)[-1].explained
+    elif arguments.diff_hardware:
+        other_module = read_program(arguments.file, tool, arguments.mesh)
+        on_other = replace(arguments, hardware=arguments.diff_hardware)
+        other = _explained(other_module, title, on_other)
     if arguments.html:
         with activity("writing the report"):
             if other is not None:
@@ -259,7 +277,7 @@ def _answer(
     made = arguments.html or arguments.trace or arguments.model_explorer or arguments.check
     if made and not asks:
         return status
-    difference = None if other is None else compare(explained.program, other.program, hardware)
+    difference = None if other is None else compare_explained(explained, other)
     cost = explained.cost
     if arguments.json:
         answers: dict[str, object] = {
@@ -287,7 +305,10 @@ def _answer(
     if xla is not None:
         report.print_against_xla(xla)
     if difference is not None:
-        report.print_difference(difference, (title, shown_name(arguments.diff)))
+        if other is not None and arguments.diff_hardware:
+            report.print_hardware_difference(difference, other.report_hardware)
+        else:
+            report.print_difference(difference, (title, shown_name(arguments.diff)))
     elif not asks:
         report.print_program()
         report.print_cost(cost)

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 
 from mlir_sdy.model import TensorSharding
 from pyshardy.cli.tables import Printer, place_text, table_of
+from pyshardy.cost.hardware import Hardware
 from pyshardy.display import Table, counted
 from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost_difference import CostDifference
-from pyshardy.explain.estimate import Estimate
+from pyshardy.explain.estimate import Estimate, estimate
 from pyshardy.explain.largest import largest_values
 from pyshardy.explain.program import ExplainedProgram, ValueExplanation
 from pyshardy.program import Port
@@ -118,11 +119,38 @@ class ExplainReport:
     def print_difference(self, difference: CostDifference, names: tuple[str, str]) -> None:
         """Print the differences between two plans."""
         plans = difference.first, difference.second
+        self._costs(f"Estimates for {difference.first.hardware}", plans, names)
+        self._changes(difference, names)
+
+    def print_hardware_difference(self, difference: CostDifference, hardware: Hardware) -> None:
+        """Print the costs of the plans for two kinds of hardware, and what differs.
+
+        Args:
+            difference: the difference of the plans, each on its hardware.
+            hardware: that of the second plan.
+        """
+        plans = difference.first, estimate(self._explained.program, hardware), difference.second
+        ours, theirs = self._explained.report_hardware.name, hardware.name
+        if ours == theirs:
+            theirs = "the other"
+        self._printer.line(f"\n{ours}: {difference.first.hardware}")
+        self._printer.line(f"{theirs}: {difference.second.hardware}")
+        names = (f"on {ours}", f"the same on {theirs}", f"the plan for {theirs}")
+        self._costs("Estimates", plans, names)
+        self._changes(difference, (f"for {ours}", f"for {theirs}"))
+        if not difference.collectives:
+            self._printer.line("\nBoth plans have the same collectives.")
+
+    def _costs(self, title: str, plans: Sequence[Estimate], names: Sequence[str]) -> None:
+        """Print a table with a column for the costs of each plan."""
         axes = {axes for plan in plans for axes in plan.bytes_by_axes}
-        columns = zip(*(plan.rows(axes) for plan in plans), strict=True)
-        costs = [(what, first, second) for (what, first), (_, second) in columns]
-        table = table_of(("cost", *names), costs, num_numeric=2)
-        self._printer.table(f"Estimates for {difference.first.hardware}", table)
+        columns = [plan.rows(axes) for plan in plans]
+        costs = [(row[0][0], *(cell for _, cell in row)) for row in zip(*columns, strict=True)]
+        table = table_of(("cost", *names), costs, num_numeric=len(plans))
+        self._printer.table(title, table)
+
+    def _changes(self, difference: CostDifference, names: tuple[str, str]) -> None:
+        """Print the collectives and the shardings that differ between two plans."""
         if difference.collectives:
             rows: list[tuple[str, ...]] = []
             for each in difference.collectives:

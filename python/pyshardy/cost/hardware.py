@@ -33,7 +33,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from importlib import resources
@@ -48,7 +48,7 @@ from pyshardy.cost.measured import (
     ELEMENTWISE,
     PRODUCT,
     Curve,
-    Origin,
+    Provenance,
     inline_toml,
     read_curves,
     read_origin,
@@ -56,6 +56,9 @@ from pyshardy.cost.measured import (
 from pyshardy.toml import loads
 
 _PRESETS = resources.files("pyshardy.cost") / "presets"
+
+_MOST_SECONDS, _MOST = 1, 1e21
+"""The largest latency and the largest rate or size that real hardware may have."""
 
 SHARED, OWN = "shared", "axis"
 """The lanes of links: a lane that axes share, or a lane for each axis."""
@@ -116,7 +119,7 @@ class Hardware(HashSlot):
     half_rate_size: float = 0.0
     seconds_per_kernel: float = 0.0
     measured: tuple[Curve, ...] = ()
-    origin: Origin | None = None
+    origin: Provenance | None = None
 
     def __hash__(self) -> int:
         """Return a hash of the name, the rates and the links."""
@@ -321,20 +324,34 @@ def report_hardware_of(
     return load_hardware(used) if isinstance(used, str) else used
 
 
-def warn_of_unknown_axes(hardware: Hardware, axes: Collection[str]) -> None:
-    """Emit a warning for each link of the hardware along an axis that no mesh has.
+def warn_of_other_axes(hardware: Hardware, sizes: Mapping[str, int]) -> None:
+    """Emit a warning for each axis that the hardware knows otherwise than the meshes.
+
+    1. The hardware has a link along an axis that no mesh has.
+    2. The hardware was measured, but not along an axis of several devices, or with another number
+       of devices along it.
 
     Args:
         hardware: the hardware.
-        axes: the names of the axes of all meshes.
+        sizes: the sizes of the axes of all meshes.
     """
     for name in hardware.axes:
-        if name not in axes:
-            known = ", ".join(f'"{axis}"' for axis in axes) or "none"
-            advice = did_you_mean(name, axes, mark='"')
+        if name not in sizes:
+            known = ", ".join(f'"{axis}"' for axis in sizes) or "none"
+            advice = did_you_mean(name, sizes, mark='"')
             message = f"the hardware '{hardware.name}' has a link along the axis \"{name}\""
             message += f", which no mesh has: it isn't used; the axes are {known}{advice}"
             emit(warning(message))
+    if hardware.origin is None:
+        return
+    measured = hardware.origin.sizes
+    others = [axis for axis, size in sizes.items() if size not in (1, measured.get(axis, 1))]
+    if others:
+        mesh = ",".join(f"{axis}:{size}" for axis, size in sizes.items())
+        message = f"the hardware '{hardware.name}' was measured on the mesh {hardware.origin.mesh}"
+        message += f", the program's is {mesh}: along {', '.join(others)} fitted constants count, "
+        message += "those of the slowest link along axes that weren't measured; to measure them: "
+        emit(warning(f"{message}sdy-calibrate --mesh={mesh}"))
 
 
 @cache
@@ -434,4 +451,8 @@ def _number(
         found = "is missing" if value is None else f"is {value!r}"
         expected = "zero or a positive number" if or_zero else "a positive number"
         raise ValueError(f"'{key}' in {where} {found}: expected {expected}")
+    if key.startswith("seconds") and value > _MOST_SECONDS:
+        raise ValueError(f"'{key}' in {where} is {value} seconds: expected at most {_MOST_SECONDS}")
+    if value > _MOST:
+        raise ValueError(f"'{key}' in {where} is {value}: expected at most {_MOST:g}")
     return float(value)

@@ -36,7 +36,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, cast
 
 from mlir_sdy.suggest import did_you_mean
 
@@ -92,8 +92,8 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Where measured hardware comes from.
+class Provenance:
+    """The devices, the day and the software of measured hardware.
 
     Attributes:
         devices: the devices in words.
@@ -134,11 +134,11 @@ def inline_toml(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):
-        entries: Mapping[str, object] = value
+        entries = cast("Mapping[str, object]", value)
         pairs = (f"{toml_key(key)} = {inline_toml(each)}" for key, each in entries.items())
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, Sequence):
-        return f"[{', '.join(map(inline_toml, value))}]"
+        return f"[{', '.join(map(inline_toml, cast('Sequence[object]', value)))}]"
     return str(value)
 
 
@@ -150,6 +150,9 @@ def toml_key(name: str) -> str:
 # --- Reading --------------------------------------------------------------------------------------
 
 
+_TEXTS = ("devices", "date", "versions", "mesh")
+
+
 def read_curves(entries: object) -> tuple[Curve, ...]:
     """Return the curves of `[[measured]]`.
 
@@ -158,7 +161,7 @@ def read_curves(entries: object) -> tuple[Curve, ...]:
     """
     if not isinstance(entries, list):
         raise ValueError("'measured' in the file is no list of tables: write [[measured]]")
-    tables: list[object] = entries
+    tables = cast("list[object]", entries)
     curves = [_curve(table, f"[[measured]] {at}") for at, table in enumerate(tables, 1)]
     seen: set[tuple[object, ...]] = set()
     for at, curve in enumerate(curves, 1):
@@ -169,15 +172,15 @@ def read_curves(entries: object) -> tuple[Curve, ...]:
     return tuple(curves)
 
 
-def read_origin(entries: object) -> Origin:
+def read_origin(entries: object) -> Provenance:
     """Return the contents of `[origin]`.
 
     Raises:
         ValueError: an entry is missing or invalid.
     """
     where = "[origin]"
-    table = _table(entries, where, [entry.name for entry in fields(Origin)])
-    texts = {key: table.get(key) for key in ("devices", "date", "versions", "mesh")}
+    table = _table(entries, where, [entry.name for entry in fields(Provenance)])
+    texts: dict[str, Any] = {key: table.get(key) for key in _TEXTS}
     for key, text in texts.items():
         if not isinstance(text, str):
             raise ValueError(f"'{key}' in {where} {_found(text)}: expected a text")
@@ -186,7 +189,7 @@ def read_origin(entries: object) -> Origin:
         raise ValueError(f"'spread' in {where} is {spread!r}: expected zero or a positive number")
     if not isinstance(interrupted, bool):
         raise ValueError(f"'interrupted' in {where} is {interrupted!r}: expected true or false")
-    origin = Origin(**texts, spread=spread, interrupted=interrupted)
+    origin = Provenance(**texts, spread=spread, interrupted=interrupted)
     try:
         sizes = origin.sizes
     except ValueError:
@@ -208,9 +211,9 @@ def _curve(entries: object, where: str) -> Curve:
         )
     where = f"{where} ({kind})"
     values = "rates" if kind == PRODUCT else "seconds"
-    needed = {"amounts", values} | ({"element"} if kind == PRODUCT else set())
-    needed |= {"axes"} if kind in COLLECTIVES else set()
-    allowed = {"kind", *needed} | ({"devices"} if kind in COLLECTIVES else set())
+    is_collective = kind in COLLECTIVES
+    needed = {"amounts", values, *(["element"] * (kind == PRODUCT)), *(["axes"] * is_collective)}
+    allowed = {"kind", *needed, *(["devices"] * is_collective)}
     if wrong := sorted(table.keys() - allowed):
         raise ValueError(f"'{wrong[0]}' in {where} is for another kind: remove it")
     if missing := sorted(needed - table.keys()):
@@ -244,7 +247,7 @@ def _numbers(table: Mapping[str, Any], key: str, where: str) -> tuple[float, ...
 def _table(entries: object, where: str, known: Sequence[str]) -> Mapping[str, Any]:
     if not isinstance(entries, Mapping):
         raise ValueError(f"{where} is no table")
-    table: Mapping[str, Any] = entries
+    table = cast("Mapping[str, Any]", entries)
     if unknown := sorted(table.keys() - set(known)):
         advice = did_you_mean(unknown[0], known)
         listed = ", ".join(sorted(known))

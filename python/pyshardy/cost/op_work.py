@@ -49,9 +49,7 @@ class Work:
 
     def seconds(self, hardware: Hardware) -> float:
         """Return the time on a device, with that to start the operation."""
-        seconds = hardware.work_seconds(
-            self.operations, self.nbytes, self.element, self.smallest
-        )
+        seconds = hardware.work_seconds(self.operations, self.nbytes, self.element, self.smallest)
         return seconds + hardware.seconds_per_kernel if seconds else seconds
 
 

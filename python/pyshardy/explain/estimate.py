@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from pyshardy.cost.hardware import Hardware, warn_of_unknown_axes
+from pyshardy.cost.hardware import Hardware, warn_of_other_axes
 from pyshardy.display import Displayed, Table, counted, seconds_text
 from pyshardy.program import PartitionedProgram
 from pyshardy.timeline.durations import ResourceUse, resource_use_of
@@ -124,7 +124,7 @@ def estimate(
         timeline: its scheduled timeline, if it is known already.
     """
     use = use or resource_use_of(program.module)
-    warn_of_unknown_axes(hardware, program.mesh.axis_names)
+    warn_of_other_axes(hardware, {axis.name: axis.size for axis in program.mesh.axes})
     timeline = timeline or run_timeline(use, program.collectives, hardware)
     seconds_by_axes: defaultdict[str, float] = defaultdict(float)
     bytes_by_axes: defaultdict[str, int] = defaultdict(int)
@@ -136,7 +136,7 @@ def estimate(
         bytes_by_axes[axes] += each.collective.nbytes_total
     peak = use.memory.peak
     return Estimate(
-        hardware.name,
+        hardware.title,
         timeline.operations,
         timeline.nbytes_accessed,
         sum(bytes_by_axes.values()),

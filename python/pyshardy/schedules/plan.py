@@ -178,7 +178,7 @@ class Plan(Sequence[PlanStep], Printed):
             "time",
             "took",
         )
-        title = f"Schedule, estimated for {self._report_hardware.name}"
+        title = f"Schedule, estimated for {self._report_hardware.title}"
         table = Table(title, headings, rows, num_numeric=4)
         return [table, *(each for step in self for each in step.tables())]
 

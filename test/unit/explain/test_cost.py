@@ -9,6 +9,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError
 from pyshardy.api import propagate
 from pyshardy.cost.hardware import Hardware, Link, load_hardware, presets
+from pyshardy.cost.measured import Curve
 from pyshardy.cost.op_work import TensorSizes, Work
 from pyshardy.explain.cost_difference import compare
 from pyshardy.explain.estimate import estimate
@@ -353,6 +354,22 @@ seconds_to_start = 1e-5
 """
 
 
+ORIGIN = f"""{GOOD}
+[origin]
+devices = "8 x cpu"
+date = "2026-11-27"
+versions = "jax 0"
+mesh = "x:2"
+"""
+CURVE = f"""{GOOD}
+[[measured]]
+kind = "all_reduce"
+axes = ["data"]
+amounts = [10, 20]
+seconds = [1, 2]
+"""
+
+
 @pytest.mark.parametrize(
     ("element", "rate"),
     [
@@ -405,6 +422,20 @@ def test_products_of_a_small_dimension_are_slower():
     assert Work(1e12).seconds(hardware) == 1.0
 
 
+def test_measured_times_and_rates():
+    """They count instead of the constants, where an amount was measured."""
+    product = Curve("product", (32, 64), (1e9, 2e9), element="f32")
+    passes = Curve("elementwise", (100, 200), (1e-3, 3e-3))
+    hardware = replace(HARDWARE, measured=(product, passes), seconds_per_kernel=1e-4)
+    assert Work(1e9, 0.0, "f32", 48).seconds(hardware) == pytest.approx(1 / 1.5 + 1e-4)
+    assert Work(1e9, 0.0, "f32", 16).seconds(hardware) == pytest.approx(2 + 1e-4)
+    assert Work(1e9, 0.0, "f32", 900).seconds(hardware) == pytest.approx(0.5 + 1e-4)
+    assert hardware.work_seconds(1e9, 0.0, "f64", 900) == HARDWARE.work_seconds(1e9, 0.0)
+    times = [hardware.work_seconds(0, amount) for amount in (0, 50, 150, 400)]
+    assert times == [0, 1e-3, 2e-3, pytest.approx(6e-3)]
+    assert Work().seconds(hardware) == 0
+
+
 def test_lanes():
     shared = Hardware("", 1, 1, 1, Link(1, 0), {"data": Link(1, 0, "axis")})
     torus = Hardware("", 1, 1, 1, Link(1, 0, "axis", 2), {"data": Link(1, 0)})
@@ -454,6 +485,34 @@ def test_a_file(tmp_path):
             f"compute_while_communicating = 0\n{GOOD}",
             "'compute_while_communicating' in the file is 0: expected a positive number",
         ),
+        (f"seconds_per_kernel = -1\n{GOOD}", "'seconds_per_kernel' in the file is -1: expected"),
+        (f"seconds_per_kernel = 3\n{GOOD}", "'seconds_per_kernel' in the file is 3 seconds: exp"),
+        (
+            GOOD.replace("1e-6", "20"),
+            "'seconds_to_start' in [link] is 20 seconds: expected",
+        ),
+        (GOOD.replace("1e11", "1e30"), "'bytes_per_second' in [link] is 1e+30: expected at most"),
+        (f"{GOOD}[origin]\ndate = 3", "'devices' in [origin] is missing: expected a text"),
+        (f"{ORIGIN}spred = 3", "unknown key 'spred' in [origin]; expected one of date, devices"),
+        (f"{ORIGIN}spread = -1", "'spread' in [origin] is -1: expected zero or a positive"),
+        (f"{ORIGIN}interrupted = 1", "'interrupted' in [origin] is 1: expected true or false"),
+        (
+            ORIGIN.replace("x:2", "x:a"),
+            "'mesh' in [origin] is 'x:a': expected axes and sizes",
+        ),
+        (f"measured = 3\n{GOOD}", "'measured' in the file is no list of tables: write [[meas"),
+        (f'{GOOD}[[measured]]\nkind = "al_gather"', "is 'al_gather': expected one of all_gather"),
+        (f"{CURVE}rates = [1]", "'rates' in [[measured]] 1 (all_reduce) is for another kind"),
+        (f'{CURVE}element = "f32"', "'element' in [[measured]] 1 (all_reduce) is for an"),
+        (CURVE.replace("axes =", "axis ="), "unknown key 'axis' in [[measured]] 1; expected"),
+        (CURVE.replace('axes = ["data"]', ""), "'axes' in [[measured]] 1 (all_reduce) is missing"),
+        (CURVE.replace('["data"]', '"data"'), "(all_reduce) is 'data': expected a list of names"),
+        (f"{CURVE}devices = 1", "'devices' in [[measured]] 1 (all_reduce) is 1: expected an int"),
+        (CURVE.replace("[10, 20]", "[20, 10]"), "don't rise: sort them, each one once"),
+        (CURVE.replace("[10, 20]", "[10]"), "(all_reduce) has 1 amounts, but 2 seconds"),
+        (CURVE.replace("[1, 2]", "[1, 0]"), "'seconds' in [[measured]] 1 (all_reduce) has 0: exp"),
+        (CURVE.replace("[1, 2]", "1"), "(all_reduce) is 1: expected a list of numbers"),
+        (CURVE + CURVE.replace(GOOD, ""), "[[measured]] 2 is the second one of all_reduce along"),
     ],
 )
 def test_bad_files(tmp_path, text, message):

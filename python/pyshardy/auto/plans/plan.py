@@ -438,7 +438,7 @@ class ShardingPlan(Printed):
                 ("found in", seconds_text(self.seconds)),
                 ("bytes sent by a device", bytes_text(self.bytes)),
                 ("peak memory of a device", bytes_text(self.memory)),
-                ("hardware", hardware.name),
+                ("hardware", hardware.title),
                 ("mesh", str(self.search.mesh)),
             ),
             self.notes,

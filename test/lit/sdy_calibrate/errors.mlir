@@ -1,0 +1,19 @@
+// RUN: not sdy-calibrate --from=%s 2>&1 | FileCheck %s --check-prefix=FILE
+// RUN: not sdy-calibrate --from=nowhere.json 2>&1 | FileCheck %s --check-prefix=MISSING
+// RUN: not sdy-calibrate --from=%s --mesh=x:2 2>&1 | FileCheck %s --check-prefix=MESH
+// RUN: not sdy-calibrate --mesh=x:two 2>&1 | FileCheck %s --check-prefix=SIZE
+// RUN: not sdy-calibrate -o hardware.json 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not sdy-calibrate --backend=gpu 2>&1 | FileCheck %s --check-prefix=BACKEND
+// RUN: env XLA_FLAGS=--xla_force_host_platform_device_count=2 not sdy-calibrate --mesh=x:4 2>&1 | FileCheck %s --check-prefix=DEVICES
+// RUN: sdy-calibrate --script=- | FileCheck %s --check-prefix=SCRIPT
+
+// FILE: errors.mlir:1:1: it is no JSON of sdy-calibrate's script
+// MISSING: cannot read the measurements 'nowhere.json'
+// MESH: '--from' takes measurements of a file, which has its mesh and devices: omit '--mesh', '--backend'
+// SIZE: '--mesh=x:two' is not a mesh: expected a form such as
+// NAME: '-o hardware.json': the name of a hardware file ends with .toml
+// BACKEND: invalid choice: 'gpu'
+// DEVICES: the devices can't be measured: the mesh x:4 is of 4 devices, but JAX has 2 (cpu)
+// SCRIPT: """Measure the collectives, the products and the memory of devices, with only JAX and NumPy.
+// SCRIPT-NOT: {{^ *}}import pyshardy
+// SCRIPT-NOT: {{^ *}}from pyshardy
