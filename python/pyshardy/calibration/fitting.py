@@ -3,7 +3,7 @@
 
 | constant                      | from                                                        |
 |-------------------------------|-------------------------------------------------------------|
-| `seconds_per_kernel`          | the smallest elementwise operation                          |
+| `seconds_per_kernel`          | a chain of the smallest kernels                             |
 | `bytes_per_second`            | elementwise operations, from 1 MiB on                       |
 | rates of products, by element | products                                                    |
 | `half_rate_size`              | products of several smallest dimensions                     |
@@ -122,7 +122,15 @@ def calibrate(found: Measurements, name: str = "") -> Calibration:
         _rounded(half),
         _rounded(start),
         _curves(single, found.mesh, start),
-        Provenance(found.devices, found.date, found.versions, mesh, round(spread, 4), interrupted),
+        Provenance(
+            found.devices,
+            found.date,
+            found.versions,
+            mesh,
+            _rounded(found.seconds_of_program),
+            round(spread, 4),
+            interrupted,
+        ),
     )
     constants = replace(hardware, measured=())
     residuals = [_residual(point, constants, found.mesh) for point in single]
@@ -133,7 +141,11 @@ def calibrate(found: Measurements, name: str = "") -> Calibration:
 
 
 def _start(points: Sequence[Point], unseen: list[str]) -> float:
-    smallest = [point.seconds for point in points if point.steps[0].kind in (START, ELEMENTWISE)]
+    by_kind = {
+        kind: [point.seconds for point in points if point.steps[0].kind == kind]
+        for kind in (START, ELEMENTWISE)
+    }
+    smallest = by_kind[START] or by_kind[ELEMENTWISE]
     if not smallest:
         unseen.append("seconds_per_kernel: not measured, 0")
     return min(smallest, default=0.0)

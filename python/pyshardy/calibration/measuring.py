@@ -73,12 +73,12 @@ class TimedStep:
     """A collective, a product, or a pass over the memory.
 
     Attributes:
-        kind: a kind of collective, `product`, `elementwise`, or `start` for the smallest pass.
+        kind: a kind of collective, `product`, `elementwise`, or `start` for the smallest kernels.
         axes: the axes of a collective.
         nbytes: the bytes of a collective's operand; those that an elementwise operation accesses.
         element: the elements of products, as in MLIR.
         shape: the rows, summands and columns of a product.
-        times: how many pairs of products are in an iteration, with one that undoes the shape.
+        times: how many kernels, or pairs of products, are in an iteration.
     """
 
     kind: str
@@ -169,7 +169,7 @@ def tasks(mesh: Mapping[str, int], elements: Sequence[str]) -> Iterator[tuple[Ti
         mesh: the sizes of the axes.
         elements: the elements of products.
     """
-    yield (TimedStep(START, nbytes=KIB),)
+    yield (TimedStep(START, nbytes=16 * KIB, times=16),)
     axes = [axis for axis, size in mesh.items() if size > 1]
     pairs = [pair for at, axis in enumerate(axes) for pair in ((axis, b) for b in axes[at + 1 :])]
     groups: list[tuple[str, ...]] = [*((axis,) for axis in axes), *pairs]
@@ -314,8 +314,8 @@ class Measurer:
             seconds, spread = self._seconds_of(steps)
             (step,) = steps
             self._known.setdefault(step.series, {})[step.amount] = seconds
-            # Products come in pairs.
-            return Point(steps, seconds / 2 if step.kind == PRODUCT else seconds, spread)
+            count = 2 if step.kind == PRODUCT else step.times  # products come in pairs
+            return Point(steps, seconds / count, spread)
         first, second = steps
         alone = [self._seconds_of((first,))[0], self._seconds_of((second,))[0]]
         if second.kind == PRODUCT:
@@ -474,8 +474,17 @@ class JaxMachine:
                 return x.at[0].set(0.5 * lax.optimization_barrier(communicate(x))[0])
 
             return [((step.nbytes // 4,), "float32")], exchange
-        if step.kind in (ELEMENTWISE, START):
+        if step.kind == ELEMENTWISE:
             return [((step.nbytes // 8,), "float32")], _halved_and_raised
+        if step.kind == START:
+
+            def compute(x: Any) -> Any:
+                # A sum and its user are two kernels.
+                for _ in range(step.times // 2):
+                    x = 0.5 * x + x.sum()
+                return x
+
+            return [((step.nbytes // 8,), "float32")], compute
         kind = _TYPES[step.element]
         rows, summands, columns = step.shape
         precision = "highest" if step.element.endswith("-highest") else None

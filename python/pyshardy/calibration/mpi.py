@@ -160,8 +160,12 @@ def _body(
     if step.kind == PRODUCT:
         return _products(step, number, first, types)
     if step.kind not in COLLECTIVES:
-        half = f"    %half{number} = stablehlo.constant dense<0.5> : {kind}"
-        return [half, f"    %new{number} = stablehlo.multiply {own}, %half{number} : {kind}"]
+        lines = [f"    %half{number} = stablehlo.constant dense<0.5> : {kind}"]
+        for time in range(step.times):
+            new = f"%new{number}" if time == step.times - 1 else f"%t{number}_{time}"
+            lines.append(f"    {new} = stablehlo.multiply {own}, %half{number} : {kind}")
+            own = new
+        return lines
     axes = list(mesh)
     places = [axes.index(axis) for axis in step.axes]
     group = math.prod(mesh[axis] for axis in step.axes)

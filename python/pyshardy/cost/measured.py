@@ -6,6 +6,7 @@ devices = "8 x cpu"
 date = "2026-11-27"
 versions = "jax 0.10.2, jaxlib 0.10.2"
 mesh = "data:4,model:2"
+seconds_per_program = 3e-4       # to start one, which estimates don't contain; 0 if missing
 spread = 0.12                    # of repeated measurements, the median of all; 0 if missing
 interrupted = false              # whether some measurements are missing; false if missing
 
@@ -100,6 +101,7 @@ class Provenance:
         date: the day.
         versions: the versions of the software that measured.
         mesh: the mesh, such as `data:4,model:2`.
+        seconds_per_program: the time to start a program, which estimates don't contain.
         spread: how far repeated measurements differ: the median of all spreads.
         interrupted: whether measuring ended early.
     """
@@ -108,6 +110,7 @@ class Provenance:
     date: str
     versions: str
     mesh: str
+    seconds_per_program: float = 0.0
     spread: float = 0.0
     interrupted: bool = False
 
@@ -184,12 +187,15 @@ def read_origin(entries: object) -> Provenance:
     for key, text in texts.items():
         if not isinstance(text, str):
             raise ValueError(f"'{key}' in {where} {_found(text)}: expected a text")
-    spread, interrupted = table.get("spread", 0.0), table.get("interrupted", False)
-    if not _is_number(spread) or spread < 0:
-        raise ValueError(f"'spread' in {where} is {spread!r}: expected zero or a positive number")
+    numbers = {key: table.get(key, 0.0) for key in ("seconds_per_program", "spread")}
+    for key, number in numbers.items():
+        if not _is_number(number) or not 0 <= number < math.inf:
+            message = f"'{key}' in {where} is {number!r}: expected zero or a positive number"
+            raise ValueError(message)
+    interrupted = table.get("interrupted", False)
     if not isinstance(interrupted, bool):
         raise ValueError(f"'interrupted' in {where} is {interrupted!r}: expected true or false")
-    origin = Provenance(**texts, spread=spread, interrupted=interrupted)
+    origin = Provenance(**texts, **numbers, interrupted=interrupted)
     try:
         sizes = origin.sizes
     except ValueError:

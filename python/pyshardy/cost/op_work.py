@@ -48,9 +48,12 @@ class Work:
         return Work(self.operations * count, self.nbytes * count, self.element, self.smallest)
 
     def seconds(self, hardware: Hardware) -> float:
-        """Return the time on a device, with that to start the operation."""
+        """Return the time on a device, with that to start a kernel.
+
+        Operations without arithmetic start none: they move data in the kernels of others.
+        """
         seconds = hardware.work_seconds(self.operations, self.nbytes, self.element, self.smallest)
-        return seconds + hardware.seconds_per_kernel if seconds else seconds
+        return seconds + hardware.seconds_per_kernel if self.operations else seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def seconds_on(hardware, step, mesh):
         return planned(step, mesh).traffic(hardware).seconds
     if step.kind == PRODUCT:
         return Work(step.amount, 0.0, step.element, min(step.shape)).seconds(hardware)
-    return Work(0.0, step.amount).seconds(hardware)
+    return hardware.seconds_per_kernel + hardware.work_seconds(0.0, step.amount)
 
 
 def measured(hardware, noise=0.0, mesh=MESH, *, left=0.8, hidden=0.0, keep=lambda _: True):

@@ -78,7 +78,7 @@ def test_times_are_those_of_a_step(clock):
     for point in found.points:
         first = point.steps[0]
         if len(point.steps) == 1 and first.nbytes:
-            assert point.seconds == pytest.approx(1e-9 * first.nbytes, rel=0.01)
+            assert point.seconds * first.times == pytest.approx(1e-9 * first.nbytes, rel=0.01)
         assert point.spread == pytest.approx(0, abs=1e-9)
     assert set(found.left_out.values()) == {"takes too much memory"}
     at_once = [point for point in found.points if len(point.steps) == 2]
@@ -166,7 +166,7 @@ def test_the_script_runs_alone(tmp_path):
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert "start, 1 KiB" in done.stdout
+    assert "start, 16 KiB" in done.stdout
     assert load_hardware(str(hardware)).origin.mesh == "data:2"
 
 
