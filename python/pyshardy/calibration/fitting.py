@@ -158,9 +158,8 @@ def _products(
     by_element: defaultdict[str, list[tuple[float, float, float]]] = defaultdict(list)
     for point in points:
         (step,) = point.steps
-        if step.kind == PRODUCT and point.seconds > start:
-            seconds = point.seconds - start
-            by_element[step.element].append((step.amount, min(step.shape), seconds))
+        if step.kind == PRODUCT:
+            by_element[step.element].append((step.amount, min(step.shape), point.seconds))
     if not by_element:
         unseen.append("flops_per_second: no product was measured, the rate of the memory")
         return {}, 0.0
@@ -171,9 +170,10 @@ def _products(
         total, rates = 0.0, dict[str, float]()
         for element, (amount, smallest, seconds) in tables.items():
             relative: _Floats = amount * (1 + half / smallest) / seconds
-            inverse = float(relative.sum() / np.square(relative).sum())
-            total += float(np.square(1 - inverse * relative).sum())
-            rates[element] = 1 / inverse
+            work: _Floats = np.maximum(1 - start / seconds, 0.0)
+            inverse = float(np.dot(work, relative) / np.square(relative).sum())
+            total += float(np.square(work - inverse * relative).sum())
+            rates[element] = 1 / max(inverse, 1e-21)
         return total, rates
 
     sizes = {row[1] for rows in by_element.values() for row in rows}
