@@ -43,6 +43,8 @@ from pyshardy.cost.hardware import OWN, SHARED, Hardware, Link
 from pyshardy.cost.measured import Curve, Provenance
 
 _LEAST_RATE_LEFT = 0.01
+_LEAST_WORK = 0.1
+"""The least part of a measured time that isn't the start of the kernel."""
 _HALF_RATE_SIZES = (0.0, *np.geomspace(1, 4096, 97).tolist())
 _OVERLAP_OF_OWN_LANES = 0.5
 """The part of the shorter of two collectives at once that is hidden, if lanes are their own."""
@@ -314,7 +316,7 @@ def _curves(points: Sequence[Point], mesh: Mapping[str, int], start: float) -> t
     found = defaultdict(lambda: defaultdict(list))
     for point in points:
         (step,) = point.steps
-        work = max(point.seconds - start, 1e-9)
+        work = max(point.seconds - start, _LEAST_WORK * point.seconds)
         if step.kind == PRODUCT:
             key, amount, value = (PRODUCT, (), 0, step.element), min(step.shape), step.amount / work
         elif step.kind == ELEMENTWISE:
