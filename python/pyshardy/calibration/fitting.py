@@ -235,12 +235,15 @@ def _links(
         row[0], row[at], row[at + 1] = 1 / seconds, steps / seconds, collective.sent / seconds
     launch, *by_axis = non_negative_least_squares(table, np.ones(len(measured))).tolist()
     links: dict[str, Link] = {}
-    for axis, latency, inverse in zip(axes, by_axis[::2], by_axis[1::2], strict=True):
+    for axis, latency, seconds in zip(axes, by_axis[::2], by_axis[1::2], strict=True):
+        inverse = seconds
         if not inverse:
-            unseen.append(f'axes."{axis}".bytes_per_second: times don\'t grow with the bytes')
+            inverse = min(time / each.sent for each, time in measured if axis in each.axes)
+            text = "times don't grow with the bytes, the highest that was reached"
+            unseen.append(f'axes."{axis}".bytes_per_second: {text}')
         if not latency:
             unseen.append(f'axes."{axis}".seconds_to_start: less than the launch, 0')
-        links[axis] = Link(_rounded(1 / (inverse or 1e-15)), _rounded(latency), SHARED)
+        links[axis] = Link(_rounded(1 / inverse), _rounded(latency), SHARED)
     if not launch:
         unseen.append("seconds_per_collective: less than the latencies, 0")
     return launch, links

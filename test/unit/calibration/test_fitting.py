@@ -152,6 +152,11 @@ def test_constants_that_were_not_seen():
     assert "bytes_per_second: no elementwise operation was measured" in listed
     alone = calibrate(measured(TRUE, mesh={"data": 1}))
     assert 'axes."data": it has one device, the slowest of the others' in alone.unseen
+    found = measured(TRUE)
+    found.points = [replace(point, seconds=1.0) for point in found.points]
+    flat = calibrate(found)
+    assert any("times don't grow with the bytes" in each for each in flat.unseen)
+    assert 0 < flat.hardware.axes["model"].bytes_per_second < 1e12
     with pytest.raises(UsageError, match=r"no measurements: .* interrupted too early; start it ag"):
         calibrate(measured(TRUE, keep=lambda _: False))
 
