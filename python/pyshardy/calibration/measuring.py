@@ -55,9 +55,9 @@ SHAPES = (
 )
 """The rows, summands and columns of products, in the order of measuring."""
 
-_ROUNDS, _FEWEST_ROUNDS = 5, 2
-_LONG_SECONDS = 0.3
-"""From this time of a run on, there are few rounds."""
+_FEWEST_ROUNDS, _MOST_ROUNDS = 2, 25
+_SECONDS_OF_ROUNDS = 0.2
+"""The time for repeated runs, if these are between the fewest and the most."""
 _LEAST_SECONDS = 5e-3
 """The least time of a run, so that the start of the program matters little."""
 _SHARE_OF_A_TASK = 0.05
@@ -259,7 +259,7 @@ class Measurer:
         """Measure all; an interrupt ends this early, and the result says so."""
         todo = list(tasks(self._machine.mesh, self._machine.elements))
         try:
-            self._empty = self._times(self._machine.program((), 1), 4 * _ROUNDS)[0]
+            self._empty = self._times(self._machine.program((), 1))[0]
             self.found.seconds_of_program = self._empty
             for number, steps in enumerate(todo):
                 progress(number, len(todo), " beside ".join(map(str, steps)))
@@ -333,7 +333,7 @@ class Measurer:
         tries = 3
         while True:
             run, tries = self._machine.program(steps, repeats), tries - 1
-            fastest, median = self._times(run, _ROUNDS)
+            fastest, median = self._times(run)
             seconds = max(fastest - self._empty, 0.02 * fastest) / repeats
             enough = not tries or fastest >= _LEAST_SECONDS / 2 or repeats == _MOST_REPEATS
             if self._machine.agreed(float(enough)):
@@ -343,16 +343,18 @@ class Measurer:
     def _repeats(self, wanted: float) -> int:
         return int(self._machine.agreed(min(max(math.ceil(wanted), 1), _MOST_REPEATS)))
 
-    def _times(self, run: Callable[[], None], rounds: int) -> tuple[float, float]:
+    def _times(self, run: Callable[[], None]) -> tuple[float, float]:
         """Return the shortest and the median time of repeated runs, after a first that warms up."""
-        times: list[float] = []
-        started = time.perf_counter()
         run()
-        long = self._machine.agreed(time.perf_counter() - started) > _LONG_SECONDS
-        for _ in range(_FEWEST_ROUNDS if long else rounds):
+        times: list[float] = []
+        rounds = _FEWEST_ROUNDS
+        while len(times) < rounds:
             started = time.perf_counter()
             run()
             times.append(time.perf_counter() - started)
+            if len(times) == 1:
+                wanted = self._machine.agreed(_SECONDS_OF_ROUNDS / max(times[0], 1e-9))
+                rounds = int(min(max(wanted, _FEWEST_ROUNDS), _MOST_ROUNDS))
         fastest, median = min(times), statistics.median(times)
         return self._machine.agreed(fastest), self._machine.agreed(median)
 

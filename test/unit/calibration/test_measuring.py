@@ -95,7 +95,7 @@ def test_what_takes_too_long_is_left_out(clock):
 
 
 def test_an_interrupt_keeps_what_was_measured(clock):
-    found = Measurer(Machine(clock, interrupted_after=200), 1000).run(show_nothing)
+    found = Measurer(Machine(clock, interrupted_after=600), 1000).run(show_nothing)
     assert found.interrupted
     assert 3 < len(found.points) < 40
 
@@ -134,7 +134,7 @@ GOOD = {"kind": "start", "axes": [], "nbytes": 8, "element": "f32", "shape": [0,
     ],
 )
 def test_bad_files(tmp_path, clock, change, message):
-    found = Measurer(Machine(clock, interrupted_after=60), 1000).run(show_nothing)
+    found = Measurer(Machine(clock, interrupted_after=200), 1000).run(show_nothing)
     path = tmp_path / "measured.json"
     path.write_text(found.to_json())
     assert read_measurements(path) == found
