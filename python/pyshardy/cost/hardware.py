@@ -33,7 +33,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from importlib import resources
@@ -325,24 +325,18 @@ def report_hardware_of(
 
 
 def warn_of_other_axes(hardware: Hardware, sizes: Mapping[str, int]) -> None:
-    """Emit a warning for each axis that the hardware knows otherwise than the meshes.
+    """Emit warnings if the hardware isn't that of the meshes.
 
-    1. The hardware has a link along an axis that no mesh has.
-    2. The hardware was measured, but not along an axis of several devices, or with another number
-       of devices along it.
+    1. It was measured, but not along an axis of several devices, or with another number of devices
+       along it.
+    2. It was not measured, and has a link along an axis that no mesh has.
 
     Args:
         hardware: the hardware.
         sizes: the sizes of the axes of all meshes.
     """
-    for name in hardware.axes:
-        if name not in sizes:
-            known = ", ".join(f'"{axis}"' for axis in sizes) or "none"
-            advice = did_you_mean(name, sizes, mark='"')
-            message = f"the hardware '{hardware.name}' has a link along the axis \"{name}\""
-            message += f", which no mesh has: it isn't used; the axes are {known}{advice}"
-            emit(warning(message))
     if hardware.origin is None:
+        _warn_of_unused_links(hardware, sizes)
         return
     measured = hardware.origin.sizes
     others = [axis for axis, size in sizes.items() if size not in (1, measured.get(axis, 1))]
@@ -352,6 +346,16 @@ def warn_of_other_axes(hardware: Hardware, sizes: Mapping[str, int]) -> None:
         message += f", the program's is {mesh}: along {', '.join(others)} fitted constants count, "
         message += "those of the slowest link along axes that weren't measured; to measure them: "
         emit(warning(f"{message}sdy-calibrate --mesh={mesh}"))
+
+
+def _warn_of_unused_links(hardware: Hardware, axes: Collection[str]) -> None:
+    for name in hardware.axes:
+        if name not in axes:
+            known = ", ".join(f'"{axis}"' for axis in axes) or "none"
+            advice = did_you_mean(name, axes, mark='"')
+            message = f"the hardware '{hardware.name}' has a link along the axis \"{name}\""
+            message += f", which no mesh has: it isn't used; the axes are {known}{advice}"
+            emit(warning(message))
 
 
 @cache
