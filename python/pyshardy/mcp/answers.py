@@ -22,7 +22,7 @@ from mlir_sdy.model import TensorSharding
 from mlir_sdy.suggest import did_you_mean, nearest
 from pyshardy import forms
 from pyshardy.auto.entry import auto_shard
-from pyshardy.cli import auto, explain, run, translate
+from pyshardy.cli import auto, calibrate, explain, run, translate
 from pyshardy.cli.help import all_summaries, help_text, pass_help_text
 from pyshardy.cli.mesh_flag import give_mesh
 from pyshardy.cli.reading import read_shardings
@@ -385,6 +385,7 @@ def _list_passes(word: str) -> Answer:
 def _help(topic: str) -> str:
     tools = {
         "sdy-auto": auto.parser,
+        "sdy-calibrate": calibrate.parser,
         "sdy-explain": explain.parser,
         "sdy-run": run.parser,
         "sdy-translate": translate.parser,

@@ -25,6 +25,7 @@ pytest.importorskip("argcomplete")
         ("sdy-explain --stri", ["--strict-rules"]),
         ("sdy-explain --hardware=h", ["h100", "h200"]),
         ("sdy-auto --hardware=tpu-v5", ["tpu-v5e", "tpu-v5p"]),
+        ("sdy-calibrate --backend=m", ["mpi"]),
         (
             "sdy-opt --pass-pipeline 'builtin.module(sdy-close-s",
             ["builtin.module(sdy-close-shardings"],
