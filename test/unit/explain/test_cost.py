@@ -422,6 +422,16 @@ def test_products_of_a_small_dimension_are_slower():
     assert Work(1e12).seconds(hardware) == 1.0
 
 
+def test_estimates_show_the_origin(context, tmp_path):
+    """Also those of a program that is partitioned for the value, which passes get as a text."""
+    (tmp_path / "mine.toml").write_text(f'name = "mine"\n{ORIGIN}{CURVE.replace(GOOD, "")}')
+    hardware = load_hardware(str(tmp_path / "mine.toml"))
+    text = 'sdy.mesh @mesh = <["x"=2]>\nfunc.func @main() { return }'
+    program = partition(parse(text, context), hardware=hardware)
+    found = estimate(program, hardware).summary()
+    assert found.startswith("mine (measured on 2026-11-27, 8 x cpu, x:2, jax 0): ")
+
+
 def test_measured_times_and_rates():
     """They count instead of the constants, where an amount was measured."""
     product = Curve("product", (32, 64), (1e9, 2e9), element="f32")
