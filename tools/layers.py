@@ -86,7 +86,7 @@ Layers in one pair of brackets are siblings, which do not import each other.
 """
 
 BUDGETS = {
-    "auto": 11_110,
+    "auto": 11_080,
     "backends": 7_870,
     "caching": 730,
     "calibration": 1_460,

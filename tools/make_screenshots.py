@@ -2,8 +2,8 @@
 """Take the screenshots of the report for the guide: `python tools/make_screenshots.py`.
 
 One program is that of the benchmarks, a training step of 24 layers; the other one is the training
-step of Llama 3 8B. The tests don't compare the
-pictures, since fonts differ between machines; check them before a commit.
+step of Llama 3 8B. The tests don't compare the pictures, since fonts differ between machines; check
+them before a commit, and reduce them to 256 colors, as with Pillow's `Image.quantize`.
 """
 
 from __future__ import annotations
