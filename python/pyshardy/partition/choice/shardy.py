@@ -40,7 +40,6 @@ class ShardyCompatibility:
         self._context = context
         self._full = full
         self._by_form = FormMemo[CompatibleShardings | None](Forms(context.rules))
-        self._resolved: dict[object, CompatibleShardings | None] = {}
 
     def decide(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
         """Return the compatible shardings of all operations of a form, looked up."""
@@ -66,12 +65,9 @@ class ShardyCompatibility:
         shapes = tuple(shape_of(each.type) for each in (*operation.operands, *operation.results))
         blocked = uncompletable_factors(operation, rule)
         is_reshape = operation.name == "stablehlo.reshape"
-        key = rule, shardings, shapes, blocked, is_reshape
-        if key not in self._resolved:
-            self._resolved[key] = fully_compatible(
-                rule, shardings, shapes, blocked, self._context.meshes, is_reshape=is_reshape
-            )
-        return self._resolved[key]
+        return fully_compatible(
+            rule, shardings, shapes, blocked, self._context.meshes, is_reshape=is_reshape
+        )
 
     def forget(self, operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> None:
         """Drop nothing: operations are resolved one by one."""
