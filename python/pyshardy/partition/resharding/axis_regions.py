@@ -13,7 +13,7 @@ operation that defines the operand, and its other users. These operations are a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, Shape, lists_overlap, mesh_of
@@ -47,7 +47,7 @@ _Keyed = tuple[int, ir.Operation]
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class Candidate:
     """An operation that can be in regions, read once.
 
     Attributes:
@@ -76,33 +76,17 @@ class _Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class Member(Candidate):
     """An operation in a region.
 
     Attributes:
-        operation: the operation.
-        rule: its rule.
-        values: the operands, then the complete result.
-        keys: the identities of these values.
-        form: its form, if it has one.
-        before: the axes of each factor.
-        axes_before: the axes of the operands, then of the result.
         after: the axes of each factor in the region.
         axes_after: the axes of the operands, then of the result, in the region.
-        all_reduce: the all-reduce that completes its result, if there is one.
-        is_completed: whether this is still needed.
+        is_completed: whether the all-reduce is still needed.
     """
 
-    operation: ir.Operation
-    rule: OpShardingRule
-    values: Sequence[ir.Value]
-    keys: Sequence[int]
-    form: Form | None
-    before: FactorAxes
-    axes_before: Sequence[AxesPerDim]
     after: FactorAxes
     axes_after: Sequence[AxesPerDim]
-    all_reduce: ir.Operation | None
     is_completed: bool
 
     @property
@@ -113,6 +97,9 @@ class Member:
     def reduced(self, factors: FactorAxes) -> AxisTuple:
         """Return the axes along which the result is partial."""
         return tuple(axis for factor in self.rule.reduction_factors for axis in factors[factor])
+
+
+_FIELDS = tuple(field.name for field in fields(Candidate))
 
 
 @dataclass(slots=True)
@@ -196,7 +183,7 @@ class AxisRegions:
         self._meshes = meshes
         self._rules = rules
         self._forms = Forms(rules)
-        self._candidates: dict[tuple[int, str | Mesh], _Candidate | None] = {}
+        self._candidates: dict[tuple[int, str | Mesh], Candidate | None] = {}
         self._users_of: dict[int, list[_Keyed]] = {}
         self._definition_of: dict[int, list[_Keyed]] = {}
 
@@ -307,30 +294,23 @@ class AxisRegions:
                 chosen[factor] = () if any(lists_overlap(axes, each) for each in taken) else axes
         after = tuple([chosen.get(factor, ()) for factor in range(rule.num_factors)])
         member = Member(
-            operation,
-            rule,
-            candidate.values,
-            candidate.keys,
-            candidate.form,
-            candidate.before,
-            candidate.axes_before,
-            after,
-            axes_of_tensors(rule, after),
-            candidate.all_reduce,
-            any(chosen.get(factor) for factor in rule.reduction_factors),
+            *map(candidate.__getattribute__, _FIELDS),
+            after=after,
+            axes_after=axes_of_tensors(rule, after),
+            is_completed=any(chosen.get(factor) for factor in rule.reduction_factors),
         )
-        return member if self._is_valid(member, candidate.shapes, region.mesh) else None
+        return member if self._is_valid(member, region.mesh) else None
 
     def _candidate(
         self, operation: ir.Operation, key: int, mesh_or_ref: str | Mesh
-    ) -> _Candidate | None:
+    ) -> Candidate | None:
         """Return an operation that can be in regions on a mesh; None for another one."""
         both = key, mesh_or_ref
         if both not in self._candidates:
             self._candidates[both] = self._read(operation, mesh_or_ref)
         return self._candidates[both]
 
-    def _read(self, operation: ir.Operation, mesh_or_ref: str | Mesh) -> _Candidate | None:
+    def _read(self, operation: ir.Operation, mesh_or_ref: str | Mesh) -> Candidate | None:
         rule = self._rules.rule(operation)
         if rule is None or rule.is_custom_rule or has_planned_axes(operation):
             return None
@@ -348,12 +328,12 @@ class AxisRegions:
         form = self._forms.of(OperationParts(operation, operation.name, operands, [own]))
         before = tuple([given.get(factor, ()) for factor in range(rule.num_factors)])
         tensors = axes_of_tensors(rule, before)
-        return _Candidate(
+        return Candidate(
             operation, rule, all_reduce, values, keys, shapes, given, form, before, tensors
         )
 
     @staticmethod
-    def _is_valid(member: Member, shapes: Sequence[Shape], mesh: Mesh) -> bool:
+    def _is_valid(member: Member, mesh: Mesh) -> bool:
         """Whether a member satisfies conditions 1, 3 and 5."""
         rule, after = member.rule, member.after
         if any(after[factor] for factor in blocked_factors(member.operation, rule)):
@@ -370,7 +350,7 @@ class AxisRegions:
         pairs = zip(member.axes_before, member.axes_after, strict=True)
         return all(
             old == new or is_even(shape, new, mesh)
-            for shape, (old, new) in zip(shapes, pairs, strict=True)
+            for shape, (old, new) in zip(member.shapes, pairs, strict=True)
         )
 
 
