@@ -47,7 +47,7 @@ _Keyed = tuple[int, ir.Operation]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class RegionCandidate:
     """An operation that can be in regions, read once.
 
     Attributes:
@@ -76,7 +76,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Member(Candidate):
+class Member(RegionCandidate):
     """An operation in a region.
 
     Attributes:
@@ -99,7 +99,7 @@ class Member(Candidate):
         return tuple(axis for factor in self.rule.reduction_factors for axis in factors[factor])
 
 
-_FIELDS = tuple(field.name for field in fields(Candidate))
+_FIELDS = tuple(field.name for field in fields(RegionCandidate))
 
 
 @dataclass(slots=True)
@@ -183,7 +183,7 @@ class AxisRegions:
         self._meshes = meshes
         self._rules = rules
         self._forms = Forms(rules)
-        self._candidates: dict[tuple[int, str | Mesh], Candidate | None] = {}
+        self._candidates: dict[tuple[int, str | Mesh], RegionCandidate | None] = {}
         self._users_of: dict[int, list[_Keyed]] = {}
         self._definition_of: dict[int, list[_Keyed]] = {}
 
@@ -303,14 +303,14 @@ class AxisRegions:
 
     def _candidate(
         self, operation: ir.Operation, key: int, mesh_or_ref: str | Mesh
-    ) -> Candidate | None:
+    ) -> RegionCandidate | None:
         """Return an operation that can be in regions on a mesh; None for another one."""
         both = key, mesh_or_ref
         if both not in self._candidates:
             self._candidates[both] = self._read(operation, mesh_or_ref)
         return self._candidates[both]
 
-    def _read(self, operation: ir.Operation, mesh_or_ref: str | Mesh) -> Candidate | None:
+    def _read(self, operation: ir.Operation, mesh_or_ref: str | Mesh) -> RegionCandidate | None:
         rule = self._rules.rule(operation)
         if rule is None or rule.is_custom_rule or has_planned_axes(operation):
             return None
@@ -328,7 +328,7 @@ class AxisRegions:
         form = self._forms.of(OperationParts(operation, operation.name, operands, [own]))
         before = tuple([given.get(factor, ()) for factor in range(rule.num_factors)])
         tensors = axes_of_tensors(rule, before)
-        return Candidate(
+        return RegionCandidate(
             operation, rule, all_reduce, values, keys, shapes, given, form, before, tensors
         )
 
