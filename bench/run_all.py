@@ -4,8 +4,12 @@
     python bench/run_all.py -o docs/reference/speed.md
     python bench/run_all.py --runs 3 --xla-runs 1 --programs decoder_adamw
 
+Use a Python that is built with profile-guided optimization, as those of distributions are
+(`--enable-optimizations`); others take 1.3 to 1.9 times as long. Files are compiled before.
+
 Both sides of a ratio run in turn, on fresh modules; a ratio is the median of those of the pairs,
-with the lowest and the highest. Below 1, ours is faster. Needs the `jax` extra for C++ Shardy of
+with the lowest and the highest. Below 1, ours is faster. Times are those of processors, except
+where XLA tells the time that has passed. Needs the `jax` extra for C++ Shardy of
 jaxlib 0.10.2 and XLA. `PYSHARDY_ORACLE_PYTHON` names a Python with jaxlib 0.12 (see
 `tools/oracle_environment.py`); without it, its columns are left out.
 """
@@ -13,6 +17,7 @@ jaxlib 0.10.2 and XLA. `PYSHARDY_ORACLE_PYTHON` names a Python with jaxlib 0.12 
 from __future__ import annotations
 
 import argparse
+import compileall
 import gc
 import json
 import os
@@ -20,6 +25,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections import defaultdict
@@ -73,9 +79,9 @@ with context, ir.Location.unknown():
         module = ir.Module.parse(text)
         pass_manager = PassManager.parse(f"builtin.module({pipeline})")
         pass_manager.enable_verifier(verify)
-        start = time.perf_counter()
+        start = time.process_time()
         pass_manager.run(module.operation)
-        print(time.perf_counter() - start, flush=True)
+        print(time.process_time() - start, flush=True)
 """
 
 TRACE = """
@@ -119,10 +125,15 @@ class Pairs:
         """The median of our seconds."""
         return statistics.median(ours for ours, _ in self.seconds)
 
+    @property
+    def ratio(self) -> float:
+        """The median of the ratios."""
+        return statistics.median(ours / peer for ours, peer in self.seconds)
+
     def __str__(self) -> str:
         """Return the median of the ratios, with the lowest and the highest."""
         ratios = sorted(ours / peer for ours, peer in self.seconds)
-        return f"{statistics.median(ratios):.2f} [{ratios[0]:.2f}, {ratios[-1]:.2f}]"
+        return f"{self.ratio:.2f} [{ratios[0]:.2f}, {ratios[-1]:.2f}]"
 
 
 class Peer:
@@ -150,14 +161,21 @@ class Peer:
         self._process.communicate()
 
 
-def own_seconds(text: str, context: Context, pipelines: Sequence[str], *, verify: bool) -> float:
+def own_seconds(
+    text: str,
+    context: Context,
+    pipelines: Sequence[str],
+    *,
+    verify: bool,
+    clock: Callable[[], float] = time.process_time,
+) -> float:
     """Return the time of pipelines on a fresh module."""
     module = parse(text, context)
     gc.collect()
-    start = time.perf_counter()
+    start = clock()
     for pipeline in pipelines:
         run_pipeline(module, pipeline, verify_each=verify, restore_on_failure=verify)
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def pairs(own: Callable[[], float], peer: Callable[[], float], runs: int) -> Pairs:
@@ -197,6 +215,17 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table of Markdown."""
     lines = [titles, ["---"] * len(titles), *rows]
     return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
+
+
+def with_means(rows: Sequence[Sequence[object]]) -> list[Sequence[object]]:
+    """Add a row with the geometric mean of each column of ratios."""
+    means: list[object] = [
+        f"{statistics.geometric_mean([each.ratio for each in column]):.2f}"
+        if all(isinstance(each, Pairs) for each in column)
+        else ""
+        for column in zip(*rows, strict=True)
+    ]
+    return [*rows, ["geometric mean", *means[1:]]]
 
 
 def propagation(each: Program, pythons: Sequence[str], runs: int) -> list[object]:
@@ -258,7 +287,8 @@ def beside_xla(each: Program, runs: int) -> list[object]:
         return taken.export + taken.partitioning
 
     seconds = [
-        (own_seconds(text, context, [PARTITION], verify=False), theirs()) for _ in range(runs)
+        (own_seconds(text, context, [PARTITION], verify=False, clock=time.perf_counter), theirs())
+        for _ in range(runs)
     ]
     found = Pairs(seconds)
     return [each.name, f"{1e6 * found.ours / each.num_operations:.1f}", found]
@@ -282,12 +312,12 @@ class PassTimes(Instrumentation):
     def before_pass(self, step: Step, module: ir.Module) -> None:
         """Start the clock."""
         del step, module
-        self._started = time.perf_counter()
+        self._started = time.process_time()
 
     def after_pass(self, step: Step, module: ir.Module) -> None:
         """Stop the clock."""
         del module
-        self.seconds[step.argument] += time.perf_counter() - self._started
+        self.seconds[step.argument] += time.process_time() - self._started
 
 
 def profile(each: Program, runs: int) -> list[list[object]]:
@@ -399,14 +429,15 @@ def page(arguments: argparse.Namespace, folder: Path) -> str:
     titles = ["program", "operations", "us/op", "us/op, not verified", "x floor"]
     for name in (version("jaxlib"), "0.12")[: len(pythons)]:
         titles += [f"ratio to C++ of {name}", "not verified"]
-    add("Propagation", table(titles, [propagation(each, pythons, runs) for each in found]))
+    rows = [propagation(each, pythons, runs) for each in found]
+    add("Propagation", table(titles, with_means(rows)))
     if newer:
         titles = ["program", "us/op", "ratio to C++ of 0.12", "us/op, not verified", "not verified"]
-        text = table(titles, [both(each, newer, runs) for each in found])
+        text = table(titles, with_means([both(each, newer, runs) for each in found]))
         add("Propagation and partitioning", text)
     if xla_runs:
         titles = ["program", "us/op", "ratio to XLA"]
-        text = table(titles, [beside_xla(each, xla_runs) for each in found])
+        text = table(titles, with_means([beside_xla(each, xla_runs) for each in found]))
         add("Partitioning beside XLA", text)
         names = [each.name for each in found if each.name != "training_step"]
         rows = [to_runnable(name, xla_runs) for name in names]
@@ -426,8 +457,19 @@ def page(arguments: argparse.Namespace, folder: Path) -> str:
 def _machine() -> str:
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     model = next((line.split(": ")[1] for line in lines if line.startswith("model name")), "?")
-    python = f"Python {platform.python_version()}"
-    return f"Measured on {os.cpu_count()} cores of {model}, {python}, jaxlib {version('jaxlib')}."
+    load = f"a load of {os.getloadavg()[2]:.1f}"
+    return (
+        f"Measured on {os.cpu_count()} cores of {model} with {load} by other processes, "
+        f"{_python()}, jaxlib {version('jaxlib')}."
+    )
+
+
+def _python() -> str:
+    """Return the version of Python, and how it was built."""
+    arguments = str(sysconfig.get_config_var("CONFIG_ARGS"))
+    is_optimized = "--enable-optimizations" in arguments or sys.base_prefix == "/usr"
+    built = "with" if is_optimized else "without"
+    return f"Python {platform.python_version()} built {built} profile-guided optimization"
 
 
 MARK = "<!-- measured -->\n"
@@ -441,6 +483,8 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[5_000, 50_000, 500_000])
     parser.add_argument("-o", "--output", type=Path, help="the page to write the tables into")
     arguments = parser.parse_args()
+    for package in ("dialect", "python"):
+        compileall.compile_dir(BENCH.parent / package, quiet=1)
     with tempfile.TemporaryDirectory() as folder:
         text = page(arguments, Path(folder))
     if arguments.output is not None:

@@ -71,21 +71,18 @@ def stored_data(
     key = None if store is None else _key(module, request)
     if store is None or key is None:
         return compute()
-    entry = store.read(key)
-    if entry is not None:
-        try:
-            diagnostics, data = _told(entry)
-        except _OTHER_CONTENT:
-            store.refuse(key)
-        else:
-            for diagnostic in diagnostics:
-                emit(diagnostic)
-            return data
-    with noted() as diagnostics:
+    data: Data | None = None
+
+    def run() -> tuple[Data, bytes] | None:
+        nonlocal data
         data = compute()
-    if data is not None:
-        told = [_to_json(each) for each in diagnostics]
-        store.write(key, Entry({"diagnostics": told, "data": data}, b""))
+        return None if data is None else (data, b"")
+
+    def restore(stored: Data, _: bytes) -> None:
+        nonlocal data
+        data = stored
+
+    _restored(store, key, restore, run)
     return data
 
 
@@ -113,47 +110,59 @@ def run_or_restore(
     if store is None or key is None:
         run()
         return False
+
+    def run_and_dump() -> tuple[Data, bytes] | None:
+        data = run()
+        payload = dump(module, Kind.BYTECODE)
+        return (data or {}, payload) if _is_readable(payload, module) else None
+
+    def restore_module(data: Data, payload: bytes) -> None:
+        if Kind.of(payload) is not Kind.BYTECODE:
+            raise ValueError("the entry has no bytecode")
+        result = ir.Module.parse(payload, module.context)
+        restore(data)
+        move_contents(result.operation, module.operation)
+        module.operation.location = result.operation.location
+
+    return _restored(store, key, restore_module, run_and_dump)
+
+
+def _restored(
+    store: Store,
+    key: str,
+    restore: Callable[[Data, bytes], None],
+    compute: Callable[[], tuple[Data, bytes] | None],
+) -> bool:
+    """Restore the stored result of a key, with its diagnostics; else compute it, and store it.
+
+    Args:
+        store: the entries.
+        key: the key.
+        restore: takes over values and bytes. It changes nothing if these aren't those of a
+            result, and raises one of `_OTHER_CONTENT`.
+        compute: returns the values and bytes to store; None to store nothing.
+
+    Returns:
+        Whether the result was stored.
+    """
     entry = store.read(key)
     if entry is not None:
         try:
-            _restore(entry, module, restore)
+            diagnostics = [_from_json(each) for each in entry.data["diagnostics"]]
+            restore(entry.data["data"], entry.payload)
         except _OTHER_CONTENT:
             store.refuse(key)
         else:
+            for diagnostic in diagnostics:
+                emit(diagnostic)
             return True
     with noted() as diagnostics:
-        data = run()
-    payload = dump(module, Kind.BYTECODE)
-    if _is_readable(payload, module):
+        result = compute()
+    if result is not None:
+        data, payload = result
         told = [_to_json(each) for each in diagnostics]
-        store.write(key, Entry({"diagnostics": told, "data": data or {}}, payload))
+        store.write(key, Entry({"diagnostics": told, "data": data}, payload))
     return False
-
-
-def _restore(entry: Entry, module: ir.Module, restore: Callable[[Data], None]) -> None:
-    """Give a module and its caller the content of an entry.
-
-    Raises:
-        Exception: the entry has other content, one of `_OTHER_CONTENT`; the module is unchanged.
-    """
-    diagnostics, data = _told(entry)
-    if Kind.of(entry.payload) is not Kind.BYTECODE:
-        raise ValueError("the entry has no bytecode")
-    result = ir.Module.parse(entry.payload, module.context)
-    restore(data)
-    move_contents(result.operation, module.operation)
-    module.operation.location = result.operation.location
-    for diagnostic in diagnostics:
-        emit(diagnostic)
-
-
-def _told(entry: Entry) -> tuple[list[Diagnostic], Data]:
-    """Return the diagnostics and the data of an entry.
-
-    Raises:
-        Exception: the entry has other content, one of `_OTHER_CONTENT`.
-    """
-    return [_from_json(each) for each in entry.data["diagnostics"]], entry.data["data"]
 
 
 def _is_readable(payload: bytes, module: ir.Module) -> bool:

@@ -5,6 +5,7 @@
 |-----------------------|----------------------------------------------------------------|
 | `entry`               | `sdy.explain`, for programs of all forms                       |
 | `program_explanation` | the explanation of a program, its report, checks of contracts  |
+| `kept`                | explanations whose texts are kept in the cache of programs     |
 | `program`             | programs that are propagated and partitioned with a record     |
 | `moves`               | the recorder of reshards and reductions during partitioning    |
 | `collectives`         | the reasons of collectives                                     |

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
 from pyshardy.any_program import (
     EXPLAIN_KEYWORDS,
@@ -16,13 +18,15 @@ from pyshardy.any_program import (
     check_no_arguments,
     is_of_jax,
 )
+from pyshardy.caching.store import CacheFolder, Store
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
-from pyshardy.cost.hardware import Hardware
+from pyshardy.cost.hardware import Hardware, load_hardware, report_hardware_of
 from pyshardy.explain.contract_advice import explain_with_contracts
+from pyshardy.explain.kept import KeptExplanation
 from pyshardy.explain.originals import annotated_module
-from pyshardy.explain.program import explain_program
+from pyshardy.explain.program import ExplainedProgram, explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
-from pyshardy.forms import Form
+from pyshardy.irtools.modules import copy_of
 from pyshardy.pipelines.propagation import PropagationOptions
 from pyshardy.program import PartitionedProgram
 from pyshardy.sizes.signature import is_dynamic
@@ -46,6 +50,7 @@ def explain(
     hardware: Hardware | str = DEFAULT_HARDWARE,
     report_hardware: Hardware | str | None = None,
     sizes: Mapping[str, int] | None = None,
+    cache: CacheFolder = None,
     **options: Unpack[PropagationOptions],
 ) -> ProgramExplanation:
     """Propagate and partition a program, and explain its shardings and collectives.
@@ -76,6 +81,10 @@ def explain(
             default it is that for which the program is partitioned, or an H100 if this is the
             default.
         sizes: for a program with dynamic sizes, the values of its symbols; others have their hints.
+        cache: a folder in which the summary, the tables and the page are kept, and looked up if the
+            program and all that it is explained by are equal, as for `partition`. What else is
+            asked for, such as the reason of a value, is computed then. Not used for a partitioned
+            program.
         options: the options of `sdy-propagation-pipeline`.
 
     Raises:
@@ -85,7 +94,8 @@ def explain(
         PipelineError: propagation or partitioning fails; if a contract in the program is violated,
             with constraints that were tried and send less.
     """
-    check_keywords("explain", options, EXPLAIN_KEYWORDS, PropagationOptions.__annotations__)
+    own = *EXPLAIN_KEYWORDS, "cache"
+    check_keywords("explain", options, own, PropagationOptions.__annotations__)
     keywords: dict[str, Any] = {
         "mesh": mesh,
         "in_shardings": in_shardings,
@@ -105,11 +115,20 @@ def explain(
         module = static_at(module, sizes or {})
     elif sizes:
         raise UsageError(error("the program has no dynamic sizes, so it takes no 'sizes'"))
-    explained = explain_with_contracts(
-        module, hardware=hardware, report_hardware=report_hardware, title=title, options=options
-    )
-    form: Form = "jax" if is_of_jax(program) else "sdy"
-    return ProgramExplanation.of(replace(explained, form=form))
+
+    def explained(module: ir.Module) -> ExplainedProgram:
+        found = explain_with_contracts(
+            module, hardware=hardware, report_hardware=report_hardware, title=title, options=options
+        )
+        return replace(found, form="jax" if is_of_jax(program) else "sdy")
+
+    store = Store.at(cache)
+    if store is None:
+        return ProgramExplanation.of(explained(module))
+    devices = load_hardware(hardware) if isinstance(hardware, str) else hardware
+    asked = devices.text, report_hardware_of(hardware, report_hardware).text
+    request = f"explain {asked} {title} {is_of_jax(program)} {sorted(options.items())}"
+    return KeptExplanation(store, partial(copy_of, module), request, explained)
 
 
 def _explain_partitioned(

@@ -67,11 +67,7 @@ class ProgramExplanation(ExplainedProgram):
         Raises:
             UsageError: the file can't be written.
         """
-        try:
-            Path(path).write_text(render_page(self, self.title), encoding="utf-8")
-        except OSError as refusal:
-            reason = refusal.strerror or refusal
-            raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
+        write_page(path, render_page(self, self.title))
 
     def _repr_html_(self) -> str:
         """Return the tables, and the local program to unfold."""
@@ -89,6 +85,19 @@ class ProgramExplanation(ExplainedProgram):
         paths = (path_of(self.record.location(number)) for number in numbers)
         scopes = (scope for path in paths if path is not None for scope in scope_names(path))
         return [*scopes, *arguments]
+
+
+def write_page(path: str | os.PathLike[str], page: str) -> None:
+    """Write a page to a file.
+
+    Raises:
+        UsageError: the file can't be written.
+    """
+    try:
+        Path(path).write_text(page, encoding="utf-8")
+    except OSError as refusal:
+        reason = refusal.strerror or refusal
+        raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
 
 
 # --- Collectives as contracts check them ---------------------------------------------------------

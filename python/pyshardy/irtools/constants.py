@@ -40,9 +40,11 @@ def share_large_constants(function: ir.Operation) -> None:
     """Merge equal constants of many elements in a function: its text has their elements once."""
     first: dict[tuple[ir.Attribute, ir.Type], ir.Operation] = {}
     for constant in operations_named({"stablehlo.constant"}, function):
-        literal, tensor = ConstantView(constant).value, constant.results[0].type
-        is_splat = isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
-        if is_splat or len(constant.attributes) > 1 or math.prod(shape_of(tensor)) < _MANY:
+        tensor = constant.results[0].type
+        if math.prod(shape_of(tensor)) < _MANY or len(constant.attributes) > 1:
+            continue
+        literal = ConstantView(constant).value
+        if isinstance(literal, ir.DenseElementsAttr) and literal.is_splat:
             continue
         kept = first.setdefault((literal, tensor), constant)
         if kept != constant:

@@ -79,7 +79,7 @@ def padded_size(size: int, num_shards: int) -> int:
     return -(-size // num_shards) * num_shards
 
 
-def shard_shape(shape: Sequence[int], axes: Iterable[Iterable[AxisRef]], mesh: Mesh) -> list[int]:
+def shard_shape(shape: Sequence[int], axes: Iterable[Sequence[AxisRef]], mesh: Mesh) -> list[int]:
     """Return the sizes of a shard, padding included.
 
     Args:
@@ -87,22 +87,27 @@ def shard_shape(shape: Sequence[int], axes: Iterable[Iterable[AxisRef]], mesh: M
         axes: the axes of each dimension, or of each factor.
         mesh: the mesh.
     """
-    return [-(-size // mesh.axes_size(refs)) for size, refs in zip(shape, axes, strict=True)]
+    return [
+        -(-size // mesh.axes_size(refs)) if refs else size
+        for size, refs in zip(shape, axes, strict=True)
+    ]
 
 
-def shard_elements(shape: Sequence[int], axes: Iterable[Iterable[AxisRef]], mesh: Mesh) -> int:
+def shard_elements(shape: Sequence[int], axes: Iterable[Sequence[AxisRef]], mesh: Mesh) -> int:
     """Return the number of elements of a shard, padding included; see `shard_shape`."""
     return math.prod(shard_shape(shape, axes, mesh))
 
 
-def shard_bytes(value_type: ir.Type, axes: Iterable[Iterable[AxisRef]], mesh: Mesh) -> int:
+def shard_bytes(value_type: ir.Type, axes: Iterable[Sequence[AxisRef]], mesh: Mesh) -> int:
     """Return the bytes of a shard of a tensor of static shape, padding included."""
     return element_bytes(value_type) * shard_elements(shape_of(value_type), axes, mesh)
 
 
-def is_even(shape: Sequence[int], axes: Iterable[Iterable[AxisRef]], mesh: Mesh) -> bool:
+def is_even(shape: Sequence[int], axes: Iterable[Sequence[AxisRef]], mesh: Mesh) -> bool:
     """Whether the axes of each dimension divide it, so that no shard has padding."""
-    return all(size % mesh.axes_size(refs) == 0 for size, refs in zip(shape, axes, strict=True))
+    return all(
+        not refs or size % mesh.axes_size(refs) == 0 for size, refs in zip(shape, axes, strict=True)
+    )
 
 
 def padded_shape(

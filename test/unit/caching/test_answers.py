@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Stored answers of `sdy-explain` are those of a run; what decides an answer decides a hit."""
+"""Stored answers of `sdy-explain` and texts of `sdy.explain` are those of a run."""
 
 from pathlib import Path
 
 import pytest
 
+from mlir_sdy.diagnostics import collect, emit, warning
 from pyshardy.caching.store import CACHE
 from pyshardy.cli import explain
-from pyshardy.explain import contract_advice
+from pyshardy.explain import contract_advice, entry
+from pyshardy.pipeline import PipelineError
 from pyshardy.pipeline.runner import VERIFY_ANALYSES
 
 PROGRAM = """
@@ -80,3 +82,46 @@ def test_what_decides_an_answer_decides_a_hit(run, tmp_path: Path):
     assert run(*flags)[3] is False
     assert "%up" in run("--value=%up")[1]
     assert "%up" in run("--value=%up")[1]
+
+
+def test_an_explanation_keeps_its_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv(VERIFY_ANALYSES, raising=False)
+    runs: list[int] = []
+    explained = entry.explain_with_contracts
+
+    def counted(*arguments, **keywords):
+        runs.append(1)
+        emit(warning("told once"))
+        return explained(*arguments, **keywords)
+
+    monkeypatch.setattr(entry, "explain_with_contracts", counted)
+    plain = entry.explain(PROGRAM, cache=False)
+    plain.to_html(tmp_path / "plain.html")
+    for num_runs in (2, 2):  # one run without the cache, and the first with it
+        with collect() as told:
+            kept = entry.explain(PROGRAM, cache=tmp_path / "cache")
+            assert repr(kept) == repr(plain)
+            assert list(map(str, kept.tables())) == list(map(str, plain.tables()))
+            kept.to_html(tmp_path / "kept.html")
+        assert (tmp_path / "kept.html").read_text() == (tmp_path / "plain.html").read_text()
+        assert [each.message for each in told] == ["told once"]
+        assert len(runs) == num_runs
+    with collect() as told:
+        assert str(kept.value("%w")) == str(plain.value("%w"))
+        assert kept.collectives == plain.collectives
+    assert not told
+    assert len(runs) == 3
+    entry.explain(PROGRAM, cache=tmp_path / "cache", hardware="a100")
+    assert len(runs) == 4
+
+
+def test_an_explanation_that_fails_is_not_kept(tmp_path: Path):
+    contract = PROGRAM.replace(
+        "-> tensor<8x8xf32> {",
+        """-> tensor<8x8xf32>
+        attributes {sdy.contract = {at_most = {all_reduce = 0}}} {""",
+        1,
+    )
+    for _ in range(2):
+        with pytest.raises(PipelineError, match="violated"):
+            entry.explain(contract, cache=tmp_path / "cache")

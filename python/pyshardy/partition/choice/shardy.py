@@ -15,7 +15,7 @@ from pyshardy.partition.choice.resolver import (
 )
 from pyshardy.partition.choice.uses import UseConverter
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.op_facts.forms import FormMemo, Forms
+from pyshardy.partition.op_facts.forms import UNKNOWN, FormMemo, Forms
 from pyshardy.partition.partial.blocked_factors import uncompletable_factors
 from pyshardy.partition.types.compatible_shardings import (
     CompatibleShardings,
@@ -40,10 +40,20 @@ class ShardyCompatibility:
         self._context = context
         self._full = full
         self._by_form = FormMemo[CompatibleShardings | None](Forms(context.rules))
-        self._resolved: dict[object, CompatibleShardings | None] = {}
 
-    def resolve(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
+    def decide(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
+        """Return the compatible shardings of all operations of a form, looked up."""
+        return self._by_form.of_form(view, shardings, self._resolve)
+
+    def resolve(
+        self,
+        view: OperationParts,
+        shardings: Shardings,
+        decision: CompatibleShardings | None = UNKNOWN,
+    ) -> CompatibleShardings | None:
         """Return compatible shardings of the tensors of an operation; None to change nothing."""
+        if decision is not UNKNOWN:
+            return decision
         return self._by_form.of(view, shardings, self._resolve)
 
     def _resolve(self, operation: ir.Operation, shardings: Shardings) -> CompatibleShardings | None:
@@ -55,12 +65,9 @@ class ShardyCompatibility:
         shapes = tuple(shape_of(each.type) for each in (*operation.operands, *operation.results))
         blocked = uncompletable_factors(operation, rule)
         is_reshape = operation.name == "stablehlo.reshape"
-        key = rule, shardings, shapes, blocked, is_reshape
-        if key not in self._resolved:
-            self._resolved[key] = fully_compatible(
-                rule, shardings, shapes, blocked, self._context.meshes, is_reshape=is_reshape
-            )
-        return self._resolved[key]
+        return fully_compatible(
+            rule, shardings, shapes, blocked, self._context.meshes, is_reshape=is_reshape
+        )
 
     def forget(self, operands: Sequence[ir.Value], results: Sequence[ir.Value]) -> None:
         """Drop nothing: operations are resolved one by one."""

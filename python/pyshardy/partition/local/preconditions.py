@@ -122,7 +122,6 @@ class LocalChecks:
         self._rules = ShardingRuleLookup.shared(module.context)
         self._forms = FormMemo[LocalForm | None](Forms(self._rules))
         self._exchanging = exchanging_operations()
-        self._checked: dict[object, tuple[bool, PartialResults | None]] = {}
 
     def check_mesh(self, sharding: TensorSharding, place: ir.Operation) -> None:
         """Check that a sharded value is on all devices of the program, and on no others.
@@ -311,20 +310,12 @@ class LocalChecks:
         mesh = mesh_of(given[0], self._meshes) if given else None
         if mesh is None or mesh.is_maximal:
             return None
-        key = (rule, shardings)
-        if key not in self._checked:
-            on_mesh = [each if each in given else None for each in shardings]
-            projection = ShardingProjection.of(rule, on_mesh, mesh, closed_if_missing=True)
-            is_compatible = all(
-                len({tensor.axes(factor) for tensor in projection.having(factor)}) <= 1
-                for factor in range(rule.num_factors)
-            ) and all(mesh_of(each, self._meshes) == mesh for each in given)
-            result = next(iter(shardings[len(rule.operand_mappings) :]), None)
-            unreduced = () if result is None else result.unreduced_axes
-            axes = partial_axes(rule, projection, mesh, unreduced)
-            partial = PartialResults(axes, given[0].mesh_or_ref, mesh) if axes else None
-            self._checked[key] = is_compatible, partial
-        is_compatible, partial = self._checked[key]
+        on_mesh = [each if each in given else None for each in shardings]
+        projection = ShardingProjection.of(rule, on_mesh, mesh, closed_if_missing=True)
+        is_compatible = all(
+            len({tensor.axes(factor) for tensor in projection.having(factor)}) <= 1
+            for factor in range(rule.num_factors)
+        ) and all(mesh_of(each, self._meshes) == mesh for each in given)
         if not is_compatible:
             listed = " and ".join(dict.fromkeys(map(_text, shardings)))
             _fail(
@@ -332,7 +323,10 @@ class LocalChecks:
                 f"has operands and results with incompatible shardings, {listed}: "
                 f"{_run_first(_RESHARDS)}",
             )
-        return partial
+        result = next(iter(shardings[len(rule.operand_mappings) :]), None)
+        unreduced = () if result is None else result.unreduced_axes
+        axes = partial_axes(rule, projection, mesh, unreduced)
+        return PartialResults(axes, given[0].mesh_or_ref, mesh) if axes else None
 
 
 def _has_static_shape(value: ir.Value) -> bool:

@@ -13,13 +13,13 @@ operation that defines the operand, and its other users. These operations are a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, Shape, lists_overlap, mesh_of
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.tensor_types import is_even, shape_of
+from pyshardy.partition.op_facts.forms import Form, Forms
 from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.region_boundary import is_made_by_each_device, is_plain, maker_of
 from pyshardy.partition.types.factor_axes import FactorAxes
@@ -27,6 +27,7 @@ from pyshardy.partition.types.planned_axes import has_planned_axes
 from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.rules import ShardingRuleLookup
+from pyshardy.rules.signature import OperationParts
 
 _ALL_REDUCE = "sdy.all_reduce"
 _MOST_STEPS = 32
@@ -46,7 +47,7 @@ _Keyed = tuple[int, ir.Operation]
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class RegionCandidate:
     """An operation that can be in regions, read once.
 
     Attributes:
@@ -56,7 +57,10 @@ class _Candidate:
         values: its operands, then the complete result.
         keys: the identities of these values.
         shapes: their shapes.
-        before: the axes of the factors that tensors have.
+        given: the axes of the factors that tensors have.
+        form: its form, if it has one.
+        before: the axes of each factor.
+        axes_before: the axes of its operands, then of the result.
     """
 
     operation: ir.Operation
@@ -65,31 +69,24 @@ class _Candidate:
     values: Sequence[ir.Value]
     keys: Sequence[int]
     shapes: Sequence[Shape]
-    before: Mapping[int, AxisTuple]
+    given: Mapping[int, AxisTuple]
+    form: Form | None
+    before: FactorAxes
+    axes_before: Sequence[AxesPerDim]
 
 
-@dataclass(frozen=True)
-class Member:
+@dataclass(frozen=True, slots=True)
+class Member(RegionCandidate):
     """An operation in a region.
 
     Attributes:
-        operation: the operation.
-        rule: its rule.
-        values: the operands, then the complete result.
-        keys: the identities of these values.
-        before: the axes of each factor.
         after: the axes of each factor in the region.
-        all_reduce: the all-reduce that completes its result, if there is one.
-        is_completed: whether this is still needed.
+        axes_after: the axes of the operands, then of the result, in the region.
+        is_completed: whether the all-reduce is still needed.
     """
 
-    operation: ir.Operation
-    rule: OpShardingRule
-    values: Sequence[ir.Value]
-    keys: Sequence[int]
-    before: FactorAxes
     after: FactorAxes
-    all_reduce: ir.Operation | None
+    axes_after: Sequence[AxesPerDim]
     is_completed: bool
 
     @property
@@ -97,29 +94,12 @@ class Member:
         """The complete result."""
         return self.values[-1]
 
-    @cached_property
-    def axes_before(self) -> list[AxesPerDim]:
-        """The axes of the operands, then of the result."""
-        return self.axes(self.before)
-
-    @cached_property
-    def axes_after(self) -> list[AxesPerDim]:
-        """The axes of the operands, then of the result, in the region."""
-        return self.axes(self.after)
-
-    def axes(self, factors: FactorAxes) -> list[AxesPerDim]:
-        """Return the axes of the operands, then of the result, for axes of factors."""
-        return [
-            tuple(
-                factors[dim.factor_indices[0]] if len(dim.factor_indices) == 1 else ()
-                for dim in mapping.dim_mappings
-            )
-            for mapping in self.rule.mappings
-        ]
-
     def reduced(self, factors: FactorAxes) -> AxisTuple:
         """Return the axes along which the result is partial."""
         return tuple(axis for factor in self.rule.reduction_factors for axis in factors[factor])
+
+
+_FIELDS = tuple(field.name for field in fields(RegionCandidate))
 
 
 @dataclass(slots=True)
@@ -202,7 +182,8 @@ class AxisRegions:
     def __init__(self, meshes: Mapping[str, Mesh], rules: ShardingRuleLookup):
         self._meshes = meshes
         self._rules = rules
-        self._candidates: dict[tuple[int, str | Mesh], _Candidate | None] = {}
+        self._forms = Forms(rules)
+        self._candidates: dict[tuple[int, str | Mesh], RegionCandidate | None] = {}
         self._users_of: dict[int, list[_Keyed]] = {}
         self._definition_of: dict[int, list[_Keyed]] = {}
 
@@ -303,38 +284,33 @@ class AxisRegions:
         candidate = self._candidate(operation, key, region.mesh_or_ref)
         if candidate is None:
             return None
-        rule, before = candidate.rule, candidate.before
-        given = [region.after.get(key) for key in candidate.keys]
-        chosen = _axes_of_factors(rule, given)
+        rule = candidate.rule
+        chosen = _axes_of_factors(rule, [region.after.get(key) for key in candidate.keys])
         if chosen is None:
             return None
         taken = [*chosen.values()]
-        for factor, axes in before.items():
+        for factor, axes in candidate.given.items():
             if factor not in chosen:
                 chosen[factor] = () if any(lists_overlap(axes, each) for each in taken) else axes
-        factors = range(rule.num_factors)
+        after = tuple([chosen.get(factor, ()) for factor in range(rule.num_factors)])
         member = Member(
-            operation,
-            rule,
-            candidate.values,
-            candidate.keys,
-            tuple(before.get(factor, ()) for factor in factors),
-            tuple(chosen.get(factor, ()) for factor in factors),
-            candidate.all_reduce,
-            any(chosen.get(factor) for factor in rule.reduction_factors),
+            *map(candidate.__getattribute__, _FIELDS),
+            after=after,
+            axes_after=axes_of_tensors(rule, after),
+            is_completed=any(chosen.get(factor) for factor in rule.reduction_factors),
         )
-        return member if self._is_valid(member, candidate.shapes, region.mesh) else None
+        return member if self._is_valid(member, region.mesh) else None
 
     def _candidate(
         self, operation: ir.Operation, key: int, mesh_or_ref: str | Mesh
-    ) -> _Candidate | None:
+    ) -> RegionCandidate | None:
         """Return an operation that can be in regions on a mesh; None for another one."""
         both = key, mesh_or_ref
         if both not in self._candidates:
             self._candidates[both] = self._read(operation, mesh_or_ref)
         return self._candidates[both]
 
-    def _read(self, operation: ir.Operation, mesh_or_ref: str | Mesh) -> _Candidate | None:
+    def _read(self, operation: ir.Operation, mesh_or_ref: str | Mesh) -> RegionCandidate | None:
         rule = self._rules.rule(operation)
         if rule is None or rule.is_custom_rule or has_planned_axes(operation):
             return None
@@ -343,16 +319,21 @@ class AxisRegions:
         own: ir.Value = operation.results[0]
         known = [_axes_of(value, mesh_or_ref) for value in (*operands, own)]
         old = [axes for axes in known if axes is not None]
-        before = _axes_of_factors(rule, old) if len(old) == len(known) else None
-        if before is None:
+        given = _axes_of_factors(rule, old) if len(old) == len(known) else None
+        if given is None:
             return None
         values = [*operands, own if all_reduce is None else all_reduce.results[0]]
         keys = [identity(value) for value in values]
         shapes = [shape_of(value.type) for value in values]
-        return _Candidate(operation, rule, all_reduce, values, keys, shapes, before)
+        form = self._forms.of(OperationParts(operation, operation.name, operands, [own]))
+        before = tuple([given.get(factor, ()) for factor in range(rule.num_factors)])
+        tensors = axes_of_tensors(rule, before)
+        return RegionCandidate(
+            operation, rule, all_reduce, values, keys, shapes, given, form, before, tensors
+        )
 
     @staticmethod
-    def _is_valid(member: Member, shapes: Sequence[Shape], mesh: Mesh) -> bool:
+    def _is_valid(member: Member, mesh: Mesh) -> bool:
         """Whether a member satisfies conditions 1, 3 and 5."""
         rule, after = member.rule, member.after
         if any(after[factor] for factor in blocked_factors(member.operation, rule)):
@@ -369,8 +350,21 @@ class AxisRegions:
         pairs = zip(member.axes_before, member.axes_after, strict=True)
         return all(
             old == new or is_even(shape, new, mesh)
-            for shape, (old, new) in zip(shapes, pairs, strict=True)
+            for shape, (old, new) in zip(member.shapes, pairs, strict=True)
         )
+
+
+def axes_of_tensors(rule: OpShardingRule, factors: FactorAxes) -> list[AxesPerDim]:
+    """Return the axes of the operands, then of the result, for axes of the factors of a rule."""
+    return [
+        tuple(
+            [
+                factors[dim.factor_indices[0]] if len(dim.factor_indices) == 1 else ()
+                for dim in mapping.dim_mappings
+            ]
+        )
+        for mapping in rule.mappings
+    ]
 
 
 def _axes_of_factors(

@@ -12,7 +12,7 @@ collectives.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mlir_sdy.attributes import attribute_of
 from mlir_sdy.diagnostics import PassError, error
@@ -234,8 +234,8 @@ class _ModuleConverter:
             if name == _MANUAL:
                 inside = named_operations_in(operation, leaving_out=SCALAR_BODIES)[1:]
                 arguments = body_argument_shardings(operation)
-                is_local = all(sharding.has_no_axes for sharding in arguments) and all(
-                    _has_no_sharding(*each) for each in inside
+                is_local = all(sharding.has_no_axes for sharding in arguments) and (
+                    not _may_have_shardings(inside)
                 )
                 for each in inside:
                     if not is_local or each[1] in self.device_dependent:
@@ -338,11 +338,10 @@ def _conversion(name: str) -> Conversion:
     return conversion
 
 
-def _has_no_sharding(operation: ir.Operation, name: str) -> bool:
-    if name == "sdy.return":
-        return True
-    is_plain = name.startswith("stablehlo.") and not may_have_regions(name)
-    return is_plain and not has_discardable(operation, SHARDING)
+def _may_have_shardings(operations: Iterable[tuple[ir.Operation, str]]) -> bool:
+    names = {name for _, name in operations} - {"sdy.return"}
+    are_plain = all(name.startswith("stablehlo.") and not may_have_regions(name) for name in names)
+    return not are_plain or any(has_discardable(each, SHARDING) for each, _ in operations)
 
 
 def _is_in_scalar_body(operation: ir.Operation) -> bool:

@@ -10,7 +10,8 @@ The tensors of each operation are compatible, and slices don't have their local 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import TensorSharding, lists_overlap, sort_and_merge
@@ -23,7 +24,12 @@ from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.halo.communication import exchange_collectives
 from pyshardy.partition.halo.form_lookup import form_of
-from pyshardy.partition.resharding.axis_regions import AxisRegion, AxisRegions, Member
+from pyshardy.partition.resharding.axis_regions import (
+    AxisRegion,
+    AxisRegions,
+    Member,
+    axes_of_tensors,
+)
 from pyshardy.partition.resharding.cost import (
     Reshard,
     collective_cost,
@@ -86,6 +92,18 @@ def move_reshards(
     return Changes({_RESHARD}, OF_SHARDINGS)
 
 
+class _Seconds(NamedTuple):
+    """The seconds of an operation.
+
+    Attributes:
+        communication: those of the all-reduce and of the halo exchange.
+        computation: those of the computation.
+    """
+
+    communication: float
+    computation: float
+
+
 class _AxisMover:
     """Changes regions before and after reshards, if that costs less.
 
@@ -109,6 +127,7 @@ class _AxisMover:
         self._regions = AxisRegions(context.meshes, context.rules)
         self._boundary = RegionBoundary(context.meshes, context.cache)
         self._rejected: set[tuple[int, bool]] = set()
+        self._known: dict[Hashable, _Seconds] = {}
 
     def can_move(self, reshard: ir.Operation) -> bool:
         """Whether a reshard moves axes from one dimension to another."""
@@ -158,17 +177,29 @@ class _AxisMover:
     def _saved(self, region: AxisRegion) -> float:
         """Return the seconds that the change of a region saves; 0 if it saves no communication."""
         communication = self._saved_around(region)
-        members = region.members.values()
-        for each in members:
-            communication += self._communication(each, each.before, each.axes_before, region)
-            communication -= self._communication(each, each.after, each.axes_after, region)
-        if communication <= _ROUNDING:
-            return 0.0
-        return communication + sum(
-            self._computation(each, each.before, each.axes_before, region)
-            - self._computation(each, each.after, each.axes_after, region)
-            for each in members
-        )
+        computation: list[float] = []
+        for each in region.members.values():
+            before = self._seconds(each, each.before, each.axes_before, region)
+            after = self._seconds(each, each.after, each.axes_after, region)
+            communication += before.communication
+            communication -= after.communication
+            computation.append(before.computation - after.computation)
+        return 0.0 if communication <= _ROUNDING else communication + sum(computation)
+
+    def _seconds(
+        self, member: Member, factors: FactorAxes, axes: Sequence[AxesPerDim], region: AxisRegion
+    ) -> _Seconds:
+        """Return the seconds of an operation; computed once for each form and axes."""
+        key = member.form, factors, member.all_reduce is None, region.mesh
+        seconds = self._known.get(key)
+        if seconds is None:
+            seconds = _Seconds(
+                self._communication(member, factors, axes, region),
+                self._computation(member, factors, axes, region),
+            )
+            if member.form is not None:
+                self._known[key] = seconds
+        return seconds
 
     def _saved_around(self, region: AxisRegion) -> float:
         """Return the seconds of reshards of inputs and outputs that the change saves."""
@@ -235,7 +266,9 @@ class _AxisMover:
         gathered = tuple(() if at in permuted else each for at, each in enumerate(factors))
         return sum(
             self._reshard_cost(value, old, new, region)
-            for value, old, new in zip(operands, axes, member.axes(gathered), strict=False)
+            for value, old, new in zip(
+                operands, axes, axes_of_tensors(member.rule, gathered), strict=False
+            )
         )
 
     def _reshard_cost(

@@ -138,7 +138,7 @@ class _FunctionPadder:
         self._known: dict[tuple[int, TensorSharding], bool] = {}
 
     def run(self) -> None:
-        uneven = self._uneven_operations(reads_all=self._may_have_uneven_results(), is_first=True)
+        values, uneven = self._uneven(reads_all=self._may_have_uneven_results(), is_first=True)
         if not uneven:
             return
         plans = [(operation, self._whole_dims(operation)) for operation in uneven]
@@ -146,16 +146,11 @@ class _FunctionPadder:
             if any(dims):
                 replicate_dims_around(operation, dims, self.cache, self.meshes)
         if any(any(dims) for _, dims in plans):
-            uneven = self._uneven_operations()
+            values, uneven = self._uneven()
         rules = [self._rule(operation) for operation in uneven]  # before the types change
-        padded = [
-            (value, shape_of(value.type), wanted)
-            for value in self._values()
-            if (wanted := padded_shape_of(value, self.meshes)) != shape_of(value.type)
-        ]
-        for value, shape, wanted in padded:
-            self.contents[value] = shape
-            value.set_type(with_shape(value.type, wanted))
+        for value in values:
+            self.contents[value] = shape_of(value.type)
+            value.set_type(with_shape(value.type, padded_shape_of(value, self.meshes)))
         self._pad_interface()
         builder = PaddingBuilder(self.cache)
         for operation, rule in zip(uneven, rules, strict=True):
@@ -240,20 +235,14 @@ class _FunctionPadder:
     def _operations(self) -> list[tuple[ir.Operation, str]]:
         return named_operations_in(self.function, leaving_out=SCALAR_BODIES)
 
-    def _values(self) -> Iterator[ir.Value]:
-        yield from _block_arguments(self.function)
-        for operation, _ in self._operations():
-            yield from operation.results
-            yield from _block_arguments(operation)
-
     def _operations_at_start(self, names: Collection[str]) -> list[ir.Operation]:
         """Return the operations of some names, before the pass has inserted any."""
         return operations_named(names_at_start(names, self.function), self.function)
 
-    def _uneven_operations(
+    def _uneven(
         self, *, reads_all: bool = True, is_first: bool = False
-    ) -> list[ir.Operation]:
-        """Return the operations with an operand or result that needs padding, in order.
+    ) -> tuple[list[ir.Value], list[ir.Operation]]:
+        """Return the values that need padding, and the operations that have one, in order.
 
         Args:
             reads_all: whether an operation with `sdy.sharding` may have a result that needs it.
@@ -264,7 +253,7 @@ class _FunctionPadder:
             if is_first
             else operations_named(_READ_APART, self.function)
         )
-        uneven: set[ir.Value] = set()
+        uneven: dict[ir.Value, None] = {}
 
         def note(values: Iterable[ir.Value]) -> bool:
             """Whether any of these values is uneven."""
@@ -274,7 +263,7 @@ class _FunctionPadder:
                 if (sharding := get_sharding(value)) is not None
                 and self._is_uneven(value.type, sharding)
             ]
-            uneven.update(found)
+            uneven.update(dict.fromkeys(found))
             return bool(found)
 
         are_uneven: dict[Hashable, bool] = {}
@@ -286,11 +275,11 @@ class _FunctionPadder:
             note(operation.results)
             note(_block_arguments(operation))
         if not uneven:
-            return []
-        return [
+            return [], []
+        return list(uneven), [
             operation
             for operation, _ in self._operations()
-            if not uneven.isdisjoint((*operation.operands, *operation.results))
+            if not uneven.keys().isdisjoint((*operation.operands, *operation.results))
         ]
 
     def _may_have_uneven_results(self) -> bool:

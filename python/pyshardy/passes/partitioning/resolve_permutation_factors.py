@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from typing import Literal, NamedTuple
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
+from mlir_sdy.model import AxisTuple, OpShardingRule
 from mlir_sdy.values import get_sharding, look_through_barriers, result_shardings_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
@@ -156,7 +156,6 @@ class _ModuleResolver:
         self.rules = context.rules
         self.replicas = replicas
         self.exchanges = exchanges
-        self._resolved: dict[object, CompatibleShardings | None] = {}
         self._decisions = FormMemo[_Decision](Forms(context.rules))
 
     @cached_property
@@ -222,9 +221,12 @@ class _ModuleResolver:
     def _decision(self, form: ExchangeForm, _: ir.Operation, shardings: Shardings) -> _Decision:
         """Decide on the factors of a form."""
         lists = axes_of_factors(form.rule, shardings, form.factors)
-        resolution = _ResolutionBySize(form.operation, self.meshes, self._resolved)
         replicated = factors_to_replicate(
-            form, shardings, self.meshes, resolution, exchanges=self.exchanges
+            form,
+            shardings,
+            self.meshes,
+            partial(self._resolution, form.operation),
+            exchanges=self.exchanges,
         )
         replicated |= {factor for factor, axes in lists.items() if len(axes) > 1}
         axes = {
@@ -238,11 +240,18 @@ class _ModuleResolver:
         self, form: ExchangeForm, replicated: frozenset[int], axes: Mapping[int, AxisTuple]
     ) -> _Needs:
         """Return the change that an operation needs with its present shardings."""
-        resolution = _ResolutionBySize(form.operation, self.meshes, self._resolved)
-        if resolution.changes(form.rule, replicated):
+        compatible = self._resolution(form.operation, form.rule, replicated)
+        if compatible is None or any(compatible.shardings):
             return "reshards"
         in_place = factors_in_place(form.operation, form.rule, self.meshes)
         return "nothing" if axes.keys() <= in_place else "exchange"
+
+    def _resolution(
+        self, operation: ir.Operation, rule: OpShardingRule, blocked: frozenset[int]
+    ) -> CompatibleShardings | None:
+        """Return compatible shardings of the tensors of an operation, by their sizes."""
+        shapes = tuple(shape_of(each.type) for each in (*operation.operands, *operation.results))
+        return fully_compatible(rule, _shardings_of(operation), shapes, blocked, self.meshes)
 
     def _replicate(
         self, operation: ir.Operation, rule: OpShardingRule, factors: frozenset[int]
@@ -268,43 +277,6 @@ class _ModuleResolver:
         assert name is not None, "compatible tensors have a mesh in common"
         assert mesh is not None, "the verifier refuses shardings without a mesh"
         self.builder.replace(form, axes, name, mesh)
-
-
-class _ResolutionBySize:
-    """Compatible shardings of the tensors of an operation, by their sizes.
-
-    Args:
-        operation: the operation.
-        meshes: the meshes by their names.
-        resolved: the compatible shardings that have been found for any operation.
-    """
-
-    def __init__(
-        self,
-        operation: ir.Operation,
-        meshes: Mapping[str, Mesh],
-        resolved: dict[object, CompatibleShardings | None],
-    ):
-        self._operation = operation
-        self._meshes = meshes
-        self._resolved = resolved
-        self._shapes = tuple(
-            shape_of(each.type) for each in (*operation.operands, *operation.results)
-        )
-
-    def __call__(self, rule: OpShardingRule, blocked: frozenset[int]) -> CompatibleShardings | None:
-        shardings = _shardings_of(self._operation)
-        key = rule, shardings, self._shapes, blocked
-        if key not in self._resolved:
-            self._resolved[key] = fully_compatible(
-                rule, shardings, self._shapes, blocked, self._meshes
-            )
-        return self._resolved[key]
-
-    def changes(self, rule: OpShardingRule, blocked: frozenset[int]) -> bool:
-        """Whether the tensors are not compatible yet."""
-        compatible = self(rule, blocked)
-        return compatible is None or any(compatible.shardings)
 
 
 def _erase_if_unused(operation: ir.Operation) -> bool:
