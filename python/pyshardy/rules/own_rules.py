@@ -14,7 +14,7 @@ from mlir_sdy.assembly.attribute_text import read_full_attribute
 from mlir_sdy.assembly.source import Cursor, SourceText
 from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import Diagnostic, ParseError, PassError, error
-from mlir_sdy.discardable import as_text, get_discardable, has_discardable
+from mlir_sdy.discardable import as_text, get_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule
 from mlir_sdy.verify.sharding_rule import verify_rule
@@ -51,7 +51,7 @@ def own_rule(operation: ir.Operation, name: str) -> OpShardingRule | None:
 
 def has_own_rule(operation: ir.Operation, name: str) -> bool:
     """Whether an operation carries a rule; see `own_rule`."""
-    if has_discardable(operation, SHARDING_RULE):
+    if get_discardable(operation, SHARDING_RULE) is not None:
         return True
     return name == CUSTOM_CALL and _text_of(operation) is not None
 

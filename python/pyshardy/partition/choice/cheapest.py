@@ -46,7 +46,7 @@ from pyshardy.partition.choice.uses import UseConverter
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.halo.profitability import factors_to_replicate
-from pyshardy.partition.op_facts.forms import UNKNOWN, FormMemo, Forms
+from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.partition.op_facts.invariant_computations import LoopInvariants
 from pyshardy.partition.op_facts.own_rows import uses_own_rows_only
 from pyshardy.partition.op_facts.record import operations_where, record_of, rule_on_shards
@@ -149,31 +149,17 @@ class CheapestCompatibility:
         self._cheapest_found: dict[object, CompatibleShardings | None] = {}
         self._reshapes_found: dict[object, CompatibleShardings | None] = {}
 
-    def decide(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
-        """Return the compatible shardings of all operations of a form, looked up."""
-        if self._depends_on_place(view.operation) or not self._full:
-            return UNKNOWN
-        return self._by_form.of_form(view, shardings, self._resolve_alone, (), 1, ())
-
-    def resolve(
-        self,
-        view: OperationParts,
-        shardings: Shardings,
-        decision: CompatibleShardings | None = UNKNOWN,
-    ) -> CompatibleShardings | None:
+    def resolve(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
         """Return compatible shardings of the tensors of an operation; None to change nothing."""
-        resolved = self._resolved(view, shardings, decision)
+        resolved = self._memoized(view, shardings)
         if resolved is None:
             return _unchanged_if_unreduced(shardings, len(view.operands))
         return resolved
 
-    def _resolved(
-        self, view: OperationParts, shardings: Shardings, alone: CompatibleShardings | None
-    ) -> CompatibleShardings | None:
-        if alone is UNKNOWN:
-            if self._depends_on_place(view.operation) or not self._full:
-                return self._resolve(view.operation, shardings)
-            alone = self._by_form.of(view, shardings, self._resolve_alone, (), 1, ())
+    def _memoized(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
+        if self._depends_on_place(view.operation) or not self._full:
+            return self._resolve(view.operation, shardings)
+        alone = self._by_form.of(view, shardings, self._resolve_alone, (), 1, ())
         # A sum can't improve what needs no communication, and looking for one takes time.
         if alone is None or alone.is_kept:
             return alone

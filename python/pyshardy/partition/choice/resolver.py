@@ -22,7 +22,6 @@ from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, TensorSharding
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.choice.uses import UseConverter
-from pyshardy.partition.op_facts.forms import UNKNOWN
 from pyshardy.partition.types.compatible_shardings import (
     CompatibleShardings,
     Shardings,
@@ -41,31 +40,12 @@ PARTIAL_OPERATIONS = DOT_OPERATIONS | {_CONCATENATE, _RAGGED_DOT}
 class CompatibilityResolver(Protocol):
     """Decides in which shardings the operations of a function are computed."""
 
-    def decide(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
-        """Return the compatible shardings of all operations of a form, looked up.
-
-        Args:
-            view: the operation.
-            shardings: those of its operands, then results; none is unreduced.
-
-        Returns:
-            The shardings; None to change nothing; `UNKNOWN` if the operation has no form, or if
-            it depends on others whether its shardings are kept.
-        """
-        ...
-
-    def resolve(
-        self,
-        view: OperationParts,
-        shardings: Shardings,
-        decision: CompatibleShardings | None = UNKNOWN,
-    ) -> CompatibleShardings | None:
+    def resolve(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
         """Return compatible shardings of the tensors of an operation; None to change nothing.
 
         Args:
             view: the operation.
             shardings: those of its operands, then results.
-            decision: the result of `decide`, if it was asked.
 
         Raises:
             PassError: its result can't stay unreduced.

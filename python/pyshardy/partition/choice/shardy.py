@@ -15,7 +15,7 @@ from pyshardy.partition.choice.resolver import (
 )
 from pyshardy.partition.choice.uses import UseConverter
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.op_facts.forms import UNKNOWN, FormMemo, Forms
+from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.partition.partial.blocked_factors import uncompletable_factors
 from pyshardy.partition.types.compatible_shardings import (
     CompatibleShardings,
@@ -41,19 +41,8 @@ class ShardyCompatibility:
         self._full = full
         self._by_form = FormMemo[CompatibleShardings | None](Forms(context.rules))
 
-    def decide(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
-        """Return the compatible shardings of all operations of a form, looked up."""
-        return self._by_form.of_form(view, shardings, self._resolve)
-
-    def resolve(
-        self,
-        view: OperationParts,
-        shardings: Shardings,
-        decision: CompatibleShardings | None = UNKNOWN,
-    ) -> CompatibleShardings | None:
+    def resolve(self, view: OperationParts, shardings: Shardings) -> CompatibleShardings | None:
         """Return compatible shardings of the tensors of an operation; None to change nothing."""
-        if decision is not UNKNOWN:
-            return decision
         return self._by_form.of(view, shardings, self._resolve)
 
     def _resolve(self, operation: ir.Operation, shardings: Shardings) -> CompatibleShardings | None:

@@ -21,8 +21,7 @@ Shardings = tuple[TensorSharding | None, ...]
 
 _REDUCE = "stablehlo.reduce"
 _BY_RULE = DOT_OPERATIONS | {"stablehlo.reshape"}
-UNKNOWN: Any = object()
-"""No result of a `FormMemo`."""
+_UNKNOWN: Any = object()
 _BY_ATTRIBUTES = frozenset(
     f"stablehlo.{name}"
     for name in (
@@ -84,8 +83,8 @@ class Forms:
         elif known.name == _CONCATENATE:
             more = parts
         key = rule_key, more
-        form = self._known.get(key, UNKNOWN)
-        if form is UNKNOWN:
+        form = self._known.get(key, _UNKNOWN)
+        if form is _UNKNOWN:
             is_complete = more is not None or _goes_by_rule(known.name, self._rules.rule(operation))
             form = self._known[key] = Form() if is_complete else None
         return form
@@ -117,23 +116,12 @@ class FormMemo(Generic[Found]):
             find: the function of the operation, the shardings, and all of `more`.
             more: what the result depends on beside these.
         """
-        found = self.of_form(known, shardings, find, *more)
-        return find(known.operation, shardings, *more) if found is UNKNOWN else found
-
-    def of_form(
-        self,
-        known: OperationParts,
-        shardings: Shardings,
-        find: Callable[..., Found],
-        *more: Hashable,
-    ) -> Found:
-        """Return the result of `find`, as `of` does; `UNKNOWN` if the operation has no form."""
         form = self._forms.of(known)
         if form is None:
-            return UNKNOWN
+            return find(known.operation, shardings, *more)
         key = form, shardings, more
-        found: Any = self._found.get(key, UNKNOWN)
-        if found is UNKNOWN:
+        found: Any = self._found.get(key, _UNKNOWN)
+        if found is _UNKNOWN:
             found = self._found[key] = find(known.operation, shardings, *more)
         return found
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from mlir_sdy import sdy
 from mlir_sdy.diagnostics import PassError, error
@@ -60,7 +60,6 @@ from pyshardy.partition.op_facts.data_flow import (
     sources_of_call,
     sources_of_function,
 )
-from pyshardy.partition.op_facts.forms import UNKNOWN
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.partial.completion import drop_completing_collectives
 from pyshardy.partition.partial.planned_partial import PARTIAL_SHARDING
@@ -91,11 +90,6 @@ _RESHARD = "sdy.reshard"
 _INSERTED = frozenset(
     {_RESHARD, "sdy.all_reduce", "sdy.replicated_to_unreduced", "sdy.sharded_to_unreduced"}
 )
-_WITH_SURROUNDINGS = (
-    DATA_FLOW_OPERATIONS | OPERATIONS.keys() | {_CALL, _CUSTOM_CALL, "stablehlo.concatenate"}
-)
-"""Operations for which a decision depends on others, or that get other changes than reshards."""
-
 _WITH_RULE = frozenset({"sdy.sharding_constraint"})
 """The operations of the dialect that have a rule, if `sdy-sharding-constraint-to-reshard` has not
 replaced them."""
@@ -199,22 +193,6 @@ def _loaded(hardware: str) -> Hardware:
     return load_hardware(hardware)
 
 
-class _Asked(NamedTuple):
-    """An operation to make compatible.
-
-    Attributes:
-        operation: the operation.
-        name: its name.
-        shardings: those of its operands, then results, if a decision was looked up by them.
-        decision: the decision that was looked up.
-    """
-
-    operation: ir.Operation
-    name: str
-    shardings: Shardings | None = None
-    decision: CompatibleShardings | None = UNKNOWN
-
-
 class _FunctionResharder:
     """One run over a function.
 
@@ -254,21 +232,21 @@ class _FunctionResharder:
         if self.full:
             self.is_changed |= drop_completing_collectives(self.function, self.meshes)
         self.known.read_arguments(self.function)
-        for asked in self._operations():
-            self._visit(asked)
+        for operation, name in self._operations():
+            self._visit(operation, name)
         if self.full or self.has_unreduced_or_maximal:
             for source in sources_of_function(self.function):
                 self._convert(source, self.full, before_use=True)
 
-    def _operations(self) -> Sequence[_Asked]:
-        """Return the operations to process, inner ones first."""
+    def _operations(self) -> Sequence[tuple[ir.Operation, str]]:
+        """Return the operations to process with their names, inner ones first."""
         if not self.full and not self._has_unreduced_or_maximal():
             self.has_unreduced_or_maximal = False
             names = PARTIAL_OPERATIONS | {_CALL}
             found = operations_named(names, self.function, ir.WalkOrder.POST_ORDER)
             # Where a plan has chosen partial results, the full version completes them.
             return [
-                _Asked(operation, operation.name)
+                (operation, operation.name)
                 for operation in found
                 if not has_discardable(operation, PARTIAL_SHARDING)
             ]
@@ -282,32 +260,7 @@ class _FunctionResharder:
         self.has_unreduced_or_maximal = has_unreduced_or_maximal(
             self.function, self.meshes, known.lists
         )
-        if self.has_unreduced_or_maximal:
-            return [_Asked(*each) for each in operations]
-        return self._changing(disagreeing)
-
-    def _changing(self, operations: Sequence[tuple[ir.Operation, str]]) -> list[_Asked]:
-        """Return the operations that may have to change, decided before anything has changed.
-
-        Decisions are looked up by the form of an operation and its shardings. They hold after
-        changes of other operations, which keep the shardings that users see; except for results
-        without a sharding, which get one.
-        """
-        changing: list[_Asked] = []
-        unset = set[ir.Value]()  # results that may get a sharding
-        for operation, name in operations:
-            shardings, decision = None, UNKNOWN
-            if name not in _WITH_SURROUNDINGS:
-                view, read = self._read(operation, name)
-                if self._are_plain(read):
-                    continue
-                if None not in read or unset.isdisjoint(view.operands):
-                    shardings, decision = read, self.resolver.decide(view, read)
-                    if decision is None or (decision is not UNKNOWN and decision.is_kept):
-                        continue
-            changing.append(_Asked(operation, name, shardings, decision))
-            unset.update(result for result in operation.results if self.known[result] is None)
-        return changing
+        return operations if self.has_unreduced_or_maximal else disagreeing
 
     def _has_unreduced_or_maximal(self) -> bool:
         module = self.context.module
@@ -328,8 +281,7 @@ class _FunctionResharder:
             message = f"'{edge.name}' op is left: run '{_EDGES[edge.name]}' first"
             raise PassError(error(message, location_of(edge.location)))
 
-    def _visit(self, asked: _Asked) -> None:
-        operation, name = asked.operation, asked.name
+    def _visit(self, operation: ir.Operation, name: str) -> None:
         if name in DATA_FLOW_OPERATIONS:
             for source in sources_of(operation):
                 self._convert(source, self.full)
@@ -355,7 +307,7 @@ class _FunctionResharder:
                     self.known.forget(operation)
                     return
                 take_operands_back(operation, self.meshes, self.cache)
-            self._make_compatible(asked)
+            self._make_compatible(operation, name)
 
     def _convert_operands_of_call(self, call: ir.Operation) -> None:
         if self.context.symbols is not None:
@@ -368,16 +320,11 @@ class _FunctionResharder:
         self.resolver.forget([source.operation.operands[source.index]], ())
         self.is_changed |= self.uses.convert(source, full, before_use=before_use)
 
-    def _make_compatible(self, asked: _Asked) -> None:
-        operation, name = asked.operation, asked.name
-        if asked.shardings is not None:
-            view, shardings = OperationParts.of(operation, name), asked.shardings
-        else:
-            view, shardings = self._read(operation, name)
-            if self._are_plain(shardings):
-                return
+    def _make_compatible(self, operation: ir.Operation, name: str) -> None:
+        view, shardings = self._read(operation, name)
+        if self._are_plain(shardings):
+            return
         on_one_mesh = self.resolver.shardings_on_one_mesh(shardings, len(view.operands))
-        decision = asked.decision
         if on_one_mesh:
             self.is_changed = True
             self.resolver.forget(view.operands, view.results)
@@ -385,8 +332,7 @@ class _FunctionResharder:
             view, shardings = self._read(operation, name)
             if self._are_plain(shardings):
                 return
-            decision = UNKNOWN
-        compatible = self.resolver.resolve(view, shardings, decision)
+        compatible = self.resolver.resolve(view, shardings)
         if compatible is None or (compatible.is_kept and not self.has_unreduced_or_maximal):
             return
         self.is_changed = True
