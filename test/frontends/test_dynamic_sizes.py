@@ -245,6 +245,21 @@ def test_the_least_recently_used_program_is_dropped():
         sdy.partition(module, max_programs=0)
 
 
+def test_functions_of_jax():
+    module = traced("layers", size())
+    sdy.propagate(module)
+    function = sdy.partition(module).as_jax()
+    down, up, _ = arrays_of("layers", 8)
+    weights = {"down": down, "up": up}
+    for number in (8, 16):
+        x = arrays_of("layers", number)[2]
+        expected = layers(weights, x)
+        np.testing.assert_allclose(function(weights, x), expected, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(jax.jit(function)(weights, x), expected, rtol=1e-4, atol=1e-4)
+    with pytest.raises(UsageError, match="arrays of JAX aren't padded"):
+        function(weights, arrays_of("layers", 10)[2])
+
+
 def test_exported_functions(tmp_path):
     mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]), ("data",))
     rows = jax.sharding.NamedSharding(mesh, P("data"))
@@ -277,6 +292,12 @@ def test_sizes_and_explanations():
     assert "sizes b >= 1 (hint 128); 3 arguments, 1 result" in program.summary()
     with pytest.raises(UsageError, match="sizes: the program has no size 'c'; it has b"):
         program.at(c=3)
+    with pytest.raises(AttributeError, match=r"depends on the sizes .*: program.at\(b=...\).coll"):
+        program.collectives  # noqa: B018
+    with pytest.raises(
+        AttributeError, match="'DynamicProgram' object has no attribute 'colectives"
+    ):
+        program.colectives  # noqa: B018
     with pytest.raises(UsageError, match="sizes are given by shapes or by names, not by both"):
         program.at((32, 16), (16, 32), (8, 16), b=8)
     with pytest.raises(UsageError, match="takes no 'sizes'"):

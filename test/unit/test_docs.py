@@ -124,7 +124,7 @@ def test_site_asks_no_host_of_repositories(site):
 def test_pages_are_not_too_long():
     """A page of passes had 2,200 lines; each stage has its own one."""
     lengths = {path.name: len(path.read_text("utf-8").splitlines()) for path in PAGES}
-    assert max(length for name, length in lengths.items() if name.startswith("passes")) < 750
+    assert max(length for name, length in lengths.items() if name.startswith("passes")) < 800
 
 
 def test_pictures_are_small_and_shown():

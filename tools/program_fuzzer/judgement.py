@@ -11,6 +11,7 @@ from typing import Any
 import pyshardy as sdy
 from mlir_sdy.diagnostics import SdyError, Severity, collect
 from mlir_sdy.verify import verify
+from pyshardy.dynamic.program import DynamicProgram
 
 DEFECT = "defect"
 """The prefix of the names of outcomes that must not occur."""
@@ -55,7 +56,10 @@ def judged(text: str, context: sdy.ir.Context, note_stage: Callable[[str], None]
 
     def partition() -> None:
         nonlocal module
-        module = sdy.partition(module).module
+        program = sdy.partition(module)
+        if isinstance(program, DynamicProgram):
+            program = program.at(**program.hints)
+        module = program.module
 
     for stage, is_check in (
         (parse, False),

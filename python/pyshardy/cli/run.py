@@ -255,6 +255,7 @@ def _at_sizes(module: ir.Module, arguments: RunFlags, profile: Profile) -> _Prep
     from pyshardy.advised_partition import partition_dynamic  # noqa: PLC0415
     from pyshardy.api import propagate  # noqa: PLC0415
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
+    from pyshardy.cli.run_files import input_shapes  # noqa: PLC0415
     from pyshardy.sizes.symbols import values_in  # noqa: PLC0415
 
     if arguments.schedule:
@@ -271,6 +272,9 @@ def _at_sizes(module: ir.Module, arguments: RunFlags, profile: Profile) -> _Prep
                 cache=arguments.cache,
             )
             sizes = dynamic.hints | values_in(arguments.size, "--size")
+            if arguments.inputs and not arguments.size:
+                names = [port.name for port in dynamic.inputs]
+                sizes = dynamic.values_of(*input_shapes(arguments.inputs, names))
             program = dynamic.at(**sizes)
     specs = dynamic.input_specs(**sizes)
     ports = [replace(port, spec=spec) for port, spec in zip(program.inputs, specs, strict=True)]

@@ -21,6 +21,7 @@ from pyshardy.backends import CompileOptions
 from pyshardy.cli.output import write_output
 from pyshardy.frontends.files import Kind, dump
 from pyshardy.irtools.user_files import run_user_file
+from pyshardy.local_program.entry import in_order
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.program import PartitionedProgram, Port
@@ -32,13 +33,7 @@ def load_inputs(path: str, ports: Sequence[Port]) -> list[Array]:
     Raises:
         UsageError: the file can't be read; an array is missing, superfluous, or has another type.
     """
-    try:
-        arrays = _arrays(path)
-    except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile) as refusal:
-        reason = (
-            getattr(refusal, "strerror", None) or "it is not an .npz or .npy file of plain arrays"
-        )
-        raise UsageError(error(f"cannot read the inputs from '{path}': {reason}")) from None
+    arrays = _read_arrays(path)
     by_position = all(name.startswith("arr_") for name in arrays) and bool(arrays)
     used: list[str] = []
     inputs: list[Array] = []
@@ -61,6 +56,22 @@ def load_inputs(path: str, ports: Sequence[Port]) -> list[Array]:
     return inputs
 
 
+def input_shapes(path: str, names: Sequence[str]) -> list[tuple[int, ...]]:
+    """Return the shapes of the arrays of a file, in the order of the arguments.
+
+    Args:
+        path: the file.
+        names: the names of the arguments.
+
+    Raises:
+        UsageError: the file can't be read, or an array is missing.
+    """
+    arrays = _read_arrays(path)
+    if all(name.startswith("arr_") for name in arrays):
+        return [array.shape for array in arrays.values()]
+    return [array.shape for array in in_order(arrays, names)]
+
+
 def _arrays(path: str) -> dict[str, Array]:
     """Return the arrays of a file; the only one of an `.npy` file is the first argument."""
     loaded = np.load(path, allow_pickle=False)
@@ -68,6 +79,16 @@ def _arrays(path: str) -> dict[str, Array]:
         return {"arr_0": loaded}
     with loaded as file:
         return dict(file)
+
+
+def _read_arrays(path: str) -> dict[str, Array]:
+    try:
+        return _arrays(path)
+    except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile) as refusal:
+        reason = (
+            getattr(refusal, "strerror", None) or "it is not an .npz or .npy file of plain arrays"
+        )
+        raise UsageError(error(f"cannot read the inputs from '{path}': {reason}")) from None
 
 
 def save_outputs(path: str, ports: Sequence[Port], outputs: Sequence[Array]) -> None:

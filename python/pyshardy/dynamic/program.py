@@ -19,7 +19,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,7 @@ from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.local_program.entry import in_order
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
+from pyshardy.packages import require
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram
 from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
@@ -49,12 +50,16 @@ from pyshardy.sizes.size import Size
 from pyshardy.sizes.static_program import static_program
 from pyshardy.sizes.symbols import SizeSymbol, check_name, hint_values, with_hints
 
+if TYPE_CHECKING:
+    import jax
+
 _LOG = logging.getLogger(__name__)
 
 MOST_PROGRAMS = 16
 """The partitioned programs that a dynamic one keeps by default."""
 
 _TRIM = "builtin.module(sdy-update-non-divisible-input-output-shardings)"
+_OF_ONE_SIZE = frozenset({*dir(PartitionedProgram), *PartitionedProgram.__annotations__})
 _MOST_TRIED = 4096
 
 
@@ -102,6 +107,13 @@ class DynamicProgram(Displayed):
         )
         self._is_full = False
         self.at(**self.hints)  # what can't be partitioned is told now
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if not name.startswith("_") and name in _OF_ONE_SIZE:
+            sizes = ", ".join(f"{each}=..." for each in self.sizes)
+            message = f"'{name}' depends on the sizes of the program: program.at({sizes}).{name}"
+            raise AttributeError(message)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     # --- Interface ----------------------------------------------------------------------------
 
@@ -211,6 +223,14 @@ class DynamicProgram(Displayed):
         """
         return self._at(self._values(shapes, sizes))[0]
 
+    def values_of(self, *shapes: Sequence[int]) -> dict[str, int]:
+        """Return the values of the symbols for the shapes of all arguments.
+
+        Raises:
+            UsageError: the shapes don't fit the program.
+        """
+        return self._signature.values_of(shapes)
+
     def static(self, **sizes: int) -> ir.Module:
         """Return the unpartitioned program for given sizes, with the shardings of the plan.
 
@@ -277,6 +297,38 @@ class DynamicProgram(Displayed):
             message = "shards on devices aren't padded: use sizes that they divide, or 'run'"
             raise UsageError(error(message))
         return program.run_sharded(given, backend, options)
+
+    def as_jax(self, devices: jax.sharding.Mesh | None = None) -> Callable[..., Any]:
+        """Return the program as a function of JAX arrays, which takes all valid sizes.
+
+            step = program.as_jax()
+            outputs = [step(weights, batch) for batch in batches]
+
+        It may be called within functions that JAX traces, as shapes are known then. A call raises
+        the errors of `at`, and a `UsageError` for sizes that `run` would pad.
+
+        Args:
+            devices: the mesh of JAX to run on, as in `PartitionedProgram.as_jax`.
+
+        Raises:
+            UsageError: JAX is missing.
+        """
+        require("jax", "'as_jax'", extra="jax")
+        import jax  # noqa: PLC0415
+
+        functions: dict[int, tuple[PartitionedProgram, Callable[..., Any]]] = {}
+
+        def call(*arguments: Any, **keywords: Any) -> Any:
+            shapes = [np.shape(each) for each in jax.tree.leaves((arguments, keywords))]
+            program, padded = self._at(self._values(shapes, {}))
+            if padded.arguments or padded.results:
+                message = "arrays of JAX aren't padded: use sizes that the shards divide, or 'run'"
+                raise UsageError(error(message))
+            if id(program) not in functions:
+                functions[id(program)] = program, program.as_jax(devices)
+            return functions[id(program)][1](*arguments, **keywords)
+
+        return call
 
     @property
     def _names(self) -> list[str]:
@@ -389,14 +441,16 @@ class DynamicProgram(Displayed):
 def _remove_own_attributes(entry: ir.Operation) -> None:
     """Remove the attributes that only dynamic programs have from a static one."""
     view = FunctionView(entry)
+    arguments, results = view.arg_attrs, view.res_attrs
     with entry.context:
-        view.arg_attrs, view.res_attrs = (
-            [
-                ir.DictAttr.get({each.name: each.attr for each in ends if each.name != GIVEN})
-                for ends in attributes
-            ]
-            for attributes in (view.arg_attrs, view.res_attrs)
-        )
+        if arguments:
+            view.arg_attrs = list(map(_without_given, arguments))
+        if results:
+            view.res_attrs = list(map(_without_given, results))
+
+
+def _without_given(attributes: ir.DictAttr) -> ir.DictAttr:
+    return ir.DictAttr.get({each.name: each.attr for each in attributes if each.name != GIVEN})
 
 
 class _ResultShapes:
