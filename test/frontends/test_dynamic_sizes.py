@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from case_counts import cases
 from jax.sharding import PartitionSpec as P
 
 import pyshardy as sdy
@@ -136,7 +137,7 @@ def test_one_plan_and_right_numbers(case):
         sdy.propagate(same)
         program = sdy.partition(module)
     assert shardings_of(program.static(b=64)) == shardings_of(same)
-    for number in (8, 10, 3):
+    for number in (8, 3, 10)[: cases(2)]:
         inputs = arrays_of(case, number)
         found = program.run(inputs, "jit")
         expected = run_unpartitioned(traced(case, number), inputs, "jit")
