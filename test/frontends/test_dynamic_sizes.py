@@ -3,6 +3,7 @@
 
 import jax
 import jax.numpy as jnp
+import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
 from case_counts import cases
