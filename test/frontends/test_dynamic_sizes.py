@@ -242,7 +242,7 @@ def test_the_least_recently_used_program_is_dropped():
         program.at(b=16)
         assert program.at(b=8) is not kept
     (warning,) = said
-    assert "more than 2 sizes were used" in warning.message
+    assert "more than 2 sizes were used, at last b = 8; b = 12: programs are" in warning.message
     with pytest.raises(UsageError, match="'max_programs' is at least 1, got 0"):
         sdy.partition(module, max_programs=0)
 

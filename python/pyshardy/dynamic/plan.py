@@ -26,6 +26,7 @@ from mlir_sdy.values import (
     set_result_shardings_of,
 )
 from pyshardy.irtools.modules import copy_of, move_contents
+from pyshardy.irtools.shardings import constraint_to_reshard
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.propagation.debugging.explanation import Propagation
 from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
@@ -126,7 +127,7 @@ def _take_over(
         shardings = result_shardings_of(source)
         if target.name in _PASSED:
             if source.name != target.name:
-                _as_reshard(target)
+                constraint_to_reshard(target)
         elif shardings and len(shardings) == len(target.results):
             set_result_shardings_of(target, dict(enumerate(shardings)))
     for operation in operations_in(entry_of(dynamic)):
@@ -162,17 +163,3 @@ def _use_copies(
 def _number_of(operation: ir.Operation) -> int | None:
     number = get_discardable(operation, _NUMBER)
     return None if number is None else number.value
-
-
-def _as_reshard(constraint: ir.Operation) -> None:
-    """Replace a constraint by a reshard, as the propagation does."""
-    reshard = ir.Operation.create(
-        "sdy.reshard",
-        results=[constraint.results[0].type],
-        operands=[constraint.operands[0]],
-        attributes=dict(constraint.attributes.items()),
-        loc=constraint.location,
-        ip=ir.InsertionPoint(constraint),
-    )
-    constraint.results[0].replace_all_uses_with(reshard.results[0])
-    constraint.erase()

@@ -360,17 +360,19 @@ class DynamicProgram(Displayed):
                 run_pipeline(static, _TRIM)
         made = self._partition(static), replace(padded, results=cut)
         self._programs[key] = made
-        told = ", ".join(f"{name} = {value}" for name, value in values.items())
-        _LOG.info("partitioned for %s", told)
+        _LOG.info("partitioned for %s", self._told(key))
         if len(self._programs) > self._most:
             self._programs.popitem(last=False)
             if not self._is_full:
                 self._is_full = True
-                seen = ", ".join(map(str, (*self._programs,)))
-                message = f"more than {self._most} sizes were used, the last ones {seen}: programs"
+                seen = "; ".join(map(self._told, self._programs))
+                message = f"more than {self._most} sizes were used, at last {seen}: programs"
                 advice = "are partitioned again; pad inputs to fewer sizes, or raise 'max_programs'"
                 emit(warning(f"{message} {advice}"))
         return made
+
+    def _told(self, key: tuple[int, ...]) -> str:
+        return ", ".join(f"{name} = {number}" for name, number in zip(self.sizes, key, strict=True))
 
     def _padded(
         self, values: Mapping[str, int], function_type: ir.FunctionType

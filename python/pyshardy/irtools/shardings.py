@@ -230,3 +230,17 @@ def complete_list(
                 )
             )
     return None
+
+
+def constraint_to_reshard(constraint: ir.Operation) -> None:
+    """Replace an `sdy.sharding_constraint` by an `sdy.reshard` with its attributes."""
+    reshard = ir.Operation.create(
+        "sdy.reshard",
+        results=[constraint.results[0].type],
+        operands=[constraint.operands[0]],
+        attributes=dict(constraint.attributes.items()),
+        loc=constraint.location,
+        ip=ir.InsertionPoint(constraint),
+    )
+    constraint.results[0].replace_all_uses_with(reshard.results[0])
+    constraint.erase()

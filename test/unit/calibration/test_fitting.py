@@ -212,7 +212,7 @@ def test_other_meshes_are_reported(sizes, named):
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 5), st.integers(5, 12))
 def test_non_negative_least_squares(seed, columns, rows):
-    """The gradient of no column points inside, and those of positive ones are zero."""
+    """No gradient of a column points inside, and the gradients of positive columns are zero."""
     rng = np.random.default_rng(seed)
     table, right = rng.normal(size=(rows, columns)), rng.normal(size=rows)
     found = non_negative_least_squares(table, right)

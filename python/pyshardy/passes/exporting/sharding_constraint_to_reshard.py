@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.analyses import UNCHANGED, Changes
+from pyshardy.irtools.shardings import constraint_to_reshard
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
 
@@ -28,14 +29,5 @@ def sharding_constraint_to_reshard(function: ir.Operation | ir.OpView) -> Change
     """
     constraints = operations_named({"sdy.sharding_constraint"}, function)
     for constraint in constraints:
-        reshard = ir.Operation.create(
-            "sdy.reshard",
-            results=[constraint.results[0].type],
-            operands=[constraint.operands[0]],
-            attributes=dict(constraint.attributes.items()),
-            loc=constraint.location,
-            ip=ir.InsertionPoint(constraint),
-        )
-        constraint.results[0].replace_all_uses_with(reshard.results[0])
-        constraint.erase()
+        constraint_to_reshard(constraint)
     return Changes({"sdy.reshard"}) if constraints else UNCHANGED
