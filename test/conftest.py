@@ -23,6 +23,21 @@ settings.register_profile("pyshardy", derandomize=not MORE_CASES, database=None,
 settings.load_profile("pyshardy")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option for the other Pythons, which run the same code on fewer cases."""
+    parser.addoption("--one-case", action="store_true", help="run one case of each test")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the first case of each test, if that was asked for."""
+    if not config.getoption("--one-case"):
+        return
+    first: dict[str, pytest.Item] = {}
+    for item in items:
+        first.setdefault(item.nodeid.partition("[")[0], item)
+    items[:] = first.values()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tell the pipelines of a test, also those in other processes, whether to check analyses."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -134,28 +135,33 @@ def layer_of(module: str) -> str:
     return max((layer for layer in LEVELS if f"{module}.".startswith(f"{layer}.")), key=len)
 
 
+@cache
+def nodes_of(module: str) -> tuple[ast.AST, ...]:
+    """Return the nodes of the syntax tree of a module, the tree itself first."""
+    return tuple(ast.walk(ast.parse(SOURCES[module].read_text(encoding="utf-8"))))
+
+
 def imports_of(module: str) -> Iterator[tuple[str, int]]:
     """Yield the modules that a module imports anywhere in its code, with the lines."""
     for name, line, _ in imports_with_depth(module):
         yield name, line
 
 
-def imports_with_depth(module: str) -> Iterator[tuple[str, int, bool]]:
-    """Yield the modules that a module imports, the lines, and whether they are in a function."""
-    path = SOURCES[module]
-    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+@cache
+def imports_with_depth(module: str) -> tuple[tuple[str, int, bool], ...]:
+    """Return the modules that a module imports, the lines, and whether they are in a function."""
+    package = module if SOURCES[module].name == "__init__.py" else module.rpartition(".")[0]
     late = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, functions)
+        inner
+        for node in nodes_of(module)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         for inner in ast.walk(node)
+        if isinstance(inner, ast.Import | ast.ImportFrom)
     }
-    for node in ast.walk(tree):
+    found: list[tuple[str, int, bool]] = []
+    for node in nodes_of(module):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, node.lineno, id(node) in late
+            found += [(alias.name, node.lineno, node in late) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
@@ -163,7 +169,8 @@ def imports_with_depth(module: str) -> Iterator[tuple[str, int, bool]]:
                 base = ".".join([*above, base]).rstrip(".")
             for alias in node.names:
                 name = f"{base}.{alias.name}"
-                yield (name if name in SOURCES else base), node.lineno, id(node) in late
+                found.append((name if name in SOURCES else base, node.lineno, node in late))
+    return tuple(found)
 
 
 def late_imports() -> dict[str, set[str]]:

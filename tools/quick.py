@@ -9,6 +9,8 @@ The tests need the package with its extra `test`, but not JAX, PyTorch, IREE and
 automatic sharding run if there is its solver, too. They test the package that this Python imports,
 which may be outside of this folder, and print its path.
 
+With `--one-case` they run one case of each test, enough for the differences between Pythons.
+
 With `--coverage` they also measure the lines that they run, and fail below FLOOR. The floor is that
 of the quick tier without JAX, PyTorch, IREE and MPI; `make coverage` measures all tests.
 """
@@ -89,12 +91,14 @@ TOOL_TESTS = ("collectives", "sdy_opt")
 """Tests in test/lit."""
 
 
-def _unit_tests(processes: int, *, coverage: bool) -> list[str]:
+def _unit_tests(processes: int, *, one_case: bool, coverage: bool) -> list[str]:
     paths = [f"test/unit/{name}" for name in UNIT_TESTS]
     if importlib.util.find_spec("highspy") is not None:  # of the extra auto
         paths.append("test/unit/auto")
     # Skipped tests are listed with their reasons.
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *paths]
+    if one_case:
+        command.append("--one-case")
     if coverage:
         # The plugin of the package would be loaded before the measurement starts.
         command += ["-p", "no:pyshardy"]
@@ -115,6 +119,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--processes", type=int, default=2, help="of the tests (default: 2)")
+    parser.add_argument("--one-case", action="store_true", help="run one case of each test")
     parser.add_argument("--coverage", action="store_true", help=f"fail below {FLOOR} %% of lines")
     arguments = parser.parse_args()
     processes = arguments.processes
@@ -124,7 +129,8 @@ def main() -> int:
         return 1
     print(f"Testing pyshardy {version('pyshardy')} in {Path(package.origin).parent}", flush=True)
     start = time.monotonic()
-    commands = [_unit_tests(processes, coverage=arguments.coverage), _tool_tests(processes)]
+    unit_tests = _unit_tests(processes, one_case=arguments.one_case, coverage=arguments.coverage)
+    commands = [unit_tests, _tool_tests(processes)]
     statuses = [subprocess.run(each, cwd=ROOT, check=False).returncode for each in commands]
     seconds = time.monotonic() - start
     print(f"The quick tier {'failed' if any(statuses) else 'passed'} in {seconds:.0f} seconds")

@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from layers import BUDGETS, LEVELS, SOURCES, imports_of, late_imports, layer_of, lines_of
+from layers import (
+    BUDGETS,
+    LEVELS,
+    SOURCES,
+    imports_of,
+    late_imports,
+    layer_of,
+    lines_of,
+    nodes_of,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -155,9 +164,9 @@ def test_a_class_name_means_one_thing():
     """Private, nested and generated classes belong to their module, function or operation."""
     names = Counter(
         node.name
-        for module, path in SOURCES.items()
+        for module in SOURCES
         if not module.startswith("mlir_sdy.ods")
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        for node in nodes_of(module)[0].body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert names
@@ -207,11 +216,7 @@ def has_process_state(node):
     ("is_meant", "reasons"), [(catches_all, CATCHING_ALL), (has_process_state, PROCESS_STATE)]
 )
 def test_exceptions_to_rules_have_a_reason(is_meant, reasons):
-    having = {
-        module
-        for module, path in SOURCES.items()
-        if any(map(is_meant, ast.walk(ast.parse(path.read_text(encoding="utf-8")))))
-    }
+    having = {module for module in SOURCES if any(map(is_meant, nodes_of(module)))}
     assert having == reasons.keys()
 
 
@@ -340,7 +345,7 @@ def test_attributes_are_looked_up_by_views():
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for module, path in SOURCES.items()
         if module.startswith("pyshardy") and not module.startswith(BY_NAME)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes_of(module)
         if looks_up_attributes(node)
     ]
     assert not found, "use a view of irtools/stablehlo_views, or mlir_sdy.discardable"
