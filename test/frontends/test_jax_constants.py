@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Large arrays that traced functions close over."""
 
+import contextlib
 import functools
 import itertools
 import re
@@ -15,6 +16,7 @@ import pytest
 from case_counts import spread
 from jax import lax
 from jax import numpy as jnp
+from jax.experimental.xla_metadata import set_xla_metadata
 from jax.sharding import PartitionSpec
 
 import pyshardy as sdy
@@ -51,6 +53,34 @@ def test_elements_without_text(monkeypatch, dtype):
     )
     assert found == wanted
     assert len(found) >= 2
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_functions_that_close_over_one_array(inline):
+    """Their program has it once, unless a function must stay a function."""
+    stay = {"inlineable": "false"}
+
+    @jax.jit
+    def first(x):
+        return jnp.tanh(x @ C)
+
+    @jax.jit
+    def second(x):
+        return first(x) @ jnp.transpose(C)
+
+    def function(x):
+        with contextlib.nullcontext() if inline else set_xla_metadata(**stay):
+            for _ in range(3):
+                x = second(x) + x
+        return x + C.sum()
+
+    module = sdy.jax.trace(function, X, mesh=MESH, in_shardings=(P("x"),))
+    constants = operations_named({"stablehlo.constant"}, module)
+    large = [each for each in constants if ConstantView(each).value.type.shape == [64, 128]]
+    assert len(large) == (1 if inline else 2)
+    sdy.propagate(module)
+    (result,) = sdy.partition(module).run([X])
+    np.testing.assert_allclose(result, jax.jit(function)(X), rtol=1e-4, atol=1e-3)
 
 
 MEMORY = """

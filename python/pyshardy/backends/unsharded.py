@@ -7,6 +7,7 @@ from mlir_sdy.diagnostics import PassError, error, note
 from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.verify import verify
+from pyshardy.irtools.functions import replace_by_body
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import INTERFACE, ConstantView
@@ -65,7 +66,7 @@ def _unshard(operation: ir.Operation) -> None:
     elif name == "sdy.constant":
         _replace_constant(operation)
     elif name == "sdy.named_computation":
-        _inline(operation)
+        replace_by_body(operation, operation.regions[0].blocks[0])
     elif name == "sdy.manual_computation":
         place = location_of(operation.location)
         message = "a program with 'sdy.manual_computation' has no unpartitioned form"
@@ -101,17 +102,3 @@ def _replace_constant(operation: ir.Operation) -> None:
         constant = StablehloBuilder().literal(literal, operation.results[0].type)
     operation.results[0].replace_all_uses_with(constant)
     operation.erase()
-
-
-def _inline(computation: ir.Operation) -> None:
-    """Replace a named computation by its body."""
-    body = computation.regions[0].blocks[0]
-    for argument, operand in zip(body.arguments, computation.operands, strict=True):
-        argument.replace_all_uses_with(operand)
-    *operations, terminator = list(body.operations)
-    for operation in operations:
-        operation.operation.move_before(computation)
-    returned = list(terminator.operation.operands)
-    for result, value in zip(computation.results, returned, strict=True):
-        result.replace_all_uses_with(value)
-    computation.erase()

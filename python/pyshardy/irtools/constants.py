@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from mlir_sdy.host import ir
@@ -36,17 +37,19 @@ def use_sdy_constants(root: ir.Module | ir.Operation | ir.OpView) -> bool:
     return bool(constants)
 
 
+def large_constants(function: ir.Operation) -> Iterator[ir.Operation]:
+    """Yield the constants of many elements in a function that have no other attributes."""
+    for constant in operations_named({"stablehlo.constant"}, function):
+        many = math.prod(shape_of(constant.results[0].type)) >= _MANY
+        if many and len(constant.attributes) == 1 and not is_one_value(constant):
+            yield constant
+
+
 def share_large_constants(function: ir.Operation) -> None:
     """Merge equal constants of many elements in a function: its text has their elements once."""
-    first: dict[tuple[ir.Attribute, ir.Type], ir.Operation] = {}
-    for constant in operations_named({"stablehlo.constant"}, function):
-        tensor = constant.results[0].type
-        if math.prod(shape_of(tensor)) < _MANY or len(constant.attributes) > 1:
-            continue
-        literal = ConstantView(constant).value
-        if isinstance(literal, ir.DenseElementsAttr) and literal.is_splat:
-            continue
-        kept = first.setdefault((literal, tensor), constant)
+    first: dict[ir.Attribute, ir.Operation] = {}
+    for constant in large_constants(function):
+        kept = first.setdefault(ConstantView(constant).value, constant)
         if kept != constant:
             block = function.regions[0].blocks[0]
             if kept != block.operations[0].operation:

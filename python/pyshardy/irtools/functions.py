@@ -141,6 +141,23 @@ def can_be_inlined(function: ir.Operation) -> bool:
     )
 
 
+def replace_by_body(operation: ir.Operation, body: ir.Block) -> None:
+    """Replace a call by the operations of its callee's copy, or an operation by those of its body.
+
+    Args:
+        operation: its operands are the arguments of the block, its results what that returns.
+        body: the block, which only has its terminator afterwards.
+    """
+    for argument, operand in zip(body.arguments, operation.operands, strict=True):
+        argument.replace_all_uses_with(operand)
+    *inner, terminator = (view.operation for view in body.operations)
+    for each in inner:
+        each.move_before(operation)
+    for result, value in zip(operation.results, list(terminator.operands), strict=True):
+        result.replace_all_uses_with(value)
+    operation.erase()
+
+
 def must_stay(call: ir.Operation) -> bool:
     """Whether the results of a call are unreduced, or its attributes forbid to inline it.
 

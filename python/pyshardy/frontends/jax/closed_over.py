@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Warnings of large arrays that a traced function closes over, which become constants."""
+"""Large arrays that a traced function closes over, which become constants."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
@@ -17,15 +17,52 @@ import numpy as np
 from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir, location_of
 from pyshardy.frontends.jax.dtypes import dtype_of
-from pyshardy.irtools.stablehlo_views import ConstantView
+from pyshardy.irtools.call_graph import CallGraph
+from pyshardy.irtools.constants import large_constants, share_large_constants
+from pyshardy.irtools.functions import can_be_inlined, functions_of, must_stay, replace_by_body
+from pyshardy.irtools.stablehlo_views import ConstantView, callee_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.values import spec_of
+from pyshardy.pipeline import run_pipeline
 
 LARGE_BYTES = 64_000_000
 """The bytes of a constant from which a program that has it is worth a warning."""
 
 _MOST_LEVELS = 4
 """The levels of functions, objects and containers in which arrays are looked for."""
+
+
+def share_constants(module: ir.Module) -> None:
+    """Let a program have each large array once that several of its functions close over.
+
+    A function of `jax.jit` that has a large constant of another function is inlined, unless it must
+    not be; equal constants of a function are merged.
+    """
+    graph = CallGraph(module)
+    if graph.is_recursive:
+        return
+    holders: dict[object, set[str]] = {}
+    for name in graph.post_order:
+        for constant in large_constants(graph.functions[name]):
+            holders.setdefault(ConstantView(constant).value, set()).add(name)
+    shared = [names for names in holders.values() if len(names) > 1]
+    inlined = False
+    for name in graph.post_order:
+        for call in graph.calls[name]:
+            callee = callee_of(call)
+            function = graph.functions.get(callee)
+            having = [names for names in shared if callee in names]
+            if not having or function is None or must_stay(call) or not can_be_inlined(function):
+                continue
+            copy = function.clone(ip=False).operation
+            replace_by_body(call, copy.regions[0].blocks[0])
+            for names in having:
+                names.add(name)
+            inlined = True
+    if inlined:
+        run_pipeline(module, "builtin.module(symbol-dce)")
+    for function in functions_of(module):
+        share_large_constants(function)
 
 
 def warn_of_large_constants(function: Callable[..., Any], module: ir.Module) -> None:

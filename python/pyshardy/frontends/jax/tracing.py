@@ -20,7 +20,7 @@ from mlir_sdy.values import set_argument_shardings, set_result_shardings
 from mlir_sdy.verify import verify
 from pyshardy.backends.jax_internals import keeping_ragged_products
 from pyshardy.frontends import is_auto
-from pyshardy.frontends.jax.closed_over import warn_of_large_constants
+from pyshardy.frontends.jax.closed_over import share_constants, warn_of_large_constants
 from pyshardy.frontends.jax.libraries import plain_function
 from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.meshes import (
@@ -42,6 +42,7 @@ from pyshardy.irtools.functions import (
     functions_of,
     main_function,
     must_stay,
+    replace_by_body,
 )
 from pyshardy.irtools.stablehlo_views import (
     FunctionView,
@@ -185,6 +186,7 @@ def trace(
         raise UsageError(error(f"the shardings do not match the function: {message}")) from None
     module = from_lowered(lowered, context)
     _look_through_call(module)
+    share_constants(module)
     warn_of_large_constants(original_function, module)
     (tree_of_arguments, _) = jax.tree.unflatten(lowered.in_tree, [0] * lowered.in_tree.num_leaves)
     tree_of_results = jax.tree.unflatten(lowered.out_tree, [0] * lowered.out_tree.num_leaves)
@@ -220,15 +222,8 @@ def _look_through_call(module: ir.Module) -> None:
     attributes = (view.arg_attrs, view.res_attrs)
     if body is None or not can_be_inlined(function) or any(map(any, filter(None, attributes))):
         return
-    for argument, operand in zip(body.arguments, call.operands, strict=True):
-        argument.replace_all_uses_with(operand)
-    *operations, returned = (each.operation for each in body.operations)
-    for operation in operations:
-        operation.move_before(call)
-    for result, value in zip(call.results, list(returned.operands), strict=True):
-        result.replace_all_uses_with(value)
     assert end.name == "func.return", "the entry returns"
-    call.erase()
+    replace_by_body(call, body)
     function.erase()
 
 

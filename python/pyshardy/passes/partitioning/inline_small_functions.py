@@ -37,6 +37,7 @@ from pyshardy.irtools.functions import (
     has_at_most,
     has_static_shape,
     must_stay,
+    replace_by_body,
 )
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of
 from pyshardy.partition.partial.unreduced import origin_of
@@ -96,7 +97,9 @@ def inline_small_functions(module: ir.Module, *, max_operations: int = MOST_OPER
                 or has_at_most(max_operations, function)
                 or _is_uneven(function, meshes)
             ):
-                _inline(call, function)
+                _mark_reshards(call)
+                copy = function.clone(ip=False).operation
+                replace_by_body(call, copy.regions[0].blocks[0])
     return Changes(stale=OF_INTERFACE)
 
 
@@ -139,19 +142,3 @@ def _is_in_branch_of(operation: ir.Operation, block: ir.Block) -> bool:
             return False
         inner = parent.operation
     return inner != operation
-
-
-def _inline(call: ir.Operation, function: ir.Operation) -> None:
-    """Replace a call by a copy of the function's body."""
-    _mark_reshards(call)
-    copy = function.clone(ip=False).operation
-    block = copy.regions[0].blocks[0]
-    for argument, operand in zip(block.arguments, call.operands, strict=True):
-        argument.replace_all_uses_with(operand)
-    *body, terminator = (view.operation for view in block.operations)
-    returned = list(terminator.operands)
-    for operation in body:
-        operation.move_before(call)
-    for result, value in zip(call.results, returned, strict=True):
-        result.replace_all_uses_with(value)
-    call.erase()
