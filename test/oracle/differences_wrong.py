@@ -481,6 +481,22 @@ CASES: dict[str, Case] = {
         ),
         before=Refuses("failed to parse Sdy_TensorSharding parameter 'unreduced_axes'"),
     ),
+    "other order of devices": Passes(
+        "an operation on meshes with other device ids, in `sdy-convert-global-to-local`",
+        "sdy-convert-global-to-local",
+        """
+        sdy.mesh @m = <["x"=4]>
+        sdy.mesh @n = <["x"=4], device_ids=[3, 2, 1, 0]>
+        func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>},
+                        %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@n, [{"x"}, {}]>})
+            -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@n, [{"x"}, {}]>}) {
+          %0 = stablehlo.add %a, %b
+              {sdy.sharding = #sdy.sharding_per_value<[<@n, [{"x"}, {}]>]>} : tensor<8x8xf32>
+          return %0 : tensor<8x8xf32>
+        }""",
+        Gives("stablehlo.add %arg0, %arg1", ": tensor<2x8xf32>"),
+        Refuses("incompatible shardings"),
+    ),
     "meshes of nested modules": Passes(
         "`sdy-inline-meshes` with nested modules",
         "sdy-inline-meshes",

@@ -16,7 +16,7 @@ from small_programs import SEEDS_IN_BATCH, small_program
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import SdyError, VerificationError
 from pyshardy.api import propagate
-from pyshardy.pipeline import PipelineError
+from pyshardy.pipeline import PipelineError, run_pipeline
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 COUNT = cases(100)
@@ -172,6 +172,27 @@ def test_sum_of_complete_values(shardy, context, collective):
     assert "stablehlo.add" in shardy.run(asm(module), PARTITIONER)
     with pytest.raises(SdyError, match="the sum would be 2 times the value"):
         partition(module)
+
+
+@pytest.mark.shardy_since(0, 12)
+def test_equal_parts_on_two_meshes_have_one_local_form(shardy, context):
+    text = """
+    sdy.mesh @m = <["x"=4]>
+    sdy.mesh @n = <["a"=2, "b"=2]>
+    func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>},
+                    %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@n, [{"a", "b"}, {}]>})
+        -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@n, [{"a", "b"}, {}]>}, tensor<8x8xf32>) {
+      %0 = stablehlo.add %a, %b
+          {sdy.sharding = #sdy.sharding_per_value<[<@n, [{"a", "b"}, {}]>]>} : tensor<8x8xf32>
+      %1 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0]
+          : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+      %2 = sdy.all_reduce {"x"} %1 out_sharding=<@m, [{}, {}]> : tensor<8x8xf32>
+      return %0, %2 : tensor<8x8xf32>, tensor<8x8xf32>
+    }"""
+    pipeline = "builtin.module(sdy-convert-global-to-local)"
+    module = parse(text, context)
+    run_pipeline(module, pipeline)
+    assert asm(module) == asm(parse(shardy.run(text, pipeline), context))
 
 
 @pytest.mark.shardy_since(0, 12)

@@ -45,7 +45,7 @@ from pyshardy.partition.types.device_axis import DeviceAxis
 from pyshardy.partition.types.device_meshes import device_mesh_of
 from pyshardy.partition.types.exchange_form import Body, ExchangeForm
 from pyshardy.partition.types.local_builder import LocalBuilder
-from pyshardy.partition.types.one_mesh import is_change_of_mesh
+from pyshardy.partition.types.one_mesh import is_change_of_mesh, on_one_mesh
 from pyshardy.partition.types.single_device import is_on_single_device, runs_on_shards
 from pyshardy.propagation.projection import ShardingProjection, deal_axes
 from pyshardy.rules import ShardingRuleLookup
@@ -240,6 +240,7 @@ class LocalChecks:
     def _checked_form(self, operation: ir.Operation, shardings: Shardings) -> LocalForm:
         record = record_of(operation.name)
         rule = self._rules.rule(operation)
+        shardings = on_one_mesh(shardings, self._meshes)
         partial = None
         if rule is not None:
             in_shards = self._form_in_shards(operation, rule, shardings)

@@ -76,3 +76,33 @@ def is_change_of_mesh(
         return False
     alike = sharding_on(before, old, new, after.mesh_or_ref)
     return alike is not None and alike.dim_axes == after.dim_axes
+
+
+def on_one_mesh(
+    shardings: tuple[TensorSharding | None, ...], meshes: Mapping[str, Mesh]
+) -> tuple[TensorSharding | None, ...]:
+    """Return shardings on the mesh of the first of them by which devices hold the same parts.
+
+    Shardings stay where they are if that mesh can't express one, or if one has unreduced axes.
+
+    Args:
+        shardings: those of the tensors of an operation.
+        meshes: the meshes of the module by name.
+    """
+    on = {
+        index: (sharding, mesh)
+        for index, sharding in enumerate(shardings)
+        if sharding is not None
+        and not sharding.is_fully_replicated
+        and (mesh := mesh_of(sharding, meshes))
+    }
+    if len({mesh for _, mesh in on.values()}) <= 1:
+        return shardings
+    first, target = next(iter(on.values()))
+    new = list(shardings)
+    for index, (sharding, mesh) in on.items():
+        if mesh != target:
+            new[index] = sharding_on(sharding, mesh, target, first.mesh_or_ref)
+            if new[index] is None or sharding.unreduced_axes:
+                return shardings
+    return tuple(new)
