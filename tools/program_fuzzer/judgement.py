@@ -56,7 +56,8 @@ def judged(text: str, context: sdy.ir.Context, note_stage: Callable[[str], None]
 
     def partition() -> None:
         nonlocal module
-        program = sdy.partition(module)
+        # The passes of overlap come after all others, so that both kinds of programs are tried.
+        program = sdy.partition(module, overlap="all", hardware="h100")
         if isinstance(program, DynamicProgram):
             program = program.at(**program.hints)
         module = program.module

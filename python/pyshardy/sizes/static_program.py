@@ -21,9 +21,14 @@ from mlir_sdy.diagnostics import SdyError, UsageError, error
 from mlir_sdy.discardable import get_discardable, remove_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.traversal import operations_in
-from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.functions import functions_of, has_body
 from pyshardy.irtools.modules import copy_of
-from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, function_type_of
+from pyshardy.irtools.stablehlo_views import (
+    CustomCallView,
+    FunctionView,
+    callee_of,
+    function_type_of,
+)
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.pipeline import run_pipeline
@@ -100,6 +105,7 @@ def static_program(
             raise UsageError(
                 error(f"{message} refined: export the program for static sizes", place)
             )
+    _check_calls(static)
     passed = _pass_through_barriers(static)
     types = _fill_constants(static, signature, values)
     try:
@@ -121,6 +127,25 @@ def static_program(
     _check_static(static, told)
     remove_discardable(static.operation, SYMBOLS)
     return static
+
+
+def _check_calls(module: ir.Module) -> None:
+    """Check that calls which can't be inlined have a body, without which the host crashes.
+
+    Raises:
+        UsageError: a call has none.
+    """
+    for operation in operations_named({"func.call"}, module):
+        name = callee_of(operation)
+        callee = ir.SymbolTable(module.operation)[name].operation
+        if not has_body(callee):
+            raise UsageError(
+                error(
+                    f"calls '{name}', which has no body, so that the sizes of its results can't be "
+                    "found: define it, or export the program for static sizes",
+                    location_of(operation.location),
+                )
+            )
 
 
 def _is_dynamic(value: ir.Value) -> bool:
