@@ -3,14 +3,14 @@
 
 import pytest
 
-from mlir_sdy.assembly import parse
+import pyshardy as sdy
 from mlir_sdy.diagnostics import UsageError
 from pyshardy.sizes.static_program import static_at
 
 
 def test_a_function_without_a_body_is_refused():
     """The host would crash."""
-    module = parse(
+    module = sdy.parse(
         """func.func @main(%a: tensor<7xf32>, %b: tensor<?x2xf32>) -> tensor<7xf32> {
              %0 = call @f(%a) : (tensor<7xf32>) -> tensor<7xf32>
              return %0 : tensor<7xf32>
