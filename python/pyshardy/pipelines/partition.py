@@ -134,6 +134,7 @@ def partition_pipeline(
         "sdy-update-non-divisible-input-output-shardings",
         "sdy-insert-func-call-reshards",
         on_functions(
+            "sdy-sort-within-shards",
             "sdy-unshard-size-one-dims",
             "sdy-static-updates-to-pads",
             use("sdy-unshard-uneven-regions", **cost),

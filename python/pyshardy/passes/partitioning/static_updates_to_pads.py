@@ -20,27 +20,19 @@ Shardings have been propagated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, Mesh, Shape, TensorSharding, mesh_of
 from mlir_sdy.values import get_sharding, result_shardings_of
 from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, splat_literal
-from pyshardy.irtools.stablehlo_views import (
-    BroadcastView,
-    ConcatenateView,
-    ConstantView,
-    ScatterView,
-)
+from pyshardy.irtools.stablehlo_views import ScatterView
 from pyshardy.irtools.tensor_types import shape_of, with_element
 from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
+from pyshardy.partition.op_facts.known_integers import known_integers
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.scatter_windows import window_dims
 from pyshardy.partition.types.padding_builder import PaddingBuilder
@@ -50,10 +42,6 @@ _UPDATE_SLICE = "stablehlo.dynamic_update_slice"
 _SCATTER = "stablehlo.scatter"
 _SET = ""
 """The combination that takes the update and drops the old value."""
-
-_Integers = npt.NDArray[np.int64]
-_MAX_KNOWN = 1024
-"""Largest number of integers that `_known_integers` computes, which bounds its cost."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +115,7 @@ def _window_of(operation: ir.Operation) -> _Window | None:
     sizes, update_sizes = shape_of(operand.type), shape_of(update.type)
     starts: list[int] = []
     for size, update_size, index in zip(sizes, update_sizes, indices, strict=True):
-        known = _known_integers(index)
+        known = known_integers(index)
         if known is None and size != update_size:
             return None
         start = 0 if known is None else int(known.item())
@@ -138,7 +126,7 @@ def _window_of(operation: ir.Operation) -> _Window | None:
 def _scattered_window(operation: ir.Operation) -> _Window | None:
     """Return the only window of a scatter."""
     count = len(operation.results)
-    indices = _known_integers(operation.operands[count])
+    indices = known_integers(operation.operands[count])
     combinations = _combinations(operation.regions[0].blocks[0])
     if indices is None or combinations is None:
         return None
@@ -266,57 +254,3 @@ def _is_inside(window: _Window, tensor: ir.Type, builder: StablehloBuilder) -> i
             is_inside = within
     assert is_inside is not None, "the window doesn't cover the whole tensor"
     return is_inside
-
-
-def _known_integers(value: ir.Value) -> _Integers | None:
-    """Return the integers in a tensor computed from constants; None if they aren't known.
-
-    1. A constant of at most `_MAX_KNOWN` integers is known.
-    2. So is a `broadcast_in_dim`, `reshape`, `concatenate` or `convert` to integers of at least 32
-       bits of known integers, as JAX writes the indices of `x.at[1, 2:5].set(y)`.
-
-    Example: `concatenate(broadcast_in_dim(dense<1>), dense<[2]>)` gives `[1, 2]`.
-    """
-    if isinstance(value, ir.BlockArgument) or not isinstance(value.type, ir.RankedTensorType):
-        return None
-    tensor = value.type
-    is_integer = isinstance(tensor.element_type, ir.IntegerType) and tensor.element_type.width >= 32
-    if not is_integer or not tensor.has_static_shape or np.prod(tensor.shape) > _MAX_KNOWN:
-        return None
-    operation = value.owner.operation
-    if operation.name in ("stablehlo.constant", "sdy.constant"):
-        literal = ConstantView(operation).value
-        if not isinstance(literal, ir.DenseIntElementsAttr):
-            return None
-        numbers: Any = literal
-        return np.array(list(numbers), np.int64).reshape(tensor.shape)
-    fold = _FOLDS.get(operation.name)
-    operands = [_known_integers(operand) for operand in operation.operands] if fold else []
-    known = [operand for operand in operands if operand is not None]
-    if fold is None or len(known) != len(operands):
-        return None
-    return fold(operation, known)
-
-
-_Fold = Callable[[ir.Operation, list[_Integers]], _Integers]
-_FOLDS: dict[str, _Fold] = {
-    "stablehlo.convert": lambda _, operands: operands[0],
-    "stablehlo.reshape": lambda operation, operands: operands[0].reshape(_shape(operation)),
-    "stablehlo.concatenate": lambda operation, operands: np.concatenate(
-        operands, ConcatenateView(operation).dimension
-    ),
-    "stablehlo.broadcast_in_dim": lambda operation, operands: _broadcast(operation, operands[0]),
-}
-"""The evaluation of the operations that `_known_integers` supports, on known operands."""
-
-
-def _broadcast(operation: ir.Operation, operand: _Integers) -> _Integers:
-    shape = [1] * len(_shape(operation))
-    dims = BroadcastView(operation).broadcast_dimensions
-    for dim, size in zip(dims, operand.shape, strict=True):
-        shape[dim] = size
-    return np.broadcast_to(operand.reshape(shape), _shape(operation))
-
-
-def _shape(operation: ir.Operation) -> list[int]:
-    return ir.RankedTensorType(operation.results[0].type).shape
