@@ -15,6 +15,7 @@ from pyshardy.irtools.stablehlo_views import (
     CompareView,
     ConcatenateView,
     ConstantView,
+    GatherView,
     IotaView,
 )
 from pyshardy.irtools.tensor_types import shape_of
@@ -37,8 +38,8 @@ def known_integers(
 
     1. A constant or an `iota` of at most `most` integers is known, and so is what is given.
     2. So are the results of integer arithmetic, comparisons and selections, `broadcast_in_dim`,
-       `reshape`, `concatenate` and `convert` on known integers of at least 32 bits and booleans, as
-       long as no number is beyond 32 bits.
+       `reshape`, `concatenate`, `convert` and `gather` from a vector on known integers of at least
+       32 bits and booleans, as long as no number is beyond 32 bits.
 
     Args:
         value: the tensor.
@@ -160,6 +161,18 @@ def _is_boolean(operation: ir.Operation) -> bool:
     return element.width == 1
 
 
+def _take(operation: ir.Operation, operands: list[IntegerArray]) -> IntegerArray | None:
+    """Take elements of a vector, at indices that are moved to its ends if they are outside."""
+    table, indices = operands
+    roles = GatherView(operation).dimension_numbers
+    is_take = (
+        (table.ndim, list(roles.start_index_map), list(roles.collapsed_slice_dims)) == (1, [0], [0])
+        and indices.ndim == roles.index_vector_dim + 1
+        and table.size > 0
+    )
+    return table[np.clip(indices[..., 0], 0, table.size - 1)] if is_take else None
+
+
 _FOLDS: dict[str, _Fold] = {
     "stablehlo.abs": _on_numbers(np.abs),
     "stablehlo.add": _on_numbers(np.add),
@@ -172,6 +185,7 @@ _FOLDS: dict[str, _Fold] = {
     ),
     "stablehlo.convert": lambda operation, operands: _converted(operation, operands[0]),
     "stablehlo.divide": _divide,
+    "stablehlo.gather": _take,
     "stablehlo.iota": _iota,
     "stablehlo.maximum": _on_numbers(np.maximum),
     "stablehlo.minimum": _on_numbers(np.minimum),

@@ -86,7 +86,7 @@ class SortedRows:
     Attributes:
         rows: the values with sorted rows, and the dimension of the rows.
         local: the operations to be computed for each block, in the order of the program: sorts,
-            gathers, scatters, and ragged products.
+            gathers, scatters, ragged products, and elementwise operations on rows.
         groups: for each operand with group sizes the group of each token, an integer of the tensor
             in the order of tokens.
     """
@@ -252,6 +252,8 @@ class _Search:
             if len(dims) != 1:
                 return False
             self.rows[result] = dims[0]
+        if _is_elementwise(operation, rule) and self.rows[operation.results[0]] == 0:
+            self.local.append(operation)
         return True
 
     def _takes_reshard(self, operation: ir.Operation) -> bool:
@@ -391,11 +393,14 @@ class _Search:
         bounds = bounds_of_indices(self._keys)
         if group is None or bounds is None or bounds[1] - bounds[0] > _MOST_ROWS:
             return None
+        root = self._keys  # which others may have reshaped, too
+        while _is_defined_by(root, "stablehlo.reshape"):
+            root = root.owner.operation.operands[0]
         keys = np.arange(bounds[0], bounds[1] + 1)
         groups: list[IntegerArray] = []
         for start in range(0, len(keys), self._num_rows):
             some = np.resize(keys[start : start + self._num_rows], self._num_rows)
-            known = known_integers(group, {self._keys: some}, _MOST_ROWS)
+            known = known_integers(group, {root: some.reshape(shape_of(root.type))}, _MOST_ROWS)
             if known is None:
                 return None
             groups.append(known.ravel()[: len(keys) - start])
@@ -470,7 +475,7 @@ def _filled_with(value: ir.Value) -> float | None:
 
 
 def _spread(value: ir.Value, dim: int) -> ir.Value | None:
-    """Return the vector that a matrix has along a dimension, the same for the other one."""
+    """Return the vector that a matrix repeats along its other dimension; None if there is none."""
     size = shape_of(value.type)[dim]
     while not isinstance(value, ir.BlockArgument):
         shape = shape_of(value.type)
@@ -499,14 +504,24 @@ def _count(value: ir.Value) -> int:
 
 
 def _is_iota_along(value: ir.Value, dim: int) -> bool:
-    """Whether a matrix has the positions along a dimension."""
-    if _is_defined_by(value, "stablehlo.iota"):
-        return IotaView(value.owner.operation).iota_dimension == dim
-    vector = _spread(value, dim)
-    return vector is not None and (
-        (known := known_integers(vector)) is not None
-        and np.array_equal(known, np.arange(len(known)))
-    )
+    """Whether a tensor has the positions along a dimension."""
+    if isinstance(value, ir.BlockArgument):
+        return False
+    operation, shape = value.owner.operation, shape_of(value.type)
+    if operation.name == "stablehlo.iota":
+        return IotaView(operation).iota_dimension == dim
+    inner = operation.operands[0] if len(operation.operands) else None
+    if operation.name == "stablehlo.broadcast_in_dim" and inner is not None:
+        dims = BroadcastView(operation).broadcast_dimensions
+        at = dims.index(dim) if dim in dims else None
+        is_whole = at is not None and shape_of(inner.type)[at] == shape[dim]
+        return is_whole and _is_iota_along(inner, dims.index(dim))
+    if operation.name == "stablehlo.reshape" and inner is not None:
+        sizes = shape_of(inner.type)
+        is_vector = max((*sizes, 1)) == max((*shape, 1)) == shape[dim] == _count(inner)
+        return is_vector and _is_iota_along(inner, sizes.index(shape[dim]))
+    known = known_integers(value) if len(shape) == 1 else None
+    return known is not None and np.array_equal(known, np.arange(len(known)))
 
 
 def takes_rows(operation: ir.Operation) -> bool:
@@ -567,6 +582,12 @@ def is_equal_along(value: ir.Value, dim: int) -> bool:
         and name in ("convert", "negate", "add", "multiply", "subtract", "divide")
         and all(is_equal_along(each, dim) for each in operation.operands)
     )
+
+
+def _is_elementwise(operation: ir.Operation, rule: OpShardingRule) -> bool:
+    """Whether an operation, without regions, computes elements from those at the same place."""
+    used = [each.dim_mappings for each in rule.mappings if each.dim_mappings]
+    return not operation.regions and all(each == used[0] for each in used)
 
 
 def _only_factor(rule: OpShardingRule, position: int, dim: int) -> int | None:

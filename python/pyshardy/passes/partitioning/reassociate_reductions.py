@@ -10,7 +10,9 @@ XLA's passes `all-reduce-reassociate` and `while-loop-all-reduce-code-motion` do
 2. The same for reduce-scatters, if all scatter in the same way, and operations are transposes,
    or elementwise without other operands than one number: these run on unscattered partial
    results then.
-3. *Slices*. An all-reduce whose only use is a `stablehlo.slice` moves after it.
+3. *Slices, products and sums*. An all-reduce moves after a `stablehlo.slice`, and after a product
+   or a sum over dimensions (`_SHRINKING`) whose result is complete then and has fewer bytes, if it
+   leads to that through linear operations.
 4. *Loops*. A `stablehlo.while` carries a sum to which its body only adds (or from which it
    subtracts) a value that is computed, as above, from an all-reduce. The loop adds up the
    partial results, beginning with zero; after it they are completed, and the initial value is
@@ -81,6 +83,9 @@ _MOST_FACTORS = 32
 _JOINT = frozenset({"stablehlo.add", "stablehlo.concatenate", "stablehlo.subtract"})
 """Operations that are linear in all operands together."""
 
+_SHRINKING = frozenset({"stablehlo.dot_general", "stablehlo.reduce"})
+"""Operations that may be linear in one operand, and whose results may be smaller."""
+
 _TRANSPOSE = "stablehlo.transpose"
 
 _SCALING = frozenset({"stablehlo.divide", "stablehlo.multiply"})
@@ -133,7 +138,7 @@ def reassociate_reductions(
     reassociation = _Reassociation(FunctionContext.of(function), max_bytes)
     for product in operations_named({RAGGED_DOT}, function):
         reassociation.keep_own_rows(product)
-    names = {*_JOINT, "stablehlo.slice", _WHILE}
+    names = {*_JOINT, *_SHRINKING, "stablehlo.slice", _WHILE}
     for operation in operations_named(names, function, ir.WalkOrder.POST_ORDER):
         reassociation.visit(operation)
     if reassociation.has_changed:
@@ -220,10 +225,24 @@ class _Reassociation:
             completions = self._completions(operation)
             if len(completions) > 1:
                 self._merge(operation, completions)
+        elif operation.name in _SHRINKING:
+            self._move_if_smaller(operation)
         else:
             completion = self._completion(operation.operands[0], operation)
             if completion is not None and not completion.is_scatter:
                 self._move(operation, [completion])
+
+    def _move_if_smaller(self, operation: ir.Operation) -> None:
+        """Move the all-reduce of one operand after an operation whose result has fewer bytes."""
+        operands = [operation.operands[index] for index in linear_operands(operation)]
+        found = [each for value in operands if (each := self._completion(value, operation))]
+        if len(found) != 1 or found[0].is_scatter or len(set(operands)) < len(operands):
+            return
+        users = (use.owner.operation for use in operation.results[0].uses)
+        if any(user.name in (_ALL_REDUCE, _REDUCE_SCATTER) for user in users):
+            return
+        if self._bytes(operation.results[0]) < self._bytes(found[0].collective.results[0]):
+            self._move(operation, found)
 
     def _completions(self, operation: ir.Operation) -> Sequence[_Completion]:
         """Return the collectives that complete the operands; none if one is without."""
@@ -243,6 +262,8 @@ class _Reassociation:
         if found.is_scatter and not all(map(_runs_unscattered, found.chain)):
             return None
         for operation in (*found.chain, user):
+            if not found.is_scatter and _uses_axes(operation, found.axes):
+                return None
             # Another operand is partial along these axes already.
             sharding = get_sharding(operation.results[0]) if len(operation.results) else None
             if sharding is not None and not {*found.axes}.isdisjoint(sharding.unreduced_axes):
@@ -487,6 +508,18 @@ def _runs_unscattered(operation: ir.Operation) -> bool:
         return True
     operands = list(operation.operands)
     return operation.name in _SCALING and any(map(_is_uniform, operands))
+
+
+def _uses_axes(operation: ir.Operation, axes: AxisTuple) -> bool:
+    """Whether a tensor of an operation is sharded along some axes, as a factor of a product is."""
+    names = {axis.name for axis in axes}
+    return any(
+        axis.name in names
+        for value in (*operation.operands, *operation.results)
+        if (sharding := get_sharding(value)) is not None
+        for dim in sharding.dim_axes
+        for axis in dim
+    )
 
 
 def _is_uniform(value: ir.Value) -> bool:

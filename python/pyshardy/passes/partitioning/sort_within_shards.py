@@ -8,7 +8,9 @@ apart. Along the axes of the tensor that is sorted,
 1. the sort, its inverse, and the gathers and scatters that move rows between the order of tokens
    and that of groups get a batching dimension, whose elements are the shards;
 2. each `chlo.ragged_dot` gets the group sizes of each shard;
-3. rows are sharded.
+3. elementwise operations on rows get this dimension, too, so that devices that multiply with some
+   groups only keep rows of these groups from one product to the next;
+4. rows are sharded.
 
 Everything else stays as it is, and rows keep the axes of other dimensions.
 """
@@ -100,6 +102,7 @@ class _Blocks:
         self._count = count
         self._cache = cache
         self._sizes: dict[ir.Value, ir.Value] = {}
+        self._blocks: dict[ir.Value, ir.Value] = {}
         self._build = StablehloBuilder()
 
     def rewrite(self) -> None:
@@ -119,8 +122,14 @@ class _Blocks:
                         self._gather(operation)
                     case "stablehlo.scatter":
                         self._scatter(operation)
-                    case _:
+                    case name if name == RAGGED_DOT:
                         self._multiply(operation)
+                    case _:
+                        self._compute(operation)
+        unused = [*self._blocks, *self._rows.groups]
+        for value in unused:
+            if not any(True for _ in value.uses):
+                value.owner.operation.erase()
 
     # --- Values ---------------------------------------------------------------------------------
 
@@ -137,7 +146,9 @@ class _Blocks:
         return value
 
     def _split(self, value: ir.Value) -> ir.Value:
-        """Build a view of a tensor with a first dimension of blocks."""
+        """Return a tensor with a first dimension of blocks."""
+        if value in self._blocks:
+            return self._blocks[value]
         size, *others = shape_of(value.type)
         blocks = self._build.reshape(value, (self._count, size // self._count, *others))
         like = get_sharding(value)
@@ -150,6 +161,7 @@ class _Blocks:
         """Replace a value by the rows of all blocks."""
         joined = self._build.reshape(blocks, shape_of(old.type))
         self._shard(joined, 0, get_sharding(old))
+        self._blocks[joined] = blocks
         old.replace_all_uses_with(joined)
 
     def _indices(self, indices: ir.Value, size: int) -> ir.Value:
@@ -161,7 +173,7 @@ class _Blocks:
         return self._shard(self._build.binary("subtract", blocks, first), 0, None)
 
     def _sizes_of_blocks(self, sizes: ir.Value, group: ir.Value) -> ir.Value:
-        """Build the group sizes of each block, from the group of each token."""
+        """Build the group sizes of all blocks, from the groups of tokens."""
         num_tokens = 1
         for size in shape_of(group.type):
             num_tokens *= size
@@ -245,6 +257,13 @@ class _Blocks:
         result.replace_all_uses_with(product.results[0])
         operation.erase()
 
+    def _compute(self, operation: ir.Operation) -> None:
+        operands = [
+            self._split(each) if shape_of(each.type) else each for each in operation.operands
+        ]
+        types = [self._blocks_of(each.type) for each in operation.results]
+        self._copy(operation, operands, types, {})
+
     def _blocks_of(self, tensor: ir.Type) -> ir.Type:
         size, *others = shape_of(tensor)
         return with_shape(tensor, (self._count, size // self._count, *others))
@@ -274,7 +293,7 @@ class _Blocks:
         types: Sequence[ir.Type],
         attributes: dict[str, ir.Attribute],
     ) -> ir.Operation:
-        """Build an operation with the attributes and regions of another one, but for some."""
+        """Build an operation with the regions of the old one and its attributes, but for new ones."""
         kept = dict(operation.attributes.items())
         kept.pop(SHARDING, None)
         new = self._build.create(
