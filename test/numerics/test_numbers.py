@@ -101,7 +101,7 @@ RANDOM_PROGRAMS = {
 @pytest.mark.parametrize("writer_class", RANDOM_PROGRAMS)
 def test_random_programs(context, writer_class, generate):
     meshes = RANDOM_PROGRAMS[writer_class]
-    for seed in range(cases(25)):
+    for seed in range(cases(8)):
         module = parse(generate(seed, meshes=meshes, writer_class=writer_class), context)
         propagate(module)
         program = partition(module)
@@ -115,7 +115,7 @@ def test_random_programs_instruction_by_instruction(context, writer_class, gener
     """Some operations have their local form already when the whole program is partitioned."""
     meshes = RANDOM_PROGRAMS[writer_class]
     chosen = Counter()
-    for seed in range(cases(12)):
+    for seed in range(cases(8)):
         module = parse(generate(seed, meshes=meshes, writer_class=writer_class), context)
         propagate(module)
         original = copy_of(module)
@@ -130,13 +130,13 @@ def test_random_programs_instruction_by_instruction(context, writer_class, gener
         program = partition(module)
         inputs = whole_numbers(program, seed)
         check(program, program.run(inputs), run_unpartitioned(original, inputs))
-    assert chosen[True] > cases(12) // 2
+    assert chosen[True] > cases(8) // 2
 
 
 @pytest.mark.parametrize("mesh_sizes", [POWERS_OF_TWO, OTHER_SIZES])
 def test_one_operation(context, mesh_sizes):
     """Nothing is propagated, so that every tensor has a sharding of its own."""
-    for seed in range(cases(40)):
+    for seed in range(cases(12)):
         source = one_operation_program(random.Random(seed), mesh_sizes, divisible=True)
         module = parse(source.text, context)
         program = partition(module)
@@ -147,7 +147,7 @@ def test_one_operation(context, mesh_sizes):
 def test_chains_of_reshards(context):
     """Axes of any sizes and parts of them, uneven dimensions, two orders of devices."""
     mesh_sizes = ((4, 6, 5), (2, 6, 3), (4, 6), (6, 2), (12,), (3, 3), (2, 2, 2))
-    for seed in range(cases(20)):
+    for seed in range(cases(12)):
         text = random_reshards(random.Random(seed), mesh_sizes)
         module = parse(text, context)
         program = partition(module)
@@ -159,7 +159,7 @@ def test_chains_of_reshards(context):
 @pytest.mark.parametrize("propagated", [True, False])
 def test_random_manual_computations(context, propagated):
     """One in the other, with free axes in their bodies."""
-    for seed in range(cases(15)):
+    for seed in range(cases(8)):
         text, plain = random_manual_program(random.Random(seed))
         module = parse(text, context)
         if propagated:

@@ -124,7 +124,7 @@ def samples_of(element: str) -> np.ndarray:
     return np.concatenate([numbers, -numbers])
 
 
-@pytest.mark.parametrize("source", spread([*FLOATS, *INTEGERS], 14))
+@pytest.mark.parametrize("source", spread([*FLOATS, *INTEGERS], 7))
 def test_conversions(run, source):
     """To every type, rounded once; the code of a bare CPU calls no library for it."""
     numbers = samples_of(source)
@@ -335,7 +335,7 @@ LARGE = [
 
 
 @pytest.mark.parametrize("optimization", [0, 2])
-@pytest.mark.parametrize(("element", "operations"), spread(LARGE, 6), ids=str)
+@pytest.mark.parametrize(("element", "operations"), spread(LARGE, 3), ids=str)
 def test_operations_on_other_types(run, element, operations, optimization):
     """Integers of 64 bits, complex numbers and C functions need no other library, either."""
     spec = TensorSpec((64,), element)

@@ -204,7 +204,7 @@ MESHES = tuple(
 @pytest.mark.parametrize("generate", [random_module, random_module_with_calls])
 def test_random_programs(context, generate):
     num_padded = 0
-    for seed in range(cases(50)):
+    for seed in range(cases(25)):
         module = parse(generate(seed, meshes=MESHES, writer_class=Uneven), context)
         propagate(module)
         given = copy_of(module)
@@ -216,4 +216,4 @@ def test_random_programs(context, generate):
             for port in program.inputs
         ]
         check(given, inputs)
-    assert num_padded >= cases(50) // 10
+    assert num_padded >= cases(25) // 10

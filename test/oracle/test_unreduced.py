@@ -28,7 +28,7 @@ from pyshardy.program import partition, run_unpartitioned
 MESH = 'sdy.mesh @m = <["a"=2, "b"=2, "c"=4]>\n'
 T = "tensor<16x16xf32>"
 
-CASES = cases(12)
+CASES = cases(8)
 """Many abort C++ Shardy, which then starts anew."""
 
 SHARDINGS = (
@@ -206,7 +206,7 @@ func.func @main({arguments}) -> ({tensor(shape)} {{sdy.sharding = #sdy.sharding{
 
 
 def test_numbers_of_unreduced_values(context):
-    for seed in range(cases(30)):
+    for seed in range(cases(15)):
         module = parse(unreduced_program(random.Random(seed)), context)
         program = partition(module)
         generator = np.random.default_rng(seed)

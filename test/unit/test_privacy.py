@@ -5,8 +5,6 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 TESTS = Path(__file__).resolve().parents[1]
 OURS = ("pyshardy", "mlir_sdy", "program_fuzzer", "dialect_generator")
 GENERATED = "_gen"
@@ -36,12 +34,14 @@ def private_uses(source: str) -> Iterator[str]:
             yield from filter(is_private, last)
 
 
-@pytest.mark.parametrize(
-    "path", sorted(TESTS.rglob("*.py")), ids=lambda path: str(path.relative_to(TESTS))
-)
-def test_no_private_names(path: Path):
+def test_no_private_names():
     # The representations of notebooks are an interface of IPython.
-    found = [use for use in private_uses(path.read_text(encoding="utf-8")) if "_repr_" not in use]
+    found = [
+        f"{path.relative_to(TESTS)}: {use}"
+        for path in sorted(TESTS.rglob("*.py"))
+        for use in private_uses(path.read_text(encoding="utf-8"))
+        if "_repr_" not in use
+    ]
     assert found == []
 
 
