@@ -28,7 +28,7 @@ from pyshardy.program import partition, run_unpartitioned
 MESH = 'sdy.mesh @m = <["a"=2, "b"=2, "c"=4]>\n'
 T = "tensor<16x16xf32>"
 
-CASES = cases(8)
+CASES = cases(12)
 """Many abort C++ Shardy, which then starts anew."""
 
 SHARDINGS = (
