@@ -88,7 +88,7 @@ Layers in one pair of brackets are siblings, which do not import each other.
 
 BUDGETS = {
     "auto": 11_080,
-    "backends": 7_870,
+    "backends": 7_850,
     "caching": 740,
     "calibration": 1_460,
     "cli": 5_270,
@@ -102,8 +102,8 @@ BUDGETS = {
     "local_program": 1_370,
     "lsp": 1_850,
     "mcp": 920,
-    "partition": 17_340,
-    "passes": 14_670,
+    "partition": 17_360,
+    "passes": 14_690,
     "pipeline": 2_530,
     "pipelines": 810,
     "processes": 550,

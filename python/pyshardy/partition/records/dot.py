@@ -12,7 +12,7 @@ from pyshardy.irtools.stablehlo_views import DotView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.record import Neutral, PartitionRecord
-from pyshardy.partition.partial.linear_operations import multiplicative, number_operands
+from pyshardy.partition.partial.linear_operations import multiplicative
 from pyshardy.partition.partial.reductions import completion_by_sum
 from pyshardy.partition.types.neutral_elements import has_zero
 
@@ -50,9 +50,7 @@ _PRODUCT = replace(_CONTRACTION, linearity=multiplicative(0, 1))
 
 RECORDS = {
     "stablehlo.dot": replace(_PRODUCT, work=ProductWork(_num_operations_of_matrices)),
-    "stablehlo.dot_general": replace(
-        _PRODUCT, linear_operands=number_operands, work=ProductWork(_num_operations)
-    ),
+    "stablehlo.dot_general": replace(_PRODUCT, work=ProductWork(_num_operations)),
     "stablehlo.einsum": _CONTRACTION,
     "stablehlo.unary_einsum": _CONTRACTION,
 }

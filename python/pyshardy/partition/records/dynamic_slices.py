@@ -30,7 +30,7 @@ from pyshardy.partition.local.indices import Component, Indices, indices_into_sh
 from pyshardy.partition.op_facts.record import Neutral, PartitionRecord, signature_of
 from pyshardy.partition.padding.indices import clamp_starts, clamp_vectors
 from pyshardy.partition.partial.blocked_factors import factors_of
-from pyshardy.partition.partial.linear_operations import first_operand, moving
+from pyshardy.partition.partial.linear_operations import moving
 from pyshardy.partition.partial.reductions import completion_by_sum
 from pyshardy.partition.types.local_builder import LocalBuilder
 from pyshardy.partition.types.padding_builder import PaddingBuilder
@@ -360,7 +360,6 @@ def _work_of_update(sized: SizedOperation) -> Work:
 
 RECORDS = {
     "stablehlo.gather": PartitionRecord(
-        linear_operands=first_operand,
         completion=completion_by_sum,
         linearity=moving(0),
         local_form=convert_gather,

@@ -29,7 +29,7 @@ Reshards are collectives already.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -85,6 +85,11 @@ _JOINT = frozenset({"stablehlo.add", "stablehlo.concatenate", "stablehlo.subtrac
 
 _SHRINKING = frozenset({"stablehlo.dot_general", "stablehlo.reduce"})
 """Operations that may be linear in one operand, and whose results may be smaller."""
+
+_MOVED_OVER = {"stablehlo.gather": (0,), "stablehlo.dot_general": (0, 1)}
+"""Linear operations that an all-reduce moves over only to become smaller."""
+
+_FindOperands = Callable[[ir.Operation], tuple[int, ...]]
 
 _TRANSPOSE = "stablehlo.transpose"
 
@@ -234,8 +239,12 @@ class _Reassociation:
 
     def _move_if_smaller(self, operation: ir.Operation) -> None:
         """Move the all-reduce of one operand after an operation whose result has fewer bytes."""
-        operands = [operation.operands[index] for index in linear_operands(operation)]
-        found = [each for value in operands if (each := self._completion(value, operation))]
+        operands = [operation.operands[index] for index in _linear_in(operation)]
+        found = [
+            each
+            for value in operands
+            if (each := self._completion(value, operation, linear=_linear_in))
+        ]
         if len(found) != 1 or found[0].is_scatter or len(set(operands)) < len(operands):
             return
         users = (use.owner.operation for use in operation.results[0].uses)
@@ -254,9 +263,11 @@ class _Reassociation:
             completions.append(completion)
         return completions
 
-    def _completion(self, value: ir.Value, user: ir.Operation) -> _Completion | None:
+    def _completion(
+        self, value: ir.Value, user: ir.Operation, linear: _FindOperands = linear_operands
+    ) -> _Completion | None:
         """Return the collective that completes an operand, if it can move after this user."""
-        found = self._followed(value, user, _MOST_FACTORS)
+        found = self._followed(value, user, _MOST_FACTORS, linear)
         if found is None:
             return None
         if found.is_scatter and not all(map(_runs_unscattered, found.chain)):
@@ -270,13 +281,16 @@ class _Reassociation:
                 return None
         return found
 
-    def _followed(self, value: ir.Value, user: ir.Operation, factors: int) -> _Completion | None:
+    def _followed(
+        self, value: ir.Value, user: ir.Operation, factors: int, linear: _FindOperands
+    ) -> _Completion | None:
         """Follow an operand through linear operations to a collective.
 
         Args:
             value: the operand.
             user: its user.
             factors: the remaining depth of nested products to search.
+            linear: returns the operands that an operation is linear in, each by itself.
         """
         chain: list[ir.Operation] = []
         while not isinstance(value, ir.BlockArgument) and has_one_use(value):
@@ -285,11 +299,11 @@ class _Reassociation:
                 return None
             if operation.name in (_ALL_REDUCE, _REDUCE_SCATTER):
                 return self._of_collective(operation, tuple(reversed(chain)))
-            candidates = linear_operands(operation)
+            candidates = linear(operation)
             chain.append(operation)
             if len(candidates) > 1:  # a product: follow the factor with a completion
                 operands = [operation.operands[index] for index in candidates] if factors else []
-                found = [self._followed(each, operation, factors - 1) for each in operands]
+                found = [self._followed(each, operation, factors - 1, linear) for each in operands]
                 followed = [each for each in found if each is not None]
                 if len(followed) != 1 or operation.operands[0] == operation.operands[1]:
                     return None
@@ -508,6 +522,11 @@ def _runs_unscattered(operation: ir.Operation) -> bool:
         return True
     operands = list(operation.operands)
     return operation.name in _SCALING and any(map(_is_uniform, operands))
+
+
+def _linear_in(operation: ir.Operation) -> tuple[int, ...]:
+    """Return the operands that an operation is linear in, with those of gathers and products."""
+    return _MOVED_OVER.get(operation.name) or linear_operands(operation)
 
 
 def _uses_axes(operation: ir.Operation, axes: AxisTuple) -> bool:

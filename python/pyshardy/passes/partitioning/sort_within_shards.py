@@ -293,7 +293,7 @@ class _Blocks:
         types: Sequence[ir.Type],
         attributes: dict[str, ir.Attribute],
     ) -> ir.Operation:
-        """Build an operation with the regions of the old one and its attributes, but for new ones."""
+        """Build an operation with the regions of the old one, and its attributes but for some."""
         kept = dict(operation.attributes.items())
         kept.pop(SHARDING, None)
         new = self._build.create(
