@@ -179,3 +179,44 @@ func.func @all_rows(%a: tensor<8x4xf32>,
   %4 = sdy.all_reduce {"x"} %3 out_sharding=<@mesh, [{}, {}]> : tensor<8x4xf32>
   return %4 : tensor<8x4xf32>
 }
+
+// The second product is smaller than the first.
+// CHECK-LABEL: @smaller_product
+// CHECK: %[[A:.*]] = stablehlo.dot_general %arg0, %arg1
+// CHECK: %[[N:.*]] = stablehlo.negate %[[A]]
+// CHECK: %[[B:.*]] = stablehlo.dot_general %[[N]], %arg2
+// CHECK-SAME: [<@mesh, [{}, {}], unreduced={"x"}>]
+// CHECK: %[[R:.*]] = sdy.all_reduce {"x"} %[[B]] out_sharding=<@mesh, [{}, {}]> : tensor<8x2xf32>
+// CHECK: return %[[R]]
+func.func @smaller_product(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+               %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+               %c: tensor<8x2xf32>) -> tensor<8x2xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+      : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %2 = stablehlo.negate %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : tensor<8x8xf32>
+  %3 = stablehlo.dot_general %2, %c, contracting_dims = [1] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+      : (tensor<8x8xf32>, tensor<8x2xf32>) -> tensor<8x2xf32>
+  return %3 : tensor<8x2xf32>
+}
+
+// Each device multiplies with its own columns, and needs complete rows for that.
+// CHECK-LABEL: @product_of_shards
+// CHECK: sdy.all_reduce {"x"} %{{.*}} : tensor<8x8xf32>
+// CHECK-NOT: sdy.all_reduce
+// CHECK: return
+func.func @product_of_shards(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+               %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+               %c: tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>})
+    -> (tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+      : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %2 = stablehlo.dot_general %1, %c, contracting_dims = [1] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
+      : (tensor<8x8xf32>, tensor<8x2xf32>) -> tensor<8x2xf32>
+  return %2 : tensor<8x2xf32>
+}
