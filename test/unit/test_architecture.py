@@ -61,6 +61,7 @@ CATCHING_ALL = {
     "pyshardy.frontends.jax.lowered": "jax.export, which has no class for it",
     "pyshardy.frontends.torch.conversion": "undone and raised again",
     "pyshardy.frontends.torch.decomposing": "PyTorch, which has dozens of classes for it",
+    "pyshardy.frontends.torch.dynamic_sizes": "PyTorch, which has dozens of classes for it",
     "pyshardy.frontends.torch.failures": "the importer, which has no class for it",
     "pyshardy.frontends.torch.fragments": "PyTorch, whose failure is repeated alone",
     "pyshardy.frontends.torch.importing": "the importer, which has no class for it",

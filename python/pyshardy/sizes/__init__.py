@@ -7,6 +7,7 @@
 | `symbols`        | symbols with ranges, divisors and hints; the attribute `sdy.symbols`    |
 | `signature`      | the sizes of arguments, and the values of symbols from shapes           |
 | `static_program` | the static program for given sizes                                      |
+| `several_sizes`  | the dynamic program of several static ones                              |
 | `reduce_windows` | windows of dynamic sizes, such as those of cumulative sums              |
 """
 

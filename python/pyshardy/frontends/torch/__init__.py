@@ -21,6 +21,7 @@
 | `dtensors`       | modules that were distributed as DTensors, and placements            |
 | `local_maps`     | `local_map` of DTensor as manual computations                        |
 | `parallel_plan`  | placements of a program, for PyTorch and as JSON                     |
+| `dynamic_sizes`  | exported programs with symbols in the shapes of inputs               |
 | `mutations`      | replacement of operations that change tensors in place               |
 | `tensor_numbers` | numbers out of tensors as tensors without dimensions                 |
 | `static_shapes`  | functions whose results have given sizes                             |

@@ -12,7 +12,7 @@ import logging
 import operator
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation, UsageError, error
@@ -32,17 +32,35 @@ _RETURNED = re.compile(r"Found <class '(?P<type>[^']+)'> in output")
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 
 
-def of_data_dependence(module: GraphModule) -> Diagnostic | None:
-    """Return the error for the first tensor whose shape depends on the values of tensors."""
+def of_data_dependence(module: GraphModule, known: Container[str] = ()) -> Diagnostic | None:
+    """Return the error for the first tensor whose shape depends on the values of tensors.
+
+    Args:
+        module: the graph.
+        known: symbols that depend on the shapes of inputs.
+    """
     for node in module.graph.nodes:
-        if not any(map(_is_symbolic, _values(node))):
+        if all(symbol in known for value in _values(node) for symbol in _symbols_of(value)):
             continue
-        if node.op == "placeholder":
+        if node.op == "placeholder":  # of a training step, or of the graph of another operation
             message = f"the input '{node.name}' has dynamic dimensions; export without them"
             return error(message, _place(node))
         if node.op == "call_function":
             return error(_data_dependence(node.target), _place(node))
     return None
+
+
+def at_sizes(node: Node, failure: Exception, told: str) -> Diagnostic:
+    """Return the error for an operation that PyTorch refuses at sizes in their ranges."""
+    message = f"'{short_name(node.target)}' fails at sizes of the program: {reason_of(failure)}"
+    return error(f"{message}; it was tried at {told}", _place(node))
+
+
+def of_cases(node: Node, size: str) -> Diagnostic:
+    """Return the error for a size that is a minimum or a maximum."""
+    message = f"'{short_name(node.target)}' has the size {size}, which has two cases; give the"
+    advice = "dimension a range with one of them: Dim('b', min=..., max=...)"
+    return error(f"{message} {advice}", _place(node))
 
 
 def of_number(node: Node) -> Diagnostic:
@@ -73,12 +91,13 @@ def _values(node: Node) -> Iterable[Any]:
     return pytree.tree_leaves(node.meta.get("val"))
 
 
-def _is_symbolic(value: Any) -> bool:
+def _symbols_of(value: Any) -> Iterator[str]:
+    """Yield the symbols in the shape of a tensor."""
     import torch  # noqa: PLC0415
 
-    return isinstance(value, torch.Tensor) and any(
-        isinstance(size, torch.SymInt) for size in value.shape
-    )
+    for size in value.shape if isinstance(value, torch.Tensor) else ():
+        if isinstance(size, torch.SymInt):
+            yield from map(str, size.node.expr.free_symbols)
 
 
 def of_importer(
@@ -149,6 +168,8 @@ def of_export(failure: Exception, frame: Frame | None, result: SourceLocation | 
             "and strings, in tuples, lists or dictionaries"
         )
         return error(message, place or result)
+    if "Constraints violated" in str(failure):
+        return error(_violated(str(failure)), place)
     subject = f"'{frame.expression}' of the module" if frame and frame.expression else "the module"
     if frame is not None and isinstance(failure, _OF_PYTHON):
         return error(_failure_of_python(failure, subject), place)
@@ -157,6 +178,15 @@ def of_export(failure: Exception, frame: Frame | None, result: SourceLocation | 
     if "numpy" in message.lower():
         message = f"{message.rstrip('.')}; use functions of torch instead of those of NumPy"
     return error(message, place)
+
+
+def _violated(explanation: str) -> str:
+    """Return what PyTorch says of dimensions that aren't as `dynamic_shapes` has them."""
+    lines = [line.strip() for line in explanation.splitlines()]
+    reasons = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
+    fixes = [line for line in lines if re.match(r"\w+ = ", line)]
+    advice = f"use {', '.join(fixes)}" if fixes else "leave out the dimensions that are fixed"
+    return f"the module doesn't take all sizes of 'dynamic_shapes': {'; '.join(reasons)}; {advice}"
 
 
 _OF_PYTHON = (LookupError, NameError, AttributeError, ArithmeticError, ImportError)

@@ -13,10 +13,10 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.export import ExportedProgram
-from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import PassError, UsageError, emit, error, remark
+from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.stages import stage
@@ -41,6 +41,7 @@ from pyshardy.frontends.torch.dtensors import (
     warn_of_own_strategies,
     weights_of,
 )
+from pyshardy.frontends.torch.dynamic_sizes import DynamicSizes
 from pyshardy.frontends.torch.fragments import light_graphs
 from pyshardy.frontends.torch.frames import (
     OWN_FOLDER,
@@ -67,6 +68,7 @@ def trace(
     mesh: Mesh | None = None,
     kwargs: Mapping[str, Any] | None = None,
     context: ir.Context | None = None,
+    dynamic_shapes: Any = None,
 ) -> TracedModule:
     """Trace a PyTorch module for inputs of the given types.
 
@@ -88,6 +90,8 @@ def trace(
         mesh: the mesh of the shardings; by default that of the DTensors.
         kwargs: the keyword inputs.
         context: a context with the dialect; a new one by default.
+        dynamic_shapes: the dimensions of inputs that are symbols, as `torch.export.export` takes
+            them: `{"tokens": {0: torch.export.Dim("b")}}`; see docs/guide/dynamic_shapes.md.
 
     Raises:
         UsageError: PyTorch is missing or can't export the module; a pattern matches no name, or the
@@ -98,8 +102,9 @@ def trace(
     start_conversion()
     layouts = Layouts.of(module, (args, dict(kwargs or {})), mesh)
     with kept_local_maps(layouts):
-        program, signature, graph = _functional(module, args, dict(kwargs or {}))
-        imported = import_graph(graph, context)
+        program, signature, imported = _imported(
+            module, args, dict(kwargs or {}), context, dynamic_shapes
+        )
     signature = layouts.with_dtensors(signature)
     names = signature.arguments
     entry = ir.SymbolTable(imported.operation)["main"].operation
@@ -117,23 +122,50 @@ def trace(
     return TracedModule(imported, signature, tree.in_spec, tree.out_spec)
 
 
-def _functional(
-    module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[ExportedProgram, Signature, GraphModule]:
-    """Return a module as a program, its signature, and its graph without operations in place."""
+def _imported(
+    module: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    context: ir.Context | None,
+    dynamic_shapes: Any,
+) -> tuple[ExportedProgram, Signature, ir.Module]:
+    """Return a module as an exported program, its signature, and the program in StableHLO."""
+    weights = None
     try:
-        program, graph = without_mutations(exported(module, args, kwargs))
-        return program, signature_of(program), graph
+        program = exported(module, args, kwargs, dynamic_shapes=dynamic_shapes)
     except NeedsDerivativesError:
-        program = exported(module, args, kwargs, is_differentiated=True)
-    weights = dict(weights_of(module))
-    with failures_of_user(module):
-        signature, graph = with_derivatives(program, weights)
-    return program, signature, graph
+        weights = dict(weights_of(module))
+        program = exported(
+            module, args, kwargs, is_differentiated=True, dynamic_shapes=dynamic_shapes
+        )
+    sizes = DynamicSizes.of(program, module, (args, kwargs), dynamic_shapes)
+    signatures: list[Signature] = []
+
+    def convert(program: ExportedProgram) -> ir.Module:
+        if weights is None:
+            program, graph = without_mutations(program)
+            signatures.append(signature_of(program))
+        else:
+            with failures_of_user(module):
+                signature, graph = with_derivatives(program, weights)
+            signatures.append(signature)
+        return import_graph(graph, context)
+
+    if sizes.symbols:
+        context = context or Context()
+        imported = sizes.program(convert, program)
+    else:
+        imported = convert(program)
+    return program, signatures[0], imported
 
 
 def exported(
-    module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_differentiated: bool = False
+    module: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    is_differentiated: bool = False,
+    dynamic_shapes: Any = None,
 ) -> ExportedProgram:
     """Return a module as PyTorch exports it for inputs, or an exported program as it is.
 
@@ -143,6 +175,7 @@ def exported(
         kwargs: the keyword inputs.
         is_differentiated: whether calls that act on autograd stay calls in the graph, for
             `differentiation`.
+        dynamic_shapes: the dimensions of inputs that are symbols.
 
     Raises:
         NeedsDerivativesError: the module computes derivatives, and calls don't stay calls.
@@ -150,11 +183,12 @@ def exported(
         PassError: a tensor is sparse, or the module computes gradients.
     """
     if isinstance(module, torch.export.ExportedProgram):
-        if args or kwargs:
-            raise UsageError(error("an exported program already contains its inputs"))
+        if args or kwargs or dynamic_shapes:
+            given = "inputs" if args or kwargs else "dynamic shapes"
+            raise UsageError(error(f"an exported program already contains its {given}"))
         program = module
     else:
-        program = _export(module, args, kwargs, is_differentiated=is_differentiated)
+        program = _export(module, args, kwargs, dynamic_shapes, is_differentiated=is_differentiated)
     for find in (failures.of_sparse_tensors, failures.of_gradients):
         if (refusal := find(program.graph_module)) is not None:
             raise PassError(refusal)
@@ -163,7 +197,12 @@ def exported(
 
 
 def _export(
-    module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_differentiated: bool
+    module: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    dynamic_shapes: Any,
+    *,
+    is_differentiated: bool,
 ) -> ExportedProgram:
     if not isinstance(module, torch.nn.Module):
         raise UsageError(error(f"expected a torch.nn.Module, got: {type(module).__name__}"))
@@ -179,7 +218,7 @@ def _export(
         light_stacks(caller),
         light_graphs(),
     ):
-        program = torch.export.export(module, *inputs, strict=False)
+        program = torch.export.export(module, *inputs, strict=False, dynamic_shapes=dynamic_shapes)
         if is_differentiated:
             attach_calls(program.graph_module)
         return program
