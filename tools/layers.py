@@ -59,6 +59,7 @@ LAYERS = [
     ["pyshardy.timeline"],
     ["pyshardy.pipelines"],
     ["pyshardy.schedules"],
+    ["pyshardy.dynamic.plan"],
     ["pyshardy.passes"],
     ["pyshardy.frontends"],
     ["pyshardy.caching"],

@@ -41,6 +41,7 @@ from pyshardy.cli.source_files import SEPARATOR, Chunk, near_misses, split_input
 from pyshardy.cli.tool import Tool
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
 from pyshardy.frontends.files import Kind, dump, load
+from pyshardy.irtools.modules import remember_text
 from pyshardy.irtools.user_files import RAISED_HERE
 from pyshardy.pipeline import PipelineError, parse_pipeline, passes, pipeline_of, pipelines
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
@@ -58,6 +59,7 @@ from pyshardy.pipeline.reproducer import (
 from pyshardy.pipeline.runner import INTERNAL, run_pipeline
 from pyshardy.pipeline.syntax import SOURCE_NAME
 from pyshardy.pipeline.timing import Timing
+from pyshardy.sizes.signature import is_dynamic
 
 _WATCHING = (
     "log-actions-to",
@@ -323,7 +325,10 @@ class Driver:
 
     def _parsed(self, source: Chunk | bytes, context: Context) -> ir.Module:
         if isinstance(source, Chunk):
-            return parse(source.text, context, self._filename, first_line=source.first_line)
+            module = parse(source.text, context, self._filename, first_line=source.first_line)
+            if is_dynamic(module):
+                remember_text(module, source.text)  # sizes without a name have that of arguments
+            return module
         return load(source, context, self._filename)
 
     def _serialized(self, module: ir.Module) -> bytes:

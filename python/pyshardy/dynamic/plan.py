@@ -12,9 +12,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import identity, ir
+from mlir_sdy.symbols import mesh_operation, meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import (
     SHARDING,
@@ -28,21 +30,25 @@ from mlir_sdy.values import (
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
-from pyshardy.propagation.debugging.explanation import Propagation
-from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
+from pyshardy.sizes.signature import entry_of, signature_of, write_sizes
 from pyshardy.sizes.static_program import inline_calls, static_program
 from pyshardy.sizes.symbols import hint_values, with_hints, write_symbols
 
+Record = TypeVar("Record")
+
 GIVEN = "sdy.given_sharding"
 """The attribute of an argument or result with its sharding before propagation."""
+
+DYNAMIC_PROGRAM = "sdy.dynamic_program"
+"""The attribute of a static module with the text of the dynamic one that gets its plan."""
 
 _NUMBER = "sdy.number"
 _PASSED = frozenset({"sdy.sharding_constraint", "sdy.reshard"})
 
 
 def propagate_dynamic(
-    module: ir.Module, hints: Mapping[str, int], propagate: Callable[[ir.Module], Propagation]
-) -> Propagation:
+    module: ir.Module, hints: Mapping[str, int], propagate: Callable[[ir.Module], Record]
+) -> Record:
     """Propagate the shardings of a program with dynamic sizes, in place.
 
     Args:
@@ -57,18 +63,36 @@ def propagate_dynamic(
         UsageError: a hint is wrong, or the program has no static form.
         PipelineError: a pass failed; the module is as it was before.
     """
-    dynamic = copy_of(module)
-    inline_calls(dynamic)
-    signature = signature_of(dynamic)
-    symbols = with_hints(signature.symbols, hints, dynamic)
-    _remember_given(dynamic)
-    operations = _number(dynamic)
-    static = static_program(dynamic, hint_values(symbols), signature)
+    dynamic, static = at_hints(module, hints)
     record = propagate(static)
-    _take_over(static, operations, signature, dynamic)
-    write_symbols(dynamic, symbols.values())
+    take_plan(static, dynamic)
     move_contents(dynamic.operation, module.operation)
     return record
+
+
+def at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir.Module]:
+    """Return a dynamic program that takes a plan, and its static one, from which it takes it.
+
+    The calls of the dynamic one are inlined, its operations are numbered, its symbols have hints,
+    and its arguments have the attribute with their sizes.
+
+    Args:
+        module: the program.
+        hints: values of symbols; others have those of `with_hints`.
+
+    Raises:
+        UsageError: a hint is wrong, or the program has no static form.
+    """
+    signature = signature_of(module)
+    symbols = with_hints(signature.symbols, hints, module)
+    dynamic = copy_of(module)
+    inline_calls(dynamic)
+    _remember_given(dynamic)
+    _number(dynamic)
+    static = static_program(dynamic, hint_values(symbols), signature)
+    write_symbols(dynamic, symbols.values())
+    write_sizes(entry_of(dynamic), {each.index: each.sizes for each in signature.arguments})
+    return dynamic, static
 
 
 def _remember_given(module: ir.Module) -> None:
@@ -91,23 +115,22 @@ def _remember_given(module: ir.Module) -> None:
         )
 
 
-def _number(module: ir.Module) -> list[ir.Operation]:
+def _number(module: ir.Module) -> None:
     """Number the operations of the entry."""
-    operations = [each.operation for each in operations_in(entry_of(module))]
     with module.context:
         integer = ir.IntegerType.get_signless(64)
-        for number, operation in enumerate(operations):
-            set_discardable(operation, _NUMBER, ir.IntegerAttr.get(integer, number))
-    return operations
+        for number, view in enumerate(operations_in(entry_of(module))):
+            set_discardable(view.operation, _NUMBER, ir.IntegerAttr.get(integer, number))
 
 
-def _take_over(
-    static: ir.Module,
-    operations: list[ir.Operation],
-    signature: DynamicSignature,
-    dynamic: ir.Module,
-) -> None:
-    """Give a dynamic program the shardings of the static one."""
+def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
+    """Give a dynamic program the shardings of its static one, and the meshes of these."""
+    signature = signature_of(dynamic)
+    operations = [each.operation for each in operations_in(entry_of(dynamic))]
+    for name in meshes_of(static).keys() - meshes_of(dynamic).keys():
+        mesh = mesh_operation(static.operation, name)
+        assert mesh is not None, "the program has it"
+        mesh.clone(ip=ir.InsertionPoint.at_block_begin(dynamic.body))
     made: dict[int, ir.Operation] = {}
     taken: set[int] = set()
     pairs: list[tuple[ir.Operation, ir.Operation]] = []

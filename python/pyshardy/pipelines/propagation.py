@@ -81,15 +81,32 @@ class PropagationOptions(ImportOptions, total=False):
     compatible: Annotated[Compatible, Help(default=False)]
 
 
+class PropagationPipelineOptions(PropagationOptions, total=False):
+    """The options of the whole pipeline, which takes programs with dynamic sizes."""
+
+    dynamic: Annotated[
+        bool,
+        Help(
+            "whether programs with dynamic sizes get the shardings found at hints of these",
+            "pyshardy",
+            default=True,
+        ),
+    ]
+    hints: Annotated[
+        str, Help("the hints of dynamic sizes, such as b:128,s:512", "pyshardy", default="")
+    ]
+
+
 @register_pipeline("sdy-propagation-pipeline", release="0.10.2")
 def propagation_pipeline(
-    options: PropagationOptions = PropagationOptions(),
+    options: PropagationPipelineOptions = PropagationPipelineOptions(),  # noqa: B008
 ) -> PassPipeline:
     """Import a program, propagate its shardings, and export it."""
-    options = with_defaults(PropagationOptions, options)
-    return pipeline_of(
-        before_propagation(options), propagation_itself(options), after_propagation(options)
-    )
+    options = with_defaults(PropagationPipelineOptions, options)
+    passes = before_propagation(options), propagation_itself(options), after_propagation(options)
+    if options["compatible"] or not options["dynamic"]:
+        return pipeline_of(*passes)
+    return pipeline_of(use("sdy-plan-at-hints", hints=options["hints"]), *passes, "sdy-take-plan")
 
 
 def before_propagation(options: PropagationOptions) -> PassPipeline:

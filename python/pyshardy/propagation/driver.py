@@ -246,8 +246,8 @@ def _check(operation: ir.Operation, value_type: ir.Type) -> None:
         return
     notes: tuple[Diagnostic, ...] = ()
     if isinstance(value_type, ir.RankedTensorType):
-        advice = "--sdy-dynamic-to-static=sizes=NAME:N, or propagate by 'sdy.propagate'"
-        notes = (note(f"make the program static by {advice}, which finds one plan for all sizes"),)
+        advice = "'sdy.propagate' or --sdy-propagation-pipeline finds one plan for all sizes"
+        notes = (note(f"{advice}; --sdy-dynamic-to-static=sizes=NAME:N makes it static"),)
     raise PassError(error(f"{problem}{value_type}", location_of(operation.location), notes))
 
 

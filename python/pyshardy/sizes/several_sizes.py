@@ -34,7 +34,7 @@ from pyshardy.irtools.stablehlo_views import ConstantView, FunctionView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.irtools.walks import tell_inserted
 from pyshardy.sizes.reduce_windows import make_windows_dynamic, window_numbers
-from pyshardy.sizes.signature import SIZES, entry_of
+from pyshardy.sizes.signature import entry_of, write_sizes
 from pyshardy.sizes.size import Atom, Quotient, Size
 from pyshardy.sizes.static_program import inline_calls
 
@@ -194,23 +194,17 @@ class _Generalization:
 
     def set_arguments(self, entries: Sequence[ir.Operation]) -> None:
         """Give the arguments their types, and the attributes with sizes."""
-        view, blocks = FunctionView(self._entry), [each.regions[0].blocks[0] for each in entries]
-        given = view.arg_attrs or [()] * len(blocks[0].arguments)
-        written: list[ir.DictAttr] = []
-        with self._entry.context:
-            for index, argument in enumerate(blocks[0].arguments):
-                entries_of = {each.name: each.attr for each in given[index]}
-                sizes = self._set_type([block.arguments[index] for block in blocks], self._entry)
-                if any(each.constant is None for each in sizes):
-                    texts = ["" if each.constant is not None else str(each) for each in sizes]
-                    entries_of[SIZES] = ir.ArrayAttr.get(list(map(ir.StringAttr.get, texts)))
-                written.append(ir.DictAttr.get(entries_of))
-                for dim, size in enumerate(sizes):
-                    for name in size.symbols if len(size.symbols) == 1 else ():
-                        known = self._sources.get(name)
-                        if known is None or len(str(size)) < len(str(known[2])):
-                            self._sources[name] = argument, dim, size
-            view.arg_attrs = written
+        blocks = [each.regions[0].blocks[0] for each in entries]
+        written: dict[int, list[Size]] = {}
+        for index, argument in enumerate(blocks[0].arguments):
+            sizes = self._set_type([block.arguments[index] for block in blocks], self._entry)
+            written[index] = sizes
+            for dim, size in enumerate(sizes):
+                for name in size.symbols if len(size.symbols) == 1 else ():
+                    known = self._sources.get(name)
+                    if known is None or len(str(size)) < len(str(known[2])):
+                        self._sources[name] = argument, dim, size
+        write_sizes(self._entry, written)
 
     def generalize(self, operations: Sequence[ir.Operation]) -> None:
         """Give an operation the types and the form that it has for all sizes.

@@ -21,6 +21,7 @@ from pyshardy.irtools.functions import ENTRY, functions_of, has_body
 from pyshardy.irtools.modules import text_of
 from pyshardy.irtools.named_values import argument_names
 from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.symbols import SizeSymbol, check_name, read_symbols
 
@@ -223,6 +224,28 @@ def signature_of(module: ir.Module) -> DynamicSignature:
     for name in declared:
         check_name(name, symbols, "the attribute 'sdy.symbols'")
     return DynamicSignature(symbols, tuple(arguments), constants)
+
+
+def write_sizes(entry: ir.Operation, sizes: Mapping[int, Sequence[object]]) -> None:
+    """Give arguments of a program the attribute with their sizes.
+
+    Args:
+        entry: the entry.
+        sizes: the sizes of the dimensions of arguments with `?`, by their indices.
+    """
+    view, block = FunctionView(entry), entry.regions[0].blocks[0]
+    with entry.context:
+        given = view.arg_attrs or [ir.DictAttr.get({})] * len(block.arguments)
+        written: list[ir.DictAttr] = []
+        for argument, attributes in zip(block.arguments, given, strict=True):
+            entries = {each.name: each.attr for each in attributes}
+            shape = shape_of(argument.type)
+            if argument.arg_number in sizes and any(number < 0 for number in shape):
+                pairs = zip(shape, sizes[argument.arg_number], strict=True)
+                texts = ["" if number >= 0 else str(size) for number, size in pairs]
+                entries[SIZES] = ir.ArrayAttr.get(list(map(ir.StringAttr.get, texts)))
+            written.append(ir.DictAttr.get(entries))
+        view.arg_attrs = written
 
 
 def _texts_of(attributes: ir.DictAttr, argument: ir.BlockArgument) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.stablehlo_views import FunctionView
-from pyshardy.sizes.signature import GLOBAL_CONSTANT, SIZES, entry_of
+from pyshardy.sizes.signature import GLOBAL_CONSTANT, entry_of, write_sizes
 from pyshardy.sizes.symbols import SizeSymbol, write_symbols
 
 _LIMIT = re.compile(r"\s*(\w+)\s*(>=|<=|==)\s*(\d+)\s*")
@@ -34,21 +34,9 @@ def annotate_sizes(module: ir.Module, avals: Sequence[Any]) -> None:
     if not symbolic:
         return
     main = entry_of(module)
-    view = FunctionView(main)
-    block = main.regions[0].blocks[0]
-    attributes = view.arg_attrs or [()] * len(block.arguments)
-    remaining = iter(avals)
-    with module.context:
-        written: list[ir.DictAttr] = []
-        for given in attributes:
-            entries = {each.name: each.attr for each in given}
-            if GLOBAL_CONSTANT not in entries:
-                shape = next(remaining).shape
-                if not all(isinstance(dim, int) for dim in shape):
-                    texts = ["" if isinstance(dim, int) else str(dim) for dim in shape]
-                    entries[SIZES] = ir.ArrayAttr.get(list(map(ir.StringAttr.get, texts)))
-            written.append(ir.DictAttr.get(entries))
-        view.arg_attrs = written
+    attributes = FunctionView(main).arg_attrs
+    own = [index for index, given in enumerate(attributes) if GLOBAL_CONSTANT not in given]
+    write_sizes(main, {index: aval.shape for index, aval in zip(own, avals, strict=False)})
     names = dict.fromkeys(
         name for dim in symbolic for name in re.findall(r"[A-Za-z_]\w*", str(dim))
     )

@@ -5,6 +5,8 @@ from pyshardy.passes.propagating.aggressive_propagate import aggressive_propagat
 from pyshardy.passes.propagating.auto_shard import auto_shard as auto_shard
 from pyshardy.passes.propagating.basic_propagate import basic_propagate as basic_propagate
 from pyshardy.passes.propagating.op_priority_propagate import op_priority_propagate as op_priority_propagate
+from pyshardy.passes.propagating.plan_at_hints import plan_at_hints as plan_at_hints
 from pyshardy.passes.propagating.populate_op_sharding_rules import populate_op_sharding_rules as populate_op_sharding_rules
 from pyshardy.passes.propagating.schedule import schedule as schedule
+from pyshardy.passes.propagating.take_plan import take_plan as take_plan
 from pyshardy.passes.propagating.user_priority_propagate import user_priority_propagate as user_priority_propagate

@@ -3,7 +3,7 @@
 // RUN: sdy-opt %s --sdy-dynamic-to-static | FileCheck %s --check-prefix=HINT
 // RUN: not sdy-opt %s --sdy-dynamic-to-static=sizes=b:5 2>&1 | FileCheck %s --check-prefix=ERROR
 // RUN: not sdy-opt %s --sdy-dynamic-to-static=sizes=c:5 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// RUN: not sdy-opt %s --sdy-propagation-pipeline 2>&1 | FileCheck %s --check-prefix=PROPAGATE
+// RUN: not sdy-opt %s --sdy-propagation-pipeline=dynamic=false 2>&1 | FileCheck %s --check-prefix=PROPAGATE
 // RUN: sdy-run %s --size=b=10 --hint=b=64 | FileCheck %s --check-prefix=RUNS
 // RUN: not sdy-run %s --size=b=10 --uneven=guard 2>&1 | FileCheck %s --check-prefix=GUARD
 // RUN: sdy-explain %s --size=b=8 --value=x | FileCheck %s --check-prefix=EXPLAIN
@@ -11,7 +11,7 @@
 // ERROR: error: b = 5 is no multiple of 2; use 4 or 6
 // UNKNOWN: error: sizes: the program has no size 'c'; it has b
 // PROPAGATE: only supports ranked tensors with a static shape. type: tensor<?x16xf32>
-// PROPAGATE: note: make the program static by --sdy-dynamic-to-static=sizes=NAME:N
+// PROPAGATE: note: 'sdy.propagate' or --sdy-propagation-pipeline finds one plan for all sizes; --sdy-dynamic-to-static=sizes=NAME:N makes it static
 // RUNS: %x {{ +}}tensor<12x16xf32>
 // RUNS: OK: the results match those of the unpartitioned program
 // GUARD: error: dimension 0 of %x has size 10, which 4 doesn't divide: it is sharded along "data"; use 8 or 12, or uneven='pad'
