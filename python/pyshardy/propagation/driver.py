@@ -33,6 +33,7 @@ from mlir_sdy.values import (
 from pyshardy.irtools.analyses import OF_INTERFACE, UNKNOWN, Changes, note_analysis
 from pyshardy.irtools.modules import save_module
 from pyshardy.irtools.shardings import ResultKind, ResultKinds
+from pyshardy.irtools.tensor_types import is_bounded
 from pyshardy.propagation.aggressive import propagate_aggressive
 from pyshardy.propagation.basic import Strategy, propagate_basic
 from pyshardy.propagation.debugging.propagation_edges import PropagationEdgesRecorder
@@ -214,7 +215,7 @@ def _dump_before(
 
 
 def _check_types(program: Program, lookup: ShardingRuleLookup) -> None:
-    """Check that the results of all operations have static shapes and are not tuples.
+    """Check that the results of all operations have static shapes, or bounds, and are not tuples.
 
     Arguments of functions may have any type.
 
@@ -231,8 +232,11 @@ def _check_types(program: Program, lookup: ShardingRuleLookup) -> None:
     types = program.types
     for operation, results in zip(program.operations, program.results, strict=True):
         for value in results:
-            if types[value] in doubtful:
-                _check(operation, operation.results[value - results.start].type)
+            if types[value] not in doubtful:
+                continue
+            value_type = operation.results[value - results.start].type
+            if lookup.compatible or not is_bounded(value_type):  # without a rule, if bounded
+                _check(operation, value_type)
 
 
 def _check(operation: ir.Operation, value_type: ir.Type) -> None:

@@ -24,6 +24,7 @@ from mlir_sdy.model import OpShardingRule, TensorMapping, factor_name
 from mlir_sdy.verify.sharding_rule import verify_rule
 from mlir_sdy.verify.violation import ConstraintViolation
 from pyshardy.irtools.stablehlo_views import attribute_named, target_of
+from pyshardy.irtools.tensor_types import is_bounded
 from pyshardy.irtools.user_files import raised_at
 from pyshardy.rules.notation import RuleNotation, rule
 from pyshardy.rules.own_rules import has_own_rule, own_rule
@@ -390,9 +391,15 @@ def shardy_warning(operation: ir.Operation, name: str, target: str | None) -> Di
 def dynamic_shape(operation: ir.Operation, tensor: TensorType) -> Diagnostic:
     """Return the warning about an operation with a tensor of dynamic shape."""
     sizes = "x".join("?" if size < 0 else str(size) for size in tensor.shape)
+    values = (*operation.operands, *operation.results)
+    advice = (
+        "so that it is replicated: data determine its sizes within their bounds"
+        if any(is_bounded(value.type) for value in values)
+        else "refine the shapes of the program first"
+    )
     return warning(
         f"no sharding rule for this '{operation.name}': tensor<{sizes}x{tensor.element_type}> has "
-        "dynamic dimensions; refine the shapes of the program first",
+        f"dynamic dimensions; {advice}",
         location_of(operation.location),
     )
 

@@ -21,7 +21,7 @@ from pyshardy.irtools.functions import ENTRY, functions_of, has_body
 from pyshardy.irtools.modules import text_of
 from pyshardy.irtools.named_values import argument_names
 from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
-from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.irtools.tensor_types import is_bounded, shape_of
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.symbols import SizeSymbol, check_name, read_symbols
 
@@ -156,10 +156,12 @@ class DynamicSignature:
 
 
 def is_dynamic(module: ir.Module) -> bool:
-    """Whether an argument of the entry has a size that isn't static."""
+    """Whether an argument of the entry has a size that is neither static nor bounded."""
     entry = _entry_of(module)
     return entry is not None and any(
-        isinstance(each.type, ir.RankedTensorType) and not each.type.has_static_shape
+        isinstance(each.type, ir.RankedTensorType)
+        and not each.type.has_static_shape
+        and not is_bounded(each.type)
         for each in entry.regions[0].blocks[0].arguments
     )
 
