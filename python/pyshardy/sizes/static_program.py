@@ -30,6 +30,7 @@ from pyshardy.irtools.stablehlo_views import (
     function_type_of,
 )
 from pyshardy.irtools.static_shapes import make_static
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.pipeline import run_pipeline
 from pyshardy.sizes.reduce_windows import make_windows_static
@@ -202,9 +203,17 @@ def _fill_constants(
 
 
 def _pass_through_barriers(module: ir.Module) -> bool:
-    """Replace constraints and reshards by barriers; whether there are any."""
+    """Replace constraints and reshards by barriers; whether there are any.
+
+    Those of scalars, which nothing shards, are removed, so that the host computes sizes behind
+    them: explicit axes of JAX constrain sizes, too.
+    """
     found = operations_named(_PASSED, module)
     for operation in found:
+        if shape_of(operation.results[0].type) == () and operation.name == _PASSED[0]:
+            operation.results[0].replace_all_uses_with(operation.operands[0])
+            operation.erase()
+            continue
         attributes = dict(operation.attributes.items())
         sharding = attributes.pop("sharding")
         with operation.context, operation.location, ir.InsertionPoint(operation):
