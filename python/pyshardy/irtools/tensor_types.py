@@ -31,8 +31,8 @@ def _tensor(value_type: ir.Type) -> ir.RankedTensorType:
 
 def is_bounded(value_type: ir.Type) -> bool:
     """Whether the dynamic sizes of a type have bounds: `tensor<?xf32, #stablehlo.bounds<8>>`."""
-    has_encoding = isinstance(value_type, ir.RankedTensorType) and value_type.encoding is not None
-    return has_encoding and str(value_type.encoding).startswith("#stablehlo.bounds")
+    encoding = value_type.encoding if isinstance(value_type, ir.RankedTensorType) else None
+    return str(encoding).startswith("#stablehlo.bounds")
 
 
 def with_shape(value_type: ir.Type, shape: Sequence[int]) -> ir.RankedTensorType:
