@@ -104,7 +104,7 @@ BUDGETS = {
     "lsp": 1_850,
     "mcp": 920,
     "partition": 17_360,
-    "passes": 14_740,
+    "passes": 14_760,
     "pipeline": 2_530,
     "pipelines": 830,
     "processes": 550,
