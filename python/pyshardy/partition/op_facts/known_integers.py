@@ -94,7 +94,7 @@ def _is_integer(tensor: ir.Type, most: int) -> bool:
         return False
     element = tensor.element_type
     is_integer = isinstance(element, ir.IntegerType) and (element.width >= 32 or element.width == 1)
-    return is_integer and np.prod(tensor.shape) <= most
+    return is_integer and int(np.prod(tensor.shape)) <= most
 
 
 def _fits(tensor: ir.Type, numbers: IntegerArray) -> bool:
@@ -178,7 +178,7 @@ _FOLDS: dict[str, _Fold] = {
     "stablehlo.add": _on_numbers(np.add),
     "stablehlo.and": _on_numbers(np.bitwise_and),
     "stablehlo.broadcast_in_dim": _broadcast,
-    "stablehlo.clamp": _on_numbers(lambda low, value, high: np.clip(value, low, high)),
+    "stablehlo.clamp": lambda _, operands: np.clip(operands[1], operands[0], operands[2]),
     "stablehlo.compare": _compare,
     "stablehlo.concatenate": lambda operation, operands: np.concatenate(
         operands, ConcatenateView(operation).dimension

@@ -42,7 +42,6 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, FactorType, OpShardingRule
-from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.stablehlo_views import (
@@ -601,6 +600,4 @@ def _combines(operation: ir.Operation) -> bool:
     """Whether a reduction gives the same result for all orders."""
     if operation.name == "stablehlo.reduce":
         return combining_operations(operation.regions[0].blocks[0]) is not None
-    return operation.name == "stablehlo.dot_general" and not any(
-        True for region in operation.regions for _ in operations_in(region)
-    )
+    return operation.name == "stablehlo.dot_general"

@@ -17,7 +17,7 @@ Everything else stays as it is, and rows keep the axes of other dimensions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
@@ -273,7 +273,7 @@ class _Blocks:
         operation: ir.Operation,
         operands: Sequence[ir.Value],
         types: Sequence[ir.Type],
-        attributes: dict[str, ir.Attribute],
+        attributes: Mapping[str, ir.Attribute],
     ) -> None:
         """Replace an operation by one on blocks."""
         new = self._build_like(operation, operands, types, attributes)
@@ -291,7 +291,7 @@ class _Blocks:
         operation: ir.Operation,
         operands: Sequence[ir.Value],
         types: Sequence[ir.Type],
-        attributes: dict[str, ir.Attribute],
+        attributes: Mapping[str, ir.Attribute],
     ) -> ir.Operation:
         """Build an operation with the regions of the old one, and its attributes but for some."""
         kept = dict(operation.attributes.items())
