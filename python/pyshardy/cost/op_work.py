@@ -4,15 +4,15 @@
 The record of an operation has its work, composed of the functions here (see
 `pyshardy.partition.op_facts.record`). Operations read their operands and write their results.
 Exceptions are slices and updates, which access only the elements that they move, and constants and
-reshapes, which access none. A value that compilers compute as a part of its users is neither
-written nor read (`pyshardy.partition.op_facts.fusion`).
+reshapes, which access none. What compilers compute as a part of its users is neither written nor
+read, and its operands are read by each of these (`pyshardy.partition.op_facts.fusion`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir_sdy.host import ir
 from pyshardy.cost.hardware import Hardware
@@ -31,29 +31,33 @@ class Work:
             operations.
         smallest: the size of the smallest dimension of a product: of the rows, the columns, or the
             summands of an element; 0 for other operations.
+        is_fused: whether it is a part of the kernel of another operation.
     """
 
     operations: float = 0.0
     nbytes: float = 0.0
     element: str | None = None
     smallest: float = 0.0
+    is_fused: bool = False
 
     def __add__(self, other: Work) -> Work:
         element, smallest = self.element or other.element, self.smallest or other.smallest
         operations, nbytes = self.operations + other.operations, self.nbytes + other.nbytes
-        return Work(operations, nbytes, element, smallest)
+        return Work(operations, nbytes, element, smallest, self.is_fused and other.is_fused)
 
     def times(self, count: float) -> Work:
         """Return the work of several such operations."""
-        return Work(self.operations * count, self.nbytes * count, self.element, self.smallest)
+        return replace(self, operations=self.operations * count, nbytes=self.nbytes * count)
 
     def seconds(self, hardware: Hardware) -> float:
         """Return the time on a device, with that to start a kernel.
 
-        Operations without arithmetic start none: they move data in the kernels of others.
+        Operations without arithmetic start none: they move data in the kernels of others, as those
+        that are fused do.
         """
         seconds = hardware.work_seconds(self.operations, self.nbytes, self.element, self.smallest)
-        return seconds + hardware.seconds_per_kernel if self.operations else seconds
+        starts_kernel = self.operations and not self.is_fused
+        return seconds + hardware.seconds_per_kernel if starts_kernel else seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +72,9 @@ class TensorSize:
     elements: int
     nbytes: int
 
-    @property
-    def fused(self) -> TensorSize:
-        """The size if compilers fuse the tensor into its users."""
-        return TensorSize(self.elements, 0)
+    def times(self, count: int) -> TensorSize:
+        """Return the size of a tensor that is accessed several times, or not at all."""
+        return self if count == 1 else TensorSize(self.elements, self.nbytes * count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,11 @@ class SizedOperation:
         """The bytes of all operands and results."""
         return float(sum(size.nbytes for size in (*self.operands, *self.results)))
 
+    @property
+    def is_fused(self) -> bool:
+        """Whether its results are never in memory."""
+        return any(size.elements and not size.nbytes for size in self.results)
+
 
 class TensorSizes:
     """The sizes of values, computed once for each type."""
@@ -108,19 +116,15 @@ class TensorSizes:
             known = self._by_type[value_type] = _size_of(value_type)
         return known
 
-    def of_operation(self, operation: ir.Operation, fused: Sequence[bool]) -> SizedOperation:
+    def of_operation(self, operation: ir.Operation, accesses: Sequence[int]) -> SizedOperation:
         """Return an operation with the sizes of its operands and results.
 
         Args:
             operation: the operation.
-            fused: for each operand, then for each result whether it is computed as a part of its
-                users.
+            accesses: how often each operand is read, then how often each result is written.
         """
         values = (*operation.operands, *operation.results)
-        sizes = [
-            self.of(value).fused if is_fused else self.of(value)
-            for value, is_fused in zip(values, fused, strict=True)
-        ]
+        sizes = [self.of(value).times(count) for value, count in zip(values, accesses, strict=True)]
         count = len(operation.operands)
         return SizedOperation(operation, sizes[:count], sizes[count:])
 
