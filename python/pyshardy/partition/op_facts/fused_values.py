@@ -2,7 +2,7 @@
 """The values of a module that are fused into their users, as `fusion` says.
 
 The bodies of functions that will be inlined stand in place of their calls: JAX makes a function of
-`jnp.where`.
+`jnp.where`. Operations that only say how a value is sharded stand for their operands.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pyshardy.irtools.tensor_types import tensor_bytes
 from pyshardy.partition.op_facts.fusion import Operations, kernels_of, name_in_kernels
 
 _RETURN = "func.return"
+_SAME_VALUE = frozenset({"sdy.propagation_barrier", "sdy.reshard", "sdy.sharding_constraint"})
 _NONE: Mapping[ir.Operation, ir.Block] = MappingProxyType({})
 
 
@@ -54,7 +55,7 @@ class FusedValues:
         """Return how often the operands of an operation are read, then its results written."""
         number = self._numbers.get(operation, -1)
         reads = self._kernels.reads.get(number) or [1] * len(operation.operands)
-        return [*reads, *([int(number not in self._kernels.fused)] * len(operation.results))]
+        return [*reads, *(int(not self.is_fused(each)) for each in operation.results)]
 
     def _read(
         self, block: ir.Block, place: ir.Block, bodies: Mapping[ir.Operation, ir.Block]
@@ -76,6 +77,8 @@ class FusedValues:
                 returned = list(body.operations)[-1].operation.operands
                 sources = zip(operation.results, map(self._source, returned), strict=True)
                 self._sources.update(sources)
+            elif name in _SAME_VALUE:
+                self._sources[operation.results[0]] = operands[0]
             elif name != _RETURN or place == block:
                 self._numbers[operation] = len(self._names)
                 self._names.append(name_in_kernels(operation, name))
