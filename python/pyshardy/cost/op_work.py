@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from mlir_sdy.host import ir
 from pyshardy.cost.hardware import Hardware
+from pyshardy.cost.measured import PRODUCT
 from pyshardy.irtools.stablehlo_views import ProductView
 from pyshardy.irtools.tensor_types import bytes_of, element_type_of, tensor_bytes
 
@@ -32,6 +33,7 @@ class Work:
         smallest: the size of the smallest dimension of a product: of the rows, the columns, or the
             summands of an element; 0 for other operations.
         is_fused: whether it is a part of the kernel of another operation.
+        kind: the kind of a product, as in the measurements of hardware.
     """
 
     operations: float = 0.0
@@ -39,11 +41,14 @@ class Work:
     element: str | None = None
     smallest: float = 0.0
     is_fused: bool = False
+    kind: str = PRODUCT
 
     def __add__(self, other: Work) -> Work:
         element, smallest = self.element or other.element, self.smallest or other.smallest
         operations, nbytes = self.operations + other.operations, self.nbytes + other.nbytes
-        return Work(operations, nbytes, element, smallest, self.is_fused and other.is_fused)
+        is_fused = self.is_fused and other.is_fused
+        kind = self.kind if self.element else other.kind
+        return Work(operations, nbytes, element, smallest, is_fused, kind)
 
     def times(self, count: float) -> Work:
         """Return the work of several such operations."""
@@ -55,7 +60,9 @@ class Work:
         Operations without arithmetic start none: they move data in the kernels of others, as those
         that are fused do.
         """
-        seconds = hardware.work_seconds(self.operations, self.nbytes, self.element, self.smallest)
+        seconds = hardware.work_seconds(
+            self.operations, self.nbytes, self.element, self.smallest, self.kind
+        )
         starts_kernel = self.operations and not self.is_fused
         return seconds + hardware.seconds_per_kernel if starts_kernel else seconds
 
@@ -161,9 +168,11 @@ class ProductWork:
 
     Attributes:
         num_operations: returns the number of arithmetic operations, if elements are real numbers.
+        kind: returns the kind of the product.
     """
 
     num_operations: Callable[[SizedOperation], int]
+    kind: Callable[[SizedOperation], str] = lambda _: PRODUCT
 
     def __call__(self, sized: SizedOperation) -> Work:
         """Return the work; a product of complex numbers takes four of real ones."""
@@ -173,7 +182,7 @@ class ProductWork:
         count = self.num_operations(sized)
         largest = max(size.elements for size in (*sized.operands[:2], *sized.results))
         smallest = count / (2.0 * largest) if largest else 0.0
-        return Work(each * count, sized.traffic, name, smallest)
+        return Work(each * count, sized.traffic, name, smallest, kind=self.kind(sized))
 
 
 def _multiplied_type(product: ir.Operation) -> ir.Type:
