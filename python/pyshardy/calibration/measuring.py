@@ -537,7 +537,7 @@ class JaxMachine:
             )
 
         def corrected(weights: Any, x: Any, y: Any) -> Any:
-            return jax.vjp(lambda each: convolved(x, each), weights)[1](y)[0]
+            return jax.vjp(partial(convolved, x), weights)[1](y)[0]
 
         if step.kind == CONVOLUTION:
             return [(images, kind), (kernel, kind)], convolved

@@ -88,6 +88,16 @@ def graph_of(
     return _Builder(module, alternatives, keep_given, once).run()
 
 
+_MOVING = frozenset(
+    {
+        *(f"stablehlo.{name}" for name in ("convert", "dynamic_slice", "reshape", "slice")),
+        "stablehlo.transpose",
+        "sdy.sharding_constraint",
+    }
+)
+"""The operations whose results are known as early as their operands."""
+
+
 class _Builder:
     """Reads a program once, in its order."""
 
@@ -106,6 +116,7 @@ class _Builder:
         self.fused_values = FusedValues(module, self.inlined.bodies_in(module))
         self.flow_of: dict[ir.Value, Flow] = {}
         self.flows: list[Flow] = []
+        self.early: set[ir.Value] = set()
         self.branches = [0]  # the numbers of the branches around the present operation
         self.num_branches = 0
         self.branch_of: dict[ir.Value, int] = {}
@@ -122,6 +133,7 @@ class _Builder:
         block = entry_block(main)
         assert block is not None, "checked by the caller"
         names = argument_names(main, self.text)
+        self.early.update(block.arguments)
         for number, argument in enumerate(block.arguments):
             name = names[number] or f"arg{number}"
             site = self._value_site(argument, name, 1, is_even=True)
@@ -170,6 +182,7 @@ class _Builder:
             site, result, tensor.shape, tensor.nbytes, repetitions, start=now, uses=(now, now)
         )
         flow.memory_of = None if memory_of is None else self.flow_of.get(memory_of)
+        flow.is_early = value in self.early
         self.branch_of[value] = self.branches[-1]
         self.flows.append(flow)
 
@@ -240,6 +253,8 @@ class _Builder:
         operands, results = list(operation.operands), list(operation.results)
         taken = [self.forms.tensor(each) for each in operands]
         made = [self.forms.tensor(each) for each in results]
+        if name in _MOVING and operands[0] in self.early:
+            self.early.update(results)
         accesses = self.fused_values.accesses(operation)
         is_fused = 0 in accesses[len(operands) :]
         form = self.forms.of(operation, name, taken, made, accesses)
@@ -376,6 +391,8 @@ class _Builder:
         for number, (argument, operand) in enumerate(
             zip(block.arguments, call.operands, strict=True)
         ):
+            if operand in self.early:
+                self.early.add(argument)
             if operand in self.free:
                 self.free[argument] = self.free[operand]
                 continue
@@ -423,6 +440,8 @@ class _Builder:
 
     def _copy(self, result: ir.Value, value: ir.Value, repetitions: int) -> None:
         """Note that a result has the sharding of a value, but is resharded by itself."""
+        if value in self.early:
+            self.early.add(result)
         if value in self.free:
             self.free[result] = self.free[value]
         elif value in self.graph.placed:
@@ -438,6 +457,8 @@ class _Builder:
         for number, (result, operand) in enumerate(zip(loop.results, loop.operands, strict=True)):
             is_kept = returned[number] == blocks[1].arguments[number]
             shares = is_kept or (isinstance(operand, ir.OpResult) and has_one_use(operand))
+            if is_kept and operand in self.early:
+                self.early.update((result, *(block.arguments[number] for block in blocks)))
             title = f"value {number} of the loop at {location_of(loop.location)}"
             site = self._value_site(result, title, inside, 2)
             sites.append(site)
