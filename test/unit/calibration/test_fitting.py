@@ -39,6 +39,7 @@ from pyshardy.calibration.report import (
 )
 from pyshardy.cost.hardware import Hardware, Link, load_hardware, warn_of_other_axes
 from pyshardy.cost.op_work import Work
+from pyshardy.explain.estimate import estimate
 from pyshardy.timeline.durations import resource_use_of
 
 MESH = {"data": 4, "model": 2}
@@ -256,6 +257,25 @@ def test_other_meshes_are_reported(sizes, named):
         (warning,) = map(str, found)
         assert named in warning
         assert "sdy-calibrate --mesh=" + ",".join(f"{a}:{n}" for a, n in sizes.items()) in warning
+
+
+def test_other_meshes_are_reported_once():
+    hardware = calibrate(measured(TRUE)).hardware
+    module = sdy.parse("""
+        sdy.mesh @mesh = <["data"=8]>
+        func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>})
+            -> tensor<8xf32> {
+          %0 = stablehlo.negate %x : tensor<8xf32>
+          return %0 : tensor<8xf32>
+        }""")
+    sdy.propagate(module)
+    with collect() as found:
+        program = sdy.partition(module, hardware=hardware)
+        estimate(program, hardware)
+    assert len(found) == 1
+    with collect() as found:
+        estimate(program, replace(hardware, name="other"))
+    assert len(found) == 1
 
 
 @settings(max_examples=50, deadline=None)
