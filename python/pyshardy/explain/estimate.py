@@ -125,8 +125,8 @@ def estimate(
         timeline: its scheduled timeline, if it is known already.
     """
     use = use or resource_use_of(program.module)
-    used = {} if program.origin is None else program.origin.options
-    if load_hardware(str(used.get("hardware", DEFAULT_HARDWARE))) != hardware:  # else it was warned
+    given = program.origin and program.origin.options.get("hardware")
+    if load_hardware(str(given or DEFAULT_HARDWARE)) != hardware:  # else the partitioner warned
         warn_of_other_axes(hardware, {axis.name: axis.size for axis in program.mesh.axes})
     timeline = timeline or run_timeline(use, program.collectives, hardware)
     seconds_by_axes: defaultdict[str, float] = defaultdict(float)
