@@ -33,7 +33,6 @@ from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import SizedOperation, TensorSizes
 from pyshardy.partition.op_facts.work import work_of
 from pyshardy.timeline.durations import resource_use_of
-from pyshardy.timeline.memory import fused_operations
 
 MESH = AbstractMesh((1, 1), ("data", "model"))
 RUNS = 10
@@ -138,7 +137,7 @@ def estimates(program: sdy.PartitionedProgram, hardware: Hardware) -> tuple[floa
     use, sizes = resource_use_of(program.module), TensorSizes()
     fused = sum(each.seconds(hardware) for each in use.work.values())
     whole = 0.0
-    for number in {*use.work, *fused_operations(use.table)}:
+    for number in {*use.work, *use.fused}:
         operation = use.table.operations[number]
         operands, results = operation.operands, operation.results
         sized = SizedOperation(

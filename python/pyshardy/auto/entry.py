@@ -19,6 +19,7 @@ from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, report_hardware_of
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.irtools.modules import copy_of
+from pyshardy.pipelines.partition import Overlap
 
 
 def auto_shard(
@@ -36,6 +37,7 @@ def auto_shard(
     timeout: float = 60.0,
     gap: float = 0.01,
     solver: str = "combined",
+    overlap: Overlap = "none",
     costs: CostModel | None = None,
     progress: ProgressCallback | None = None,
     cache: CacheFolder = None,
@@ -47,7 +49,7 @@ def auto_shard(
         sdy.propagate(plan.module)
 
     The cost is the estimate of `sdy.explain`: the work of operations on shards, and the collectives
-    of the partitioner, without overlap.
+    of the partitioner; without overlap, if none is asked for.
 
     Args:
         module: a program in any form, which isn't changed.
@@ -69,6 +71,10 @@ def auto_shard(
         gap: the search ends when the plan is proven to be within this fraction of the optimum.
         solver: the solver: "highs", "message_passing", or "combined": HiGHS, and message passing
             for what is too large for it or isn't proven in time.
+        overlap: what hides communication in the partitioned program, as for `partition`. If it
+            isn't "none", there are two more searches, in which reshards of arguments and of slices
+            of them cost a part of their time, as they can run ahead of it. The plan with the least
+            time by the timeline is returned. Each search has the time limit.
         costs: the cost of operations and collectives, in place of the objective.
         progress: called with the state of the search now and then.
         cache: a folder in which the solution is kept, and looked up if the program and all that it
@@ -98,6 +104,7 @@ def auto_shard(
         gap=gap,
         timeout=timeout,
         solver=solver,
+        overlap=overlap,
     )
     has_own_costs = costs is None
     costs = cost_model(objective, model) if costs is None else costs

@@ -32,7 +32,9 @@ from pyshardy.calibration.measuring import (
     ELEMENTWISE,
     MIB,
     PRODUCT,
+    PRODUCTS,
     START,
+    WINDOW,
     Measurements,
     Point,
     TimedStep,
@@ -40,7 +42,7 @@ from pyshardy.calibration.measuring import (
 )
 from pyshardy.cost.collectives import PlannedCollective, num_steps, share_sent
 from pyshardy.cost.hardware import OWN, SHARED, Hardware, Link
-from pyshardy.cost.measured import Curve, Provenance
+from pyshardy.cost.measured import GROUPED, Curve, Provenance
 
 _LEAST_RATE_LEFT = 0.01
 _LEAST_WORK = 0.1
@@ -320,8 +322,9 @@ def _curves(points: Sequence[Point], mesh: Mapping[str, int], start: float) -> t
     for point in points:
         (step,) = point.steps
         work = max(point.seconds - start, _LEAST_WORK * point.seconds)
-        if step.kind == PRODUCT:
-            key, amount, value = (PRODUCT, (), 0, step.element), min(step.shape), step.amount / work
+        if step.kind in PRODUCTS:
+            amount = step.amount / (2 * largest_of(step))
+            key, value = (_rate_of(step), (), 0, step.element), step.amount / work
         elif step.kind == ELEMENTWISE:
             key, amount, value = (ELEMENTWISE, (), 0, ""), step.amount, work
         elif step.kind in COLLECTIVES:
@@ -338,12 +341,26 @@ def _curves(points: Sequence[Point], mesh: Mapping[str, int], start: float) -> t
     )
 
 
+def _rate_of(step: TimedStep) -> str:
+    """Return the kind of `Work` that the rate of a product is for."""
+    is_grouped = step.kind != PRODUCT and step.shape[1] == WINDOW
+    return GROUPED + step.kind if is_grouped else step.kind
+
+
+def largest_of(step: TimedStep) -> int:
+    """Return the elements of the largest tensor of a product, by which `Work.smallest` is known."""
+    rows, summands, columns = step.shape
+    if step.kind == PRODUCT:
+        return max(rows * summands, summands * columns, rows * columns)
+    return max(rows, summands) * columns
+
+
 def _curve(key: tuple[str, tuple[str, ...], int, str], values: Mapping[float, float]) -> Curve:
     """Return a curve of four digits; times that fall with the amount are noise, and are raised."""
     kind, axes, devices, element = key
     amounts = tuple(values)
     found = np.array([values[each] for each in amounts])
-    if kind != PRODUCT:
+    if kind not in PRODUCTS:
         found = np.minimum.accumulate(found[::-1])[::-1]
     rounded = tuple(map(_rounded, found))
     return Curve(kind, tuple(map(float, amounts)), rounded, axes, devices, element)
@@ -358,9 +375,9 @@ def _residual(point: Point, hardware: Hardware, mesh: Mapping[str, int]) -> Resi
     (step,) = point.steps
     if step.kind in COLLECTIVES:
         fitted = planned(step, mesh).traffic(hardware).seconds
-    elif step.kind == PRODUCT:
-        smallest = float(min(step.shape))
-        work = hardware.work_seconds(step.amount, 0.0, step.element, smallest)
+    elif step.kind in PRODUCTS:
+        smallest = step.amount / (2 * largest_of(step))
+        work = hardware.work_seconds(step.amount, 0.0, step.element, smallest, _rate_of(step))
         fitted = hardware.seconds_per_kernel + work
     else:
         fitted = hardware.seconds_per_kernel + hardware.work_seconds(0.0, step.amount)

@@ -41,6 +41,8 @@ VERSION = 1
 
 COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_permute")
 PRODUCT, ELEMENTWISE, START = "product", "elementwise", "start"
+CONVOLUTION, GRADIENT = "convolution", "gradient"
+PRODUCTS = (PRODUCT, CONVOLUTION, GRADIENT)
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = tuple(
     size * KIB for size in (64, 1024, 4, 16 * 1024, 256, 16, 4 * 1024, 64 * 1024, 256 * 1024)
@@ -54,6 +56,16 @@ SHAPES = (
     *((128, 1024, 1024), (1, 1024, 1024), (8192, 8192, 8192)),
 )
 """The rows, summands and columns of products, in the order of measuring."""
+
+WINDOW, IMAGE = 9, 256
+CONVOLUTIONS = tuple(
+    (2 * IMAGE, WINDOW * each, channels) for channels, each in ((32, 32), (32, 1), (8, 8), (64, 64))
+)
+"""The pixels, summands and channels of convolutions of 3 x 3, and of their gradients.
+
+The images have 16 x 16 pixels. One summand for each place of the window: each channel has a kernel
+of its own.
+"""
 
 _FEWEST_ROUNDS, _MOST_ROUNDS = 2, 25
 _SECONDS_OF_ROUNDS = 0.2
@@ -73,11 +85,11 @@ class TimedStep:
     """A collective, a product, or a pass over the memory.
 
     Attributes:
-        kind: a kind of collective, `product`, `elementwise`, or `start` for the smallest kernels.
+        kind: a kind of collective or product, `elementwise`, or `start` for the smallest kernels.
         axes: the axes of a collective.
         nbytes: the bytes of a collective's operand; those that an elementwise operation accesses.
         element: the elements of products, as in MLIR.
-        shape: the rows, summands and columns of a product.
+        shape: the rows, summands and columns of a product; see `CONVOLUTIONS`.
         times: how many kernels, or pairs of products, are in an iteration.
     """
 
@@ -178,6 +190,9 @@ def tasks(mesh: Mapping[str, int], elements: Sequence[str]) -> Iterator[tuple[Ti
         if index < len(SHAPES):
             for element in elements:
                 yield (TimedStep(PRODUCT, element=element, shape=SHAPES[index]),)
+                if index < len(CONVOLUTIONS):
+                    for kind in (CONVOLUTION, GRADIENT):
+                        yield (TimedStep(kind, element=element, shape=CONVOLUTIONS[index]),)
         if index < len(SIZES):
             size = SIZES[index]
             yield (TimedStep(ELEMENTWISE, nbytes=2 * size),)
@@ -489,6 +504,8 @@ class JaxMachine:
             return [((step.nbytes // 8,), "float32")], compute
         kind = _TYPES[step.element]
         rows, summands, columns = step.shape
+        if step.kind != PRODUCT:
+            return self._convolution(step, kind)
         precision = "highest" if step.element.endswith("-highest") else None
 
         def multiply(x: Any, wide: Any, narrow: Any) -> Any:
@@ -499,6 +516,32 @@ class JaxMachine:
 
         shapes = ((rows, summands), (summands, columns), (columns, summands))
         return [(shape, kind) for shape in shapes], multiply
+
+    def _convolution(
+        self, step: TimedStep, kind: str
+    ) -> tuple[list[tuple[tuple[int, ...], str]], Callable[..., Any]]:
+        jax = self._jax
+        rows, summands, channels = step.shape
+        size = math.isqrt(IMAGE)
+        images, kernel = (rows // IMAGE, size, size, channels), (3, 3, summands // WINDOW, channels)
+
+        def convolved(x: Any, weights: Any) -> Any:
+            return jax.lax.conv_general_dilated(
+                x,
+                weights,
+                (1, 1),
+                "SAME",
+                dimension_numbers=("NHWC", "HWIO", "NHWC"),
+                feature_group_count=channels * WINDOW // summands,
+                precision="highest" if step.element.endswith("-highest") else None,
+            )
+
+        def corrected(weights: Any, x: Any, y: Any) -> Any:
+            return jax.vjp(partial(convolved, x), weights)[1](y)[0]
+
+        if step.kind == CONVOLUTION:
+            return [(images, kind), (kernel, kind)], convolved
+        return [(kernel, kind), (images, kind), (images, kind)], corrected
 
     def _collective(self, step: TimedStep) -> Callable[[Any], Any]:
         lax, axes = self._jax.lax, step.axes

@@ -17,6 +17,8 @@ from pyshardy.backends.mpi import mpi_library
 from pyshardy.backends.registry import CompileOptions, spmd_program
 from pyshardy.calibration.measuring import (
     COLLECTIVES,
+    CONVOLUTION,
+    GRADIENT,
     PRODUCT,
     TimedStep,
     memory_of_machine,
@@ -90,13 +92,15 @@ def loop_text(
     """Return the text of a loop of steps, which returns little, and its inputs.
 
     Raises:
-        NotImplementedError: the dialect `shard` has no such collective.
+        NotImplementedError: the dialect `shard` has no such collective, or it is a convolution.
     """
     types: list[str] = []
     inputs: list[Array] = []
     body: list[str] = []
     firsts: list[int] = []
     for number, step in enumerate(steps):
+        if step.kind in (CONVOLUTION, GRADIENT):
+            raise NotImplementedError("programs for MPI have no fast convolutions")
         first, element = len(types), "f64" if step.element == "f64" else "f32"
         for shape in _shapes(step):
             types.append(f"tensor<{'x'.join(map(str, shape))}x{element}>")

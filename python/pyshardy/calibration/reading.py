@@ -14,7 +14,7 @@ from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.calibration.measuring import (
     COLLECTIVES,
     ELEMENTWISE,
-    PRODUCT,
+    PRODUCTS,
     START,
     VERSION,
     Measurements,
@@ -22,7 +22,7 @@ from pyshardy.calibration.measuring import (
     TimedStep,
 )
 
-_KINDS = (*COLLECTIVES, PRODUCT, ELEMENTWISE, START)
+_KINDS = (*COLLECTIVES, *PRODUCTS, ELEMENTWISE, START)
 
 
 def read_measurements(path: str | os.PathLike[str]) -> Measurements:

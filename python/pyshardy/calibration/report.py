@@ -10,7 +10,7 @@ from typing import cast
 
 from mlir_sdy.diagnostics import Diagnostic, warning
 from pyshardy.calibration.fitting import Calibration, Residual
-from pyshardy.calibration.measuring import COLLECTIVES, PRODUCT, START, Measurements, TimedStep
+from pyshardy.calibration.measuring import COLLECTIVES, PRODUCTS, START, Measurements, TimedStep
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.measured import inline_toml, toml_key
 from pyshardy.display import Table, counted, seconds_text
@@ -79,7 +79,7 @@ def _series(step: TimedStep) -> str:
         return f"{step.kind} along {', '.join(step.axes)}"
     if step.kind == START:
         return "start of a kernel"
-    return f"product of {step.element}" if step.kind == PRODUCT else step.kind
+    return f"{step.kind} of {step.element}" if step.kind in PRODUCTS else step.kind
 
 
 def remarks(found: Measurements, calibration: Calibration) -> Iterator[str]:

@@ -17,13 +17,14 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from pyshardy.cli.flags import (
     CACHE,
     HARDWARE_FORM,
     GuardFlags,
     MeshFlag,
+    OverlapFlag,
     RuleFlags,
     SizeFlag,
     argument,
@@ -38,10 +39,11 @@ if TYPE_CHECKING:
     from pyshardy.auto.solvers.solver import Progress
     from pyshardy.auto.strategies.costs import CostModel
     from pyshardy.cost.hardware import Hardware
+    from pyshardy.pipelines.partition import Overlap
 
 
 @dataclass(frozen=True, kw_only=True)
-class AutoFlags(MeshFlag, SizeFlag, RuleFlags, GuardFlags):
+class AutoFlags(MeshFlag, SizeFlag, RuleFlags, OverlapFlag, GuardFlags):
     """The flags of sdy-auto."""
 
     file: str = argument("input file; - for standard input", default="-")
@@ -178,6 +180,7 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
             timeout=arguments.timeout,
             gap=arguments.gap,
             solver=arguments.solver,
+            overlap=cast("Overlap", arguments.overlap),
             costs=_costs(arguments, hardware),
             progress=_show,
             cache=arguments.cache,

@@ -47,6 +47,7 @@ from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, REPORT_HARDWARE
 from pyshardy.cost.measured import (
     ELEMENTWISE,
     PRODUCT,
+    PRODUCTS,
     Curve,
     Provenance,
     inline_toml,
@@ -215,6 +216,7 @@ class Hardware(HashSlot):
         accessed: float,
         element: str | None = None,
         smallest: float = 0.0,
+        kind: str = PRODUCT,
     ) -> float:
         """Return the time of a computation: the maximum of its arithmetic and memory traffic.
 
@@ -224,8 +226,12 @@ class Hardware(HashSlot):
             element: the elements of a product (see `flops_of`).
             smallest: the size of the smallest dimension of a product, for `half_rate_size`; 0 for
                 other operations.
+            kind: the kind of a product, whose measured rates count; those of products otherwise.
         """
-        rates = _rates(self).get(element) if smallest and self.measured else None
+        rates = None
+        if smallest and self.measured:
+            known = _rates(self)
+            rates = known.get((kind, element)) or known.get((PRODUCT, element))
         if rates is not None:
             arithmetic = operations / rates.at(smallest)
         else:
@@ -243,9 +249,10 @@ def _curves(hardware: Hardware) -> dict[tuple[str, frozenset[str], int], Curve]:
 
 
 @cache
-def _rates(hardware: Hardware) -> dict[str | None, Curve]:
-    """Return what was measured of products by their elements."""
-    return {each.element: each for each in hardware.measured if each.kind == PRODUCT}
+def _rates(hardware: Hardware) -> dict[tuple[str, str | None], Curve]:
+    """Return what was measured of products by their kinds and elements."""
+    rates = (each for each in hardware.measured if each.kind in PRODUCTS)
+    return {(each.kind, each.element): each for each in rates}
 
 
 _SMALL_FLOAT = re.compile(r"f[1-8](?=E)")

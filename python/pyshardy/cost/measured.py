@@ -27,6 +27,9 @@ kind = "product"
 element = "f32"
 amounts = [64, 256]              # smallest dimension
 rates = [9e9, 1.1e10]            # operations in a second
+
+Entries of the kinds `convolution`, `gradient`, `grouped_convolution` and `grouped_gradient` are as
+those of products. Gradients are convolutions whose windows are larger than their results.
 """
 
 from __future__ import annotations
@@ -43,7 +46,12 @@ from mlir_sdy.suggest import did_you_mean
 
 COLLECTIVES = ("all_gather", "all_reduce", "all_to_all", "collective_permute", "reduce_scatter")
 PRODUCT, ELEMENTWISE = "product", "elementwise"
-_KINDS = (*COLLECTIVES, PRODUCT, ELEMENTWISE)
+CONVOLUTION, GRADIENT = "convolution", "gradient"
+GROUPED = "grouped_"
+"""The prefix of the kinds of convolutions whose channels are in groups."""
+PRODUCTS = (PRODUCT, *(group + kind for group in ("", GROUPED) for kind in (CONVOLUTION, GRADIENT)))
+"""The kinds whose values are rates."""
+_KINDS = (*COLLECTIVES, *PRODUCTS, ELEMENTWISE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,7 @@ class Curve:
     """The time, or the rate of a product, by the amount of work.
 
     Attributes:
-        kind: a kind of collective, `product` or `elementwise`.
+        kind: a kind of collective, `elementwise`, or one of `PRODUCTS`.
         amounts: the measured amounts in rising order: the bytes that a device sends, or reads and
             writes, or the smallest dimension of a product.
         values: the seconds, or the operations of a product in a second.
@@ -76,9 +84,9 @@ class Curve:
         """
         amounts, values = self.amounts, self.values
         if amount <= amounts[0]:
-            return values[0] * amount / amounts[0] if self.kind == PRODUCT else values[0]
+            return values[0] * amount / amounts[0] if self.kind in PRODUCTS else values[0]
         if amount >= amounts[-1]:
-            return values[-1] if self.kind == PRODUCT else values[-1] * amount / amounts[-1]
+            return values[-1] if self.kind in PRODUCTS else values[-1] * amount / amounts[-1]
         above = bisect_left(amounts, amount)
         part = (amount - amounts[above - 1]) / (amounts[above] - amounts[above - 1])
         return values[above - 1] + part * (values[above] - values[above - 1])
@@ -87,7 +95,7 @@ class Curve:
     def entries(self) -> dict[str, object]:
         """The entries of its table in the file, without those that are empty."""
         found: dict[str, object] = {"kind": self.kind, "axes": self.axes, "devices": self.devices}
-        values = "rates" if self.kind == PRODUCT else "seconds"
+        values = "rates" if self.kind in PRODUCTS else "seconds"
         found |= {"element": self.element, "amounts": self.amounts, values: self.values}
         return {key: value for key, value in found.items() if value}
 
@@ -216,9 +224,9 @@ def _curve(entries: object, where: str) -> Curve:
             f"'kind' in {where} {_found(kind)}: expected one of {', '.join(_KINDS)}{hint}"
         )
     where = f"{where} ({kind})"
-    values = "rates" if kind == PRODUCT else "seconds"
+    values = "rates" if kind in PRODUCTS else "seconds"
     is_collective = kind in COLLECTIVES
-    needed = {"amounts", values, *(["element"] * (kind == PRODUCT)), *(["axes"] * is_collective)}
+    needed = {"amounts", values, *(["element"] * (kind in PRODUCTS)), *(["axes"] * is_collective)}
     allowed = {"kind", *needed, *(["devices"] * is_collective)}
     if wrong := sorted(table.keys() - allowed):
         raise ValueError(f"'{wrong[0]}' in {where} is for another kind: remove it")

@@ -4,18 +4,19 @@
 The record of an operation has its work, composed of the functions here (see
 `pyshardy.partition.op_facts.record`). Operations read their operands and write their results.
 Exceptions are slices and updates, which access only the elements that they move, and constants and
-reshapes, which access none. A value that compilers compute as a part of its users is neither
-written nor read (`pyshardy.partition.op_facts.fusion`).
+reshapes, which access none. What compilers compute as a part of its users is neither written nor
+read, and its operands are read by each of these (`pyshardy.partition.op_facts.fusion`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir_sdy.host import ir
 from pyshardy.cost.hardware import Hardware
+from pyshardy.cost.measured import PRODUCT
 from pyshardy.irtools.stablehlo_views import ProductView
 from pyshardy.irtools.tensor_types import bytes_of, element_type_of, tensor_bytes
 
@@ -31,29 +32,39 @@ class Work:
             operations.
         smallest: the size of the smallest dimension of a product: of the rows, the columns, or the
             summands of an element; 0 for other operations.
+        is_fused: whether it is a part of the kernel of another operation.
+        kind: the kind of a product, as in the measurements of hardware.
     """
 
     operations: float = 0.0
     nbytes: float = 0.0
     element: str | None = None
     smallest: float = 0.0
+    is_fused: bool = False
+    kind: str = PRODUCT
 
     def __add__(self, other: Work) -> Work:
         element, smallest = self.element or other.element, self.smallest or other.smallest
         operations, nbytes = self.operations + other.operations, self.nbytes + other.nbytes
-        return Work(operations, nbytes, element, smallest)
+        is_fused = self.is_fused and other.is_fused
+        kind = self.kind if self.element else other.kind
+        return Work(operations, nbytes, element, smallest, is_fused, kind)
 
     def times(self, count: float) -> Work:
         """Return the work of several such operations."""
-        return Work(self.operations * count, self.nbytes * count, self.element, self.smallest)
+        return replace(self, operations=self.operations * count, nbytes=self.nbytes * count)
 
     def seconds(self, hardware: Hardware) -> float:
         """Return the time on a device, with that to start a kernel.
 
-        Operations without arithmetic start none: they move data in the kernels of others.
+        Operations without arithmetic start none: they move data in the kernels of others, as those
+        that are fused do.
         """
-        seconds = hardware.work_seconds(self.operations, self.nbytes, self.element, self.smallest)
-        return seconds + hardware.seconds_per_kernel if self.operations else seconds
+        seconds = hardware.work_seconds(
+            self.operations, self.nbytes, self.element, self.smallest, self.kind
+        )
+        starts_kernel = self.operations and not self.is_fused
+        return seconds + hardware.seconds_per_kernel if starts_kernel else seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +79,9 @@ class TensorSize:
     elements: int
     nbytes: int
 
-    @property
-    def fused(self) -> TensorSize:
-        """The size if compilers fuse the tensor into its users."""
-        return TensorSize(self.elements, 0)
+    def times(self, count: int) -> TensorSize:
+        """Return the size of a tensor that is accessed several times, or not at all."""
+        return self if count == 1 else TensorSize(self.elements, self.nbytes * count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +103,11 @@ class SizedOperation:
         """The bytes of all operands and results."""
         return float(sum(size.nbytes for size in (*self.operands, *self.results)))
 
+    @property
+    def is_fused(self) -> bool:
+        """Whether its results are never in memory."""
+        return any(size.elements and not size.nbytes for size in self.results)
+
 
 class TensorSizes:
     """The sizes of values, computed once for each type."""
@@ -108,19 +123,15 @@ class TensorSizes:
             known = self._by_type[value_type] = _size_of(value_type)
         return known
 
-    def of_operation(self, operation: ir.Operation, fused: Sequence[bool]) -> SizedOperation:
+    def of_operation(self, operation: ir.Operation, accesses: Sequence[int]) -> SizedOperation:
         """Return an operation with the sizes of its operands and results.
 
         Args:
             operation: the operation.
-            fused: for each operand, then for each result whether it is computed as a part of its
-                users.
+            accesses: how often each operand is read, then how often each result is written.
         """
         values = (*operation.operands, *operation.results)
-        sizes = [
-            self.of(value).fused if is_fused else self.of(value)
-            for value, is_fused in zip(values, fused, strict=True)
-        ]
+        sizes = [self.of(value).times(count) for value, count in zip(values, accesses, strict=True)]
         count = len(operation.operands)
         return SizedOperation(operation, sizes[:count], sizes[count:])
 
@@ -157,9 +168,11 @@ class ProductWork:
 
     Attributes:
         num_operations: returns the number of arithmetic operations, if elements are real numbers.
+        kind: returns the kind of the product.
     """
 
     num_operations: Callable[[SizedOperation], int]
+    kind: Callable[[SizedOperation], str] = lambda _: PRODUCT
 
     def __call__(self, sized: SizedOperation) -> Work:
         """Return the work; a product of complex numbers takes four of real ones."""
@@ -169,7 +182,7 @@ class ProductWork:
         count = self.num_operations(sized)
         largest = max(size.elements for size in (*sized.operands[:2], *sized.results))
         smallest = count / (2.0 * largest) if largest else 0.0
-        return Work(each * count, sized.traffic, name, smallest)
+        return Work(each * count, sized.traffic, name, smallest, kind=self.kind(sized))
 
 
 def _multiplied_type(product: ir.Operation) -> ir.Type:

@@ -17,7 +17,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from pyshardy.cost.hardware import Hardware, warn_of_other_axes
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Hardware, load_hardware, warn_of_other_axes
 from pyshardy.display import Displayed, Table, counted, seconds_text
 from pyshardy.program import PartitionedProgram
 from pyshardy.timeline.durations import ResourceUse, resource_use_of
@@ -124,7 +125,9 @@ def estimate(
         timeline: its scheduled timeline, if it is known already.
     """
     use = use or resource_use_of(program.module)
-    warn_of_other_axes(hardware, {axis.name: axis.size for axis in program.mesh.axes})
+    given = program.origin and program.origin.options.get("hardware")
+    if load_hardware(str(given or DEFAULT_HARDWARE)) != hardware:  # else the partitioner warned
+        warn_of_other_axes(hardware, {axis.name: axis.size for axis in program.mesh.axes})
     timeline = timeline or run_timeline(use, program.collectives, hardware)
     seconds_by_axes: defaultdict[str, float] = defaultdict(float)
     bytes_by_axes: defaultdict[str, int] = defaultdict(int)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The work of the operations of a local program, and their seconds on given hardware.
 
-1. The time of an operation is the maximum of its arithmetic and its memory traffic. Results that
-   are fused into their users are neither written nor read.
+1. The time of an operation is the maximum of its arithmetic and its memory traffic. What is fused
+   into users has no time of its own: those have its work (see `partition.op_facts.fusion`).
 2. The time of a collective is the number of bytes sent at the bandwidth of its slowest link, plus
    the latency of this link for each step of a ring: n - 1 steps in a group of n devices, twice as
    many for an all-reduce, one for a permute.
@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from pyshardy.irtools.plain_operations import keeps_its_place
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of, symbol_name
 from pyshardy.local_program.communication import Collective
 from pyshardy.partition.op_facts.work import work_of
-from pyshardy.timeline.memory import Memory, Orders, fused_operations, memory_of
+from pyshardy.timeline.memory import Memory, Orders, kernels_in, memory_of
 from pyshardy.timeline.operation_table import Block, OperationTable
 
 _CALL = "func.call"
@@ -59,23 +60,30 @@ def resource_use_of(module: ir.Module) -> ResourceUse:
         module: the program, entered at `@main`.
     """
     table, none = OperationTable.of(module), Work()
-    names, ends = table.names, table.ends
-    fused = fused_operations(table)
-    sizes = dict(table.sizes)
-    for number in fused:
-        (result,) = table.results[number]
-        sizes[result] = sizes[result].fused
+    names, ends, sizes = table.names, table.ends, table.sizes
+    kernels = kernels_in(table)
     work: dict[int, Work] = {}
+    parts: defaultdict[int, float] = defaultdict(float)
     number, end = 0, len(names)
     while number < end:
         name = names[number]
         if name not in COLLECTIVES:
             operands = [sizes[each] for each in table.operands[number]]
+            reads = kernels.reads.get(number)
+            if reads is not None:
+                operands = [size.times(n) for size, n in zip(operands, reads, strict=True)]
             results = [sizes[each] for each in table.results[number]]
             once = work_of(name, SizedOperation(table.operations[number], operands, results))
-            if once != none:
-                work[number] = once
+            if number in kernels.fused:
+                for start in kernels.fused[number]:
+                    parts[start] += once.operations
+            else:
+                read = (sizes[each].nbytes for each in kernels.inputs.get(number, ()))
+                once += Work(parts.pop(number, 0.0), sum(read))
+                if once != none:
+                    work[number] = once
         number = ends[number] if name in SCALAR_BODIES else number + 1
+    fused = frozenset(kernels.fused)
     return ResourceUse(table, work, fused, memory_of(module, table, fused))
 
 

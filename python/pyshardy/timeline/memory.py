@@ -24,7 +24,12 @@ from mlir_sdy.traversal import SCALAR_BODIES
 from pyshardy.backends.donations import aliased_results
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
-from pyshardy.partition.op_facts.fusion import FUSED_OPERATIONS, Use, is_fusable
+from pyshardy.partition.op_facts.fusion import (
+    Kernels,
+    Operations,
+    kernels_of,
+    name_in_kernels,
+)
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.timeline.operation_table import RUN, Block, BlockStep, OperationTable
 
@@ -78,11 +83,11 @@ def memory_of(
     Args:
         module: the program, entered at `@main`.
         table: its operations, if they have been read.
-        fused: its `fused_operations`, if they are known.
+        fused: the operations that are parts of their users, if they are known.
         orders: the steps of the blocks that run in an order other than that of the text.
     """
     table = table or OperationTable.of(module)
-    fused = fused_operations(table) if fused is None else fused
+    fused = kernels_in(table).fused.keys() if fused is None else fused
     peaks = _Peaks(table, fused, orders)
     function = peaks.functions[ENTRY]
     (block,) = table.blocks[function]
@@ -145,33 +150,20 @@ class _Peaks:
 # --- Fused operations ----------------------------------------------------------------------------
 
 
-def fused_operations(table: OperationTable) -> frozenset[int]:
-    """Return the numbers of the operations whose results are computed by their users.
+def kernels_in(table: OperationTable) -> Kernels[int]:
+    """Return the kernels of a program.
 
     Args:
-        table: the operations of the program.
+        table: its operations.
     """
-    names, results = table.names, table.results
-    users: defaultdict[int, list[int]] = defaultdict(list)
-    for number, operands in enumerate(table.operands):
-        for operand in operands:
-            users[operand].append(number)
-    block_of: dict[int, int] = {}
-    num_blocks = 0
-    for blocks in table.blocks.values():
-        for block in blocks:
-            block_of.update(dict.fromkeys(table.directly_in(block), num_blocks))
-            num_blocks += 1
-    return frozenset(
-        number
-        for number, name in enumerate(names)
-        if name in FUSED_OPERATIONS
-        and is_fusable(
-            name,
-            block_of[number],
-            (Use(each, names[each], block_of[each]) for each in users[results[number][0]]),
-        )
-    )
+    block_of = [-1] * len(table.names)
+    blocks = (block for own in table.blocks.values() for block in own)
+    for place, block in enumerate(blocks):
+        for number in table.directly_in(block):
+            block_of[number] = place
+    names = list(map(name_in_kernels, table.operations, table.names))
+    operations = Operations(names, block_of, table.operands, table.results)
+    return kernels_of(operations, lambda value: table.sizes[value].nbytes)
 
 
 # --- Live ranges ---------------------------------------------------------------------------------

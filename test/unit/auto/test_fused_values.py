@@ -7,9 +7,10 @@ import pytest
 from auto_programs import HARDWARE
 
 import pyshardy as sdy
-from pyshardy.auto.graph.operation_forms import FusedValues, InlinedCalls
+from pyshardy.auto.graph.operation_forms import InlinedCalls
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import symbol_name
+from pyshardy.partition.op_facts.fused_values import FusedValues
 
 PROGRAM = """
 sdy.mesh @mesh = <["x"=4, "y"=2]>
@@ -42,21 +43,22 @@ KEPT = "attributes {no_inline}"
 def test_bodies_of_inlined_functions_stand_in_place_of_calls(attributes, fused):
     module = sdy.parse(PROGRAM.replace("ATTR", attributes))
     functions = {symbol_name(each): each for each in functions_of(module)}
-    values = FusedValues(module, functions, InlinedCalls(functions))
+    values = FusedValues(module, InlinedCalls(functions).bodies_in(module))
     found = [
         view.operation.name.removeprefix("stablehlo.")
         for function in functions.values()
         for view in function.regions[0].blocks[0].operations
-        if len(view.operation.results)
-        and values.is_fused(view.operation.results[0], view.operation, view.operation.name)
+        if view.operation.name.startswith("stablehlo.")
+        and values.is_fused(view.operation.results[0])
     ]
     assert found == fused
 
 
 @pytest.mark.parametrize("attributes", ["", KEPT], ids=["inlined", "kept"])
 def test_the_time_is_that_of_the_partitioned_program(attributes):
-    plan = sdy.auto_shard(sdy.parse(PROGRAM.replace("ATTR", attributes)), hardware=HARDWARE, gap=0)
-    assert plan.estimate.seconds == pytest.approx(plan.cost, rel=1e-3)
+    hardware = replace(HARDWARE, flops_per_second=1e12)  # so that memory traffic decides
+    plan = sdy.auto_shard(sdy.parse(PROGRAM.replace("ATTR", attributes)), hardware=hardware, gap=0)
+    assert plan.estimate.seconds == pytest.approx(plan.cost, rel=5e-3)  # the neutral element
 
 
 RESHARDED = """

@@ -9,12 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import pyshardy as sdy
 from mlir_sdy.diagnostics import UsageError, collect
-from pyshardy.calibration.fitting import calibrate, non_negative_least_squares, planned
+from pyshardy.calibration.fitting import (
+    calibrate,
+    largest_of,
+    non_negative_least_squares,
+    planned,
+)
 from pyshardy.calibration.measuring import (
     COLLECTIVES,
+    CONVOLUTION,
     ELEMENTWISE,
+    GRADIENT,
     PRODUCT,
+    PRODUCTS,
     START,
     Measurements,
     Point,
@@ -30,6 +39,8 @@ from pyshardy.calibration.report import (
 )
 from pyshardy.cost.hardware import Hardware, Link, load_hardware, warn_of_other_axes
 from pyshardy.cost.op_work import Work
+from pyshardy.explain.estimate import estimate
+from pyshardy.timeline.durations import resource_use_of
 
 MESH = {"data": 4, "model": 2}
 TRUE = Hardware(
@@ -50,8 +61,9 @@ def seconds_on(hardware, step, mesh):
     """The time of a step on hardware with these constants."""
     if step.kind in COLLECTIVES:
         return planned(step, mesh).traffic(hardware).seconds
-    if step.kind == PRODUCT:
-        return Work(step.amount, 0.0, step.element, min(step.shape)).seconds(hardware)
+    if step.kind in PRODUCTS:
+        smallest = step.amount / (2 * largest_of(step))
+        return Work(step.amount, 0.0, step.element, smallest).seconds(hardware)
     return hardware.seconds_per_kernel + hardware.work_seconds(0.0, step.amount)
 
 
@@ -127,6 +139,44 @@ def test_measured_points_are_interpolated():
     other = {"data": 8, "model": 2}
     without = planned(step, other).traffic(replace(fitted, measured=()))
     assert planned(step, other).traffic(fitted) == without, "curves are for groups of 8"
+
+
+CONVOLUTIONS = """
+func.func @main(%x: tensor<2x16x16x32xf32>, %k: tensor<3x3xINxOUTxf32>, %dy: tensor<2x16x16x32xf32>)
+    -> (tensor<2x16x16x32xf32>, tensor<3x3x32x32xf32>) {
+  %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+    window = {pad = [[1, 1], [1, 1]]}
+    {batch_group_count = 1 : i64, feature_group_count = GROUPS : i64}
+    : (tensor<2x16x16x32xf32>, tensor<3x3xINxOUTxf32>) -> tensor<2x16x16x32xf32>
+  %1 = stablehlo.convolution(%x, %dy) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f],
+    window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+    : (tensor<2x16x16x32xf32>, tensor<2x16x16x32xf32>) -> tensor<3x3x32x32xf32>
+  return %0, %1 : tensor<2x16x16x32xf32>, tensor<3x3x32x32xf32>
+}"""
+
+
+@pytest.mark.parametrize(("features", "depthwise"), [(32, False), (1, True)])
+def test_convolutions_have_rates_of_their_own(features, depthwise):
+    """Those of a gradient differ from those forward, and depthwise ones from others."""
+    slower = {CONVOLUTION: 3.0, GRADIENT: 50.0}
+    found = measured(TRUE)
+    found.points = [
+        replace(
+            point,
+            seconds=3e-6
+            + (point.seconds - 3e-6)
+            * slower.get(point.steps[0].kind, 1.0)
+            * (7.0 if point.steps[0].shape[1] == 9 else 1.0),
+        )
+        for point in found.points
+    ]
+    fitted = calibrate(found).hardware
+    text = CONVOLUTIONS.replace("IN", str(features)).replace("OUT", "32")
+    module = sdy.parse(text.replace("GROUPS", str(32 // features)))
+    forward, gradient = resource_use_of(module).work.values()
+    for work, factor in ((forward, 3.0 * (7.0 if depthwise else 1.0)), (gradient, 50.0)):
+        plain, slow = (replace(work, nbytes=0.0).seconds(each) - 3e-6 for each in (TRUE, fitted))
+        assert slow == pytest.approx(factor * plain, rel=0.02)
 
 
 def test_lanes_and_overlap():
@@ -207,6 +257,25 @@ def test_other_meshes_are_reported(sizes, named):
         (warning,) = map(str, found)
         assert named in warning
         assert "sdy-calibrate --mesh=" + ",".join(f"{a}:{n}" for a, n in sizes.items()) in warning
+
+
+def test_other_meshes_are_reported_once():
+    hardware = calibrate(measured(TRUE)).hardware
+    module = sdy.parse("""
+        sdy.mesh @mesh = <["data"=8]>
+        func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>})
+            -> tensor<8xf32> {
+          %0 = stablehlo.negate %x : tensor<8xf32>
+          return %0 : tensor<8xf32>
+        }""")
+    sdy.propagate(module)
+    with collect() as found:
+        program = sdy.partition(module, hardware=hardware)
+        estimate(program, hardware)
+    assert len(found) == 1
+    with collect() as found:
+        estimate(program, replace(hardware, name="other"))
+    assert len(found) == 1
 
 
 @settings(max_examples=50, deadline=None)

@@ -155,7 +155,7 @@ def test_the_script_runs_alone(tmp_path):
     subprocess.run([*tool, f"--script={script}"], check=True, capture_output=True)
     alone = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     command = [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {packages()!r}; {RUN}"]
-    command += [str(script), "--mesh=data:2", "--seconds=0.5", f"--output={output}"]
+    command += [str(script), "--mesh=data:2", "--seconds=3", f"--output={output}"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=alone)
     assert done.returncode == 0, done.stderr
     hardware = tmp_path / "mine.toml"

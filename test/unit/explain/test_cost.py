@@ -14,7 +14,7 @@ from pyshardy.cost.op_work import TensorSizes, Work
 from pyshardy.explain.cost_difference import compare
 from pyshardy.explain.estimate import estimate
 from pyshardy.local_program.communication import Collective
-from pyshardy.partition.op_facts.fusion import fused_tensors
+from pyshardy.partition.op_facts.fused_values import FusedValues
 from pyshardy.partition.op_facts.work import work_of
 from pyshardy.program import partition
 from pyshardy.timeline.durations import resource_use_of, seconds_of
@@ -86,7 +86,7 @@ def function(context, arguments: str, body: str, result: str):
             "%a: tensor<8xf64>",
             "stablehlo.add %a, %a : tensor<8xf64>",
             "tensor<8xf64>",
-            Work(8, 3 * 64),
+            Work(8, 2 * 64),
         ),
         (
             "%a: tensor<8x2xbf16>",
@@ -116,9 +116,9 @@ def function(context, arguments: str, body: str, result: str):
     ],
 )
 def test_work(context, arguments, text, result, work):
-    _, operations = function(context, arguments, f"%r = {text}\nreturn %r : {result}", result)
+    module, operations = function(context, arguments, f"%r = {text}\nreturn %r : {result}", result)
     operation = operations[0].operation
-    sized = TensorSizes().of_operation(operation, fused_tensors(operation))
+    sized = TensorSizes().of_operation(operation, FusedValues(module).accesses(operation))
     assert work_of(operation.name, sized) == work
 
 
@@ -137,11 +137,10 @@ SOFTMAX = f"""{EXPONENTIALS}
 @pytest.mark.parametrize(
     ("body", "result", "nbytes"),
     [
-        # The product reads %a twice, and the sum writes 8 elements and reads the scalar.
-        (FUSED, "tensor<8xf32>", 4 * (2 * 32 + 8 + 1)),
-        # The exponential has two users, and isn't cheap: it is written once and read twice. The
-        # sum is read by the broadcast, which is a part of the quotient, and that is written.
-        (SOFTMAX, "tensor<8x4xf32>", 4 * (2 * 32 + 3 * 32 + 8 + 1 + 8 + 32)),
+        # The product, a part of the sum, reads %a; the sum writes 8 elements and reads the scalar.
+        (FUSED, "tensor<8xf32>", 4 * (32 + 8 + 1)),
+        # The exponential is computed again in the quotient, which reads %a and the sums.
+        (SOFTMAX, "tensor<8x4xf32>", 4 * (32 + 8 + 1 + 32 + 8 + 32)),
     ],
     ids=["fused", "softmax"],
 )
@@ -166,7 +165,7 @@ def test_results_that_an_inner_block_uses_are_in_memory(context):
     )
     use = resource_use_of(module)
     (product,) = (n for n, each in enumerate(use.table.operations) if each == operations[0])
-    assert use.work[product].nbytes == 4 * 3 * 8
+    assert use.work[product].nbytes == 4 * 2 * 8
 
 
 # --- Memory ---------------------------------------------------------------------------------

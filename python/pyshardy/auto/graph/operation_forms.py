@@ -8,7 +8,7 @@ microsecond.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.fold.pattern import has_one_use
@@ -28,7 +28,6 @@ from pyshardy.irtools.functions import (
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.tensor_types import element_bytes, shape_of, tensor_bytes
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.op_facts.fusion import FUSED_OPERATIONS, Use, is_fusable
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.work import depends_on_sizes_only
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
@@ -51,7 +50,7 @@ class TensorForm:
 
 @dataclass(eq=False, slots=True)
 class OperationForm:
-    """The properties of operations with equal names and types, and with the same operands fused.
+    """The properties of operations with equal names and types, and with the same values fused.
 
     Attributes:
         is_elementwise: whether all operands that are no scalars are sharded like the only result.
@@ -93,7 +92,7 @@ class OperationForms:
         name: str,
         operands: Sequence[TensorForm],
         results: Sequence[TensorForm],
-        fused: Sequence[bool],
+        accesses: Sequence[int],
     ) -> OperationForm:
         """Return the properties of an operation.
 
@@ -102,13 +101,12 @@ class OperationForms:
             name: its name.
             operands: the types of its operands.
             results: the types of its results.
-            fused: for each operand, then for each result whether it is computed as a part of its
-                users.
+            accesses: how often each operand is read, then how often each result is written.
         """
-        key = name, len(operands), *operands, *results, *fused
+        key = name, len(operands), *operands, *results, *accesses
         known = self._forms.get(key)
         if known is None:
-            work = self._of.work(operation, fused) if depends_on_sizes_only(name) else None
+            work = self._of.work(operation, accesses) if depends_on_sizes_only(name) else None
             known = OperationForm(_is_elementwise(name, operands, results), work)
             self._forms[key] = known
         return known
@@ -195,65 +193,7 @@ class Chains:
         graph.results = {number: new[site] for number, site in graph.results.items()}
 
 
-# --- Fused values ---------------------------------------------------------------------------------
-
-# These are the results that `partition.op_facts.fusion` fuses, where the bodies of functions that
-# the partitioner inlines stand in place of their calls: JAX makes a function of `jnp.where`.
-
-
-_CALL, _RETURN = "func.call", "func.return"
-
-
-class FusedValues:
-    """Finds the values of a program that are fused into their users.
-
-    Args:
-        module: the program, in which each function is called once.
-        functions: its functions, by their names.
-        inlined: finds the calls that are inlined.
-    """
-
-    def __init__(
-        self, module: ir.Module, functions: Mapping[str, ir.Operation], inlined: InlinedCalls
-    ):
-        self._body_of: dict[ir.Operation, ir.Block] = {}
-        self._call_of: dict[ir.Block, ir.Operation] = {}
-        for call in operations_named({_CALL}, module.operation):
-            function = functions.get(callee_of(call))
-            block = None if function is None else entry_block(function)
-            if function is not None and block is not None and inlined.replaces(call, function):
-                self._body_of[call], self._call_of[block] = block, call
-
-    def is_fused(self, result: ir.Value, operation: ir.Operation, name: str) -> bool:
-        """Whether the result of an operation is fused into its users.
-
-        Args:
-            result: the result.
-            operation: its operation.
-            name: the name of that.
-        """
-        if name not in FUSED_OPERATIONS:
-            return False
-        return is_fusable(name, self._outermost(operation.block), self._uses(result))
-
-    def _uses(self, value: ir.Value) -> Iterator[Use]:
-        """Yield the uses of a value, with the blocks that the users will be in."""
-        for use in value.uses:
-            user, number = use.owner.operation, use.operand_number
-            body = self._body_of.get(user)
-            call = self._call_of.get(user.block) if user.name == _RETURN else None
-            if body is not None:
-                yield from self._uses(body.arguments[number])
-            elif call is not None:
-                yield from self._uses(call.results[number])
-            else:
-                yield Use(user, user.name, self._outermost(user.block))
-
-    def _outermost(self, block: ir.Block) -> ir.Block:
-        """Return the block into which the operations of a block are inlined."""
-        while block in self._call_of:
-            block = self._call_of[block].block
-        return block
+_CALL = "func.call"
 
 
 class InlinedCalls:
@@ -279,6 +219,16 @@ class InlinedCalls:
             self._copies[original_name(function)] == 1
             or self._count(function, MOST_OPERATIONS) <= MOST_OPERATIONS
         )
+
+    def bodies_in(self, module: ir.Module) -> dict[ir.Operation, ir.Block]:
+        """Return the bodies of all calls that are inlined."""
+        found: dict[ir.Operation, ir.Block] = {}
+        for call in operations_named({_CALL}, module.operation):
+            function = self._functions.get(callee_of(call))
+            block = None if function is None else entry_block(function)
+            if function is not None and block is not None and self.replaces(call, function):
+                found[call] = block
+        return found
 
     def _count(self, function: ir.Operation, most: int) -> int:
         """Return the operations of a function and of those it calls, or a number above `most`."""

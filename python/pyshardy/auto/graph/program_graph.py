@@ -25,10 +25,10 @@ outside of a branch is resharded in each branch that uses it.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 from mlir_sdy.discardable import has_discardable
+from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
@@ -36,7 +36,6 @@ from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
 from pyshardy.auto.graph.operation_forms import (
     Chains,
-    FusedValues,
     InlinedCalls,
     OperationForm,
     OperationForms,
@@ -57,7 +56,8 @@ from pyshardy.irtools.stablehlo_views import (
     symbol_name,
 )
 from pyshardy.irtools.tensor_types import shape_of, tensor_bytes
-from pyshardy.partition.op_facts.fusion import is_fused, is_used_once
+from pyshardy.partition.op_facts.fused_values import FusedValues
+from pyshardy.partition.op_facts.fusion import FUSING_OPERATIONS
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.types.single_device import single_device_sharding
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
@@ -88,6 +88,16 @@ def graph_of(
     return _Builder(module, alternatives, keep_given, once).run()
 
 
+_MOVING = frozenset(
+    {
+        *(f"stablehlo.{name}" for name in ("convert", "dynamic_slice", "reshape", "slice")),
+        "stablehlo.transpose",
+        "sdy.sharding_constraint",
+    }
+)
+"""The operations whose results are known as early as their operands."""
+
+
 class _Builder:
     """Reads a program once, in its order."""
 
@@ -103,10 +113,10 @@ class _Builder:
         self.repetitions = Repetitions(module)
         self.graph = Graph()
         self.free: dict[ir.Value, Work] = {}
-        self.fused_values = FusedValues(module, self.functions, self.inlined)
-        self.fused: set[ir.Value] = set()
+        self.fused_values = FusedValues(module, self.inlined.bodies_in(module))
         self.flow_of: dict[ir.Value, Flow] = {}
         self.flows: list[Flow] = []
+        self.early: set[ir.Value] = set()
         self.branches = [0]  # the numbers of the branches around the present operation
         self.num_branches = 0
         self.branch_of: dict[ir.Value, int] = {}
@@ -123,6 +133,7 @@ class _Builder:
         block = entry_block(main)
         assert block is not None, "checked by the caller"
         names = argument_names(main, self.text)
+        self.early.update(block.arguments)
         for number, argument in enumerate(block.arguments):
             name = names[number] or f"arg{number}"
             site = self._value_site(argument, name, 1, is_even=True)
@@ -171,6 +182,7 @@ class _Builder:
             site, result, tensor.shape, tensor.nbytes, repetitions, start=now, uses=(now, now)
         )
         flow.memory_of = None if memory_of is None else self.flow_of.get(memory_of)
+        flow.is_early = value in self.early
         self.branch_of[value] = self.branches[-1]
         self.flows.append(flow)
 
@@ -241,12 +253,13 @@ class _Builder:
         operands, results = list(operation.operands), list(operation.results)
         taken = [self.forms.tensor(each) for each in operands]
         made = [self.forms.tensor(each) for each in results]
-        fused = [each in self.fused for each in operands]
-        fused += [self.fused_values.is_fused(each, operation, name) for each in results]
-        self.fused.update(itertools.compress(results, fused[len(operands) :]))
-        form = self.forms.of(operation, name, taken, made, fused)
+        if name in _MOVING and operands[0] in self.early:
+            self.early.update(results)
+        accesses = self.fused_values.accesses(operation)
+        is_fused = 0 in accesses[len(operands) :]
+        form = self.forms.of(operation, name, taken, made, accesses)
         if self._is_free(name, operands, taken):
-            work = self.of.work(operation, fused) if form.work is None else form.work
+            work = self.of.work(operation, accesses) if form.work is None else form.work
             work = sum((self.free[each] for each in operands if each in self.free), work)
             self.free.update(dict.fromkeys(results, work))
             return
@@ -257,7 +270,9 @@ class _Builder:
         given = [self._given(result) for result in results]
         options = self.partial_values.operands_of(operation)
         if form.is_elementwise and not options:
-            found, works = self._elementwise(operation, name, form, made[0], given[0], free, fused)
+            found, works = self._elementwise(
+                operation, name, form, made[0], given[0], free, accesses
+            )
             site = self._site(Site(name, found, repetitions, name, operation.location))
             for operand in operands:
                 self._use(operand, site, 0)
@@ -265,14 +280,14 @@ class _Builder:
                 self.chains.add(site, operation, made[0], works, self.graph.placed)
         else:
             if single_device_sharding(operation, self.meshes) is not None:
-                found = self.of.of_single_device(operation, fused)
+                found = self.of.of_single_device(operation, accesses)
             elif name in COMPUTATIONS:
                 found = self.of.of_computation(operation, self.computations.of(operation))
             else:
-                found = self.of.of_operation(operation, given, free, fused)
+                found = self.of.of_operation(operation, given, free, accesses)
             is_replicated = found.is_replicated
             if options or (len(results) == 1 and results[0] in self.partial_values):
-                found = self._with_partial_results(operation, found, options)
+                found = self._with_partial_results(operation, found, options, is_fused=is_fused)
             site = self._site(Site(name, found, repetitions, name, operation.location))
             if is_replicated:
                 self.graph.replicated.append(self.graph.sites[site].name)
@@ -280,12 +295,13 @@ class _Builder:
                 self._use(operand, site, number)
         for number, result in enumerate(results):
             self._define(result, site, number, repetitions)
-            if result in self.fused:
+            if is_fused:
                 flow = self.flow_of[result]
                 flow.is_fused = True
                 # A value that enters or leaves an inlined function counts as memory: so the
                 # predicted peak is closer to that of the partitioned program.
-                if is_fused(result, operation):
+                users = (use.owner.operation for use in result.uses)
+                if all(each.name in FUSING_OPERATIONS for each in users):
                     flow.has_memory = False
                     flow.sources = [self.flow_of[each] for each in operands if each in self.flow_of]
 
@@ -297,7 +313,7 @@ class _Builder:
         tensor: TensorForm,
         given: TensorSharding | None,
         free: Sequence[Work | None],
-        fused: Sequence[bool],
+        accesses: Sequence[int],
     ) -> tuple[Alternatives, list[tuple[str, Work]]]:
         """Return the strategies of an elementwise operation, and its work.
 
@@ -308,9 +324,9 @@ class _Builder:
             tensor: the type of its result.
             given: the sharding of its result by the user.
             free: for each operand that is computed on any shard the unsharded work of that.
-            fused: for each operand, then for each result whether it is fused into its users.
+            accesses: how often each operand is read, then how often the result is written.
         """
-        works = [(name, self.of.work(operation, fused) if form.work is None else form.work)]
+        works = [(name, self.of.work(operation, accesses) if form.work is None else form.work)]
         works += [(_BROADCAST, each) for each in free if each is not None]
         is_common = given is None and len(works) == 1 and form.work is not None
         if is_common and form.alternatives is not None:
@@ -321,7 +337,12 @@ class _Builder:
         return found, works
 
     def _with_partial_results(
-        self, operation: ir.Operation, found: Alternatives, options: Sequence[Sequence[int]]
+        self,
+        operation: ir.Operation,
+        found: Alternatives,
+        options: Sequence[Sequence[int]],
+        *,
+        is_fused: bool,
     ) -> Alternatives:
         """Return the strategies of an operation, and those with partial operands or results."""
         sites, placed = self.graph.sites, self.graph.placed
@@ -334,13 +355,12 @@ class _Builder:
         ]
         result = operation.results[0]
         leaves, shape = result in self.partial_values, shape_of(result.type)
-        fused = result in self.fused
-        key = found, leaves, fused, tuple(tuple(each.items()) for each in operands)
+        key = found, leaves, is_fused, tuple(tuple(each.items()) for each in operands)
         known = self.with_partial.get(key)
         if known is None:
             nbytes = tensor_bytes(result.type)
             known = self.with_partial[key] = with_partial_results(
-                found, shape, nbytes, operands, self.of, leaves=leaves, is_fused=fused
+                found, shape, nbytes, operands, self.of, leaves=leaves, is_fused=is_fused
             )
         return known
 
@@ -371,8 +391,8 @@ class _Builder:
         for number, (argument, operand) in enumerate(
             zip(block.arguments, call.operands, strict=True)
         ):
-            if is_inlined and operand in self.fused:
-                self.fused.add(argument)
+            if operand in self.early:
+                self.early.add(argument)
             if operand in self.free:
                 self.free[argument] = self.free[operand]
                 continue
@@ -385,10 +405,8 @@ class _Builder:
         self._block(block)
         for result, value in zip(call.results, _terminator(block).operands, strict=True):
             self._copy(result, value, self.repetitions.of(call) or 1)
-            if is_inlined and value in self.fused:
-                self.fused.add(result)
-                if result in self.flow_of:
-                    self.flow_of[result].is_fused = True
+            if is_inlined and result in self.flow_of and self.fused_values.is_fused(value):
+                self.flow_of[result].is_fused = True
 
     def _named_computation(self, computation: ir.Operation) -> None:
         """Tie the values around a computation without shardings of its own to those inside."""
@@ -422,6 +440,8 @@ class _Builder:
 
     def _copy(self, result: ir.Value, value: ir.Value, repetitions: int) -> None:
         """Note that a result has the sharding of a value, but is resharded by itself."""
+        if value in self.early:
+            self.early.add(result)
         if value in self.free:
             self.free[result] = self.free[value]
         elif value in self.graph.placed:
@@ -436,7 +456,9 @@ class _Builder:
         returned = _terminator(blocks[1]).operands
         for number, (result, operand) in enumerate(zip(loop.results, loop.operands, strict=True)):
             is_kept = returned[number] == blocks[1].arguments[number]
-            shares = is_kept or (isinstance(operand, ir.OpResult) and is_used_once(operand))
+            shares = is_kept or (isinstance(operand, ir.OpResult) and has_one_use(operand))
+            if is_kept and operand in self.early:
+                self.early.update((result, *(block.arguments[number] for block in blocks)))
             title = f"value {number} of the loop at {location_of(loop.location)}"
             site = self._value_site(result, title, inside, 2)
             sites.append(site)

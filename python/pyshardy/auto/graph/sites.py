@@ -55,6 +55,7 @@ class Flow:
         has_memory: whether it takes memory.
         memory_of: the value whose memory it has; None if it has its own.
         sources: the operands of a fused operation, which are live until its last use.
+        is_early: whether its reshards can run ahead of time, beside the computation.
     """
 
     producer: int
@@ -70,6 +71,7 @@ class Flow:
     has_memory: bool = True
     memory_of: Flow | None = None
     sources: list[Flow] = field(default_factory=list["Flow"])
+    is_early: bool = False
 
     def add_use(self, time: int) -> None:
         """Note a use at a time, also of the values whose memory is live for it."""

@@ -34,6 +34,7 @@ class SearchOptions:
         gap: the search ends when the gap is proven to be at most this fraction.
         timeout: the search ends after these seconds.
         solver: the name of the solver.
+        overlap: what hides communication in the partitioned program, as for `partition`.
     """
 
     memory: float | None = None
@@ -45,6 +46,7 @@ class SearchOptions:
     gap: float = 0.01
     timeout: float = 60.0
     solver: str = "combined"
+    overlap: str = "none"
 
     @classmethod
     def of(
@@ -59,6 +61,7 @@ class SearchOptions:
         gap: float,
         timeout: float,
         solver: str,
+        overlap: str = "none",
     ) -> SearchOptions:
         """Check and convert options that a user gave.
 
@@ -69,6 +72,9 @@ class SearchOptions:
             raise UsageError(error(f"the time limit must be positive, got: {timeout}"))
         if gap < 0:
             raise UsageError(error(f"the gap must be a fraction of at least 0, got: {gap}"))
+        if overlap not in (known := ("none", "schedule", "all")):
+            expected = f"expected the overlap {', '.join(map(repr, known))}, got: {overlap!r}"
+            raise UsageError(error(f"{expected}{did_you_mean(overlap, known)}"))
         limit = float(bytes_of_text(memory)) if isinstance(memory, str) else memory
         if limit is not None and limit <= 0:
             raise UsageError(error(f"the memory must be positive, got: {memory}"))
@@ -82,6 +88,7 @@ class SearchOptions:
             gap=gap,
             timeout=timeout,
             solver=solver,
+            overlap=overlap,
         )
 
 

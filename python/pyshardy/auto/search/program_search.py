@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 
@@ -280,6 +281,14 @@ class Search:
         choice = break_ties(restricted, self._precedence, found.choice)
         cost, seconds = evaluate(problem, choice).cost, time.perf_counter() - begun
         return replace(found, choice=choice, cost=cost, seconds=seconds)
+
+    def hiding(self, price: float) -> Search:
+        """Return a search in which some reshards cost a part of their time; see `Built.hiding`."""
+        other = copy(self)
+        vars(other)["built"] = self.built.hiding(price)
+        for name in ("_binding", "_problems", "_messages", "_precedence", "memory_problem"):
+            vars(other).pop(name, None)
+        return other
 
     def _within(self, limit: float | None) -> Problem:
         """Return the problem with a memory limit; None for any memory."""

@@ -136,7 +136,7 @@ class AlternativesOf:
         operation: ir.Operation,
         given: Sequence[TensorSharding | None],
         free: Sequence[Work | None],
-        fused: Sequence[bool],
+        accesses: Sequence[int],
     ) -> Alternatives:
         """Return the strategies of an operation.
 
@@ -145,8 +145,7 @@ class AlternativesOf:
             given: the shardings of its results by the user.
             free: for each operand that is computed on any shard the unsharded work of that; None
                 for other operands.
-            fused: for each operand, then for each result whether it is computed as a part of its
-                users.
+            accesses: how often each operand is read, then how often each result is written.
         """
         name = operation.name
         values = (*operation.operands, *operation.results)
@@ -170,7 +169,7 @@ class AlternativesOf:
         scatters = completion is None or not completion.is_local
         element = elements_of_product(name, operation)
         sizes = shapes, nbytes, element
-        key = name, *sizes, rule, blocked, even, scatters, tuple(given), tuple(free), *fused
+        key = name, *sizes, rule, blocked, even, scatters, tuple(given), tuple(free), *accesses
         if self.choices.uneven:
             key = *key, tuple(map(is_program_argument, operation.operands))
         if form is not None and form.factors:
@@ -199,7 +198,7 @@ class AlternativesOf:
         costs: list[float] = []
         collectives: list[Collectives] = []
         for strategy in strategies:
-            cost = self._operation_cost(operation, strategy, free, fused)
+            cost = self._operation_cost(operation, strategy, free, accesses)
             exchange = exchanges[strategy]
             completing: Collectives = exchange.collectives
             if exchange.accessed:
@@ -272,7 +271,7 @@ class AlternativesOf:
         )
         return found
 
-    def of_single_device(self, operation: ir.Operation, fused: Sequence[bool]) -> Alternatives:
+    def of_single_device(self, operation: ir.Operation, accesses: Sequence[int]) -> Alternatives:
         """Return the only strategy of an operation that the user has put on a single device.
 
         Its operands are replicated. Its results are sent to all devices by an all-reduce, to which
@@ -280,13 +279,13 @@ class AlternativesOf:
 
         Args:
             operation: the operation.
-            fused: as in `of_operation`.
+            accesses: as in `of_operation`.
         """
         values = (*operation.operands, *operation.results)
         shapes = tuple(shape_of(each.type) for each in values)
         sizes = tuple(tensor_bytes(each.type) for each in values)
         element = elements_of_product(operation.name, operation)
-        key = "single device", operation.name, shapes, sizes, element, *fused
+        key = "single device", operation.name, shapes, sizes, element, *accesses
         known = self._known.get(key)
         if known is None:
             mesh, num_operands = self.choices.mesh, len(operation.operands)
@@ -297,7 +296,7 @@ class AlternativesOf:
                 for nbytes in sizes[num_operands:]
                 if nbytes * share
             )
-            cost = self.model.operation(operation.name, self.work(operation, fused))
+            cost = self.model.operation(operation.name, self.work(operation, accesses))
             known = self._known[key] = Alternatives(
                 (cost + sum(map(self.model.collective, completing)),),
                 tuple((axes,) for axes in strategy.operands),
@@ -321,25 +320,24 @@ class AlternativesOf:
         """Return the quotient of the size of a tensor and that of a padded shard."""
         return num_parts_of(shape, axes, self.choices.mesh)
 
-    def work(self, operation: ir.Operation, fused: Sequence[bool]) -> Work:
+    def work(self, operation: ir.Operation, accesses: Sequence[int]) -> Work:
         """Return the work of an unsharded operation.
 
         Args:
             operation: the operation.
-            fused: for each operand, then for each result whether it is computed as a part of its
-                users.
+            accesses: how often each operand is read, then how often each result is written.
         """
-        return work_of(operation.name, self._sizes.of_operation(operation, fused))
+        return work_of(operation.name, self._sizes.of_operation(operation, accesses))
 
     def _operation_cost(
         self,
         operation: ir.Operation,
         strategy: Strategy,
         free: Sequence[Work | None],
-        fused: Sequence[bool],
+        accesses: Sequence[int],
     ) -> float:
         """Return the cost of an operation on shards, without its completion."""
-        sized = self._sizes.of_operation(operation, fused)
+        sized = self._sizes.of_operation(operation, accesses)
         whole = work_of(operation.name, sized)
         shapes = [shape_of(each.type) for each in operation.operands]
         operands = [

@@ -24,7 +24,7 @@ from pyshardy.irtools.loops import Repetitions
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import collectives_of
-from pyshardy.partition.op_facts.fusion import fused_tensors
+from pyshardy.partition.op_facts.fused_values import FusedValues
 from pyshardy.partition.op_facts.work import work_of
 from pyshardy.pipeline import PipelineError, run_pipeline
 
@@ -113,10 +113,11 @@ class Computations:
 def _measured(program: ir.Module, mesh: Mesh) -> MeasuredComputation:
     """Return the work and communication of a local program."""
     sizes, repetitions, none = TensorSizes(), Repetitions(program), Work()
+    fused = FusedValues(program)
     works: list[tuple[str, Work, int]] = []
     for operation, name in named_operations_in(program, leaving_out=SCALAR_BODIES):
         if name not in COLLECTIVES:
-            work = work_of(name, sizes.of_operation(operation, fused_tensors(operation)))
+            work = work_of(name, sizes.of_operation(operation, fused.accesses(operation)))
             if work != none:
                 works.append((name, work, repetitions.of(operation) or 1))
     collectives = tuple(

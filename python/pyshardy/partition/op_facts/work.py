@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mlir_sdy.host import ir
 from pyshardy.cost.op_work import (
     ProductWork,
@@ -26,8 +28,9 @@ def work_of(name: str, operation: SizedOperation) -> Work:
         name: the name of the operation.
         operation: the operation.
     """
-    work = record_of(name).work
-    return elementwise_work(operation) if work is None else work(operation)
+    function = record_of(name).work or elementwise_work
+    work = function(operation)
+    return replace(work, is_fused=True) if operation.is_fused else work
 
 
 def elements_of_product(name: str, operation: ir.Operation) -> str | None:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
+from pyshardy.cost.measured import CONVOLUTION, GRADIENT, GROUPED
 from pyshardy.cost.op_work import ProductWork, SizedOperation
 from pyshardy.irtools.stablehlo_views import ConvolutionView, FieldValues
 from pyshardy.irtools.tensor_types import shape_of
@@ -179,6 +180,24 @@ def _num_operations(sized: SizedOperation) -> int:
     return 2 * sized.results[0].elements * (math.prod(kernel) // num_features)
 
 
+_LARGEST_WINDOW = 9
+"""The places of the largest window that is never that of a gradient."""
+
+
+def _kind(sized: SizedOperation) -> str:
+    """Return the kind of product: a large window that covers the result is that of a gradient."""
+    view = ConvolutionView(sized.operation)
+    numbers = view.dimension_numbers
+    kernel, result = (
+        shape_of(value.type) for value in (sized.operation.operands[1], sized.operation.results[0])
+    )
+    window = math.prod(kernel[dim] for dim in numbers.kernel_spatial_dimensions)
+    places = math.prod(result[dim] for dim in numbers.output_spatial_dimensions)
+    kind = GRADIENT if window > max(places, _LARGEST_WINDOW) else CONVOLUTION
+    groups = max(view.feature_group_count or 1, view.batch_group_count or 1)
+    return GROUPED + kind if groups > 1 else kind
+
+
 # --- Record -------------------------------------------------------------------------------------
 
 
@@ -191,6 +210,6 @@ RECORDS = {
         local_form=fit_only(fit_convolution),
         fit_sizes=fit_convolution,
         neutral_values=zeros_for_all_operands,
-        work=ProductWork(_num_operations),
+        work=ProductWork(_num_operations, _kind),
     )
 }

@@ -9,10 +9,11 @@ from dataclasses import replace
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, mesh_of, place_data_alike
 from mlir_sdy.values import get_sharding
-from pyshardy.cost.op_work import moving_work, no_work
+from pyshardy.cost.op_work import SizedOperation, Work, moving_work, no_work
 from pyshardy.irtools.stablehlo_views import LeadingBroadcastView
 from pyshardy.irtools.tensor_types import padded_shape_of, shape_of
 from pyshardy.partition.local.conversions import fit_only, retype_only
+from pyshardy.partition.op_facts.fusion import is_reshape
 from pyshardy.partition.op_facts.record import PartitionRecord, signature_of
 from pyshardy.partition.partial.linear_operations import first_operand, moving
 from pyshardy.partition.types.reshapes import pads_alike
@@ -34,6 +35,10 @@ def fit_broadcast(operation: ir.Operation) -> None:
     result = shape_of(operation.results[0].type)
     added = len(result) - len(shape_of(operation.operands[0].type))
     LeadingBroadcastView(operation).broadcast_sizes = result[:added]
+
+
+def _work_of_transpose(sized: SizedOperation) -> Work:
+    return Work() if is_reshape(sized.operation) else moving_work(sized)
 
 
 _MOVING = PartitionRecord(linearity=moving(0), local_form=retype_only, work=moving_work)
@@ -73,5 +78,5 @@ RECORDS = {
         work=no_work,
     ),
     "stablehlo.torch_index_select": PartitionRecord(local_form=retype_only),
-    "stablehlo.transpose": _FOLLOWED,
+    "stablehlo.transpose": replace(_FOLLOWED, work=_work_of_transpose),
 }
