@@ -23,7 +23,9 @@ from pyshardy.irtools.stablehlo_views import (
 from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.irtools.walks import operations_named, tell_inserted
 
-_TARGET = "stablehlo.dynamic_reduce_window"
+DYNAMIC_REDUCE_WINDOW = "stablehlo.dynamic_reduce_window"
+"""The target of the calls of JAX."""
+
 _SIZES = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
 _OF_CALL = ("api_version", "backend_config", "call_target_name", "called_computations")
 
@@ -36,7 +38,7 @@ def make_windows_static(module: ir.Module) -> bool:
     """
     found = False
     for call in operations_named({"stablehlo.custom_call"}, module):
-        if CustomCallView(call).call_target_name != _TARGET:
+        if CustomCallView(call).call_target_name != DYNAMIC_REDUCE_WINDOW:
             continue
         *values, _, _, _, _, _ = call.operands
         numbers = [constant_integers(each) for each in list(call.operands)[len(values) :]]
