@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
-from case_counts import cases
+from case_counts import cases, spread
 from dynamic_programs import CASES, F32, TYPE, arrays_of, filled, layers, size, traced
 from jax.sharding import PartitionSpec as P
 
@@ -207,3 +207,21 @@ def test_sizes_and_explanations():
         program.at((32, 16), (16, 32), (8, 16), b=8)
     with pytest.raises(UsageError, match="takes no 'sizes'"):
         sdy.explain(traced("layers", 8), sizes={"b": 3})
+
+
+@pytest.mark.parametrize("case", spread(["fsdp", "step", "layers", "attention", "scanned"], 1))
+def test_one_plan_sends_little_more_than_the_plan_of_each_size(case):
+    with collect():
+        module = traced(case, size())
+        sdy.propagate(module, hints={"b": 1024})
+        program = sdy.partition(module, uneven="guard")
+        for number in (16, 64, 1024, 4, 12, 8192)[: cases(2)]:
+            own = traced(case, number)
+            sdy.propagate(own)
+            bytes_of = [
+                sum(each.nbytes_total for each in one.collectives)
+                for one in (program.at(b=number), sdy.partition(own))
+            ]
+            assert bytes_of[0] <= 1.25 * bytes_of[1], (number, bytes_of)
+            masked = sdy.partition(module, buckets={"b": [number]}).at(b=number).collectives
+            assert sum(each.nbytes_total for each in masked) <= 1.25 * bytes_of[1] + 64
