@@ -129,6 +129,8 @@ class DynamicProgram(Displayed):
         check_buckets(self._buckets, symbols)
         self._programs: OrderedDict[tuple[int, ...], _Made] = OrderedDict()
         self._shapes: dict[tuple[int, ...], list[Shape]] = {}
+        self._rounded: dict[tuple[int, ...], dict[str, int]] = {}
+        self._values_at: dict[tuple[Shape, ...], dict[str, int]] = {}
         self._pads = True  # until an operation can't be computed on padding
         self._has_assertions = has_assertions(self._module)
         self._is_full = False
@@ -389,10 +391,20 @@ class DynamicProgram(Displayed):
             for name in sizes:
                 check_name(name, self.sizes, "sizes")
             raise UsageError(error("sizes are given by shapes or by names, not by both"))
-        return self._signature.values_of(shapes)
+        key = tuple(map(tuple, shapes))
+        if key not in self._values_at:
+            if len(self._values_at) >= _MOST_SHAPES:
+                self._values_at.clear()
+            self._values_at[key] = self._signature.values_of(shapes)
+        return self._values_at[key]
 
     def _at(self, values: Mapping[str, int]) -> _Made:
-        capacities = self._capacities(values)
+        given = tuple(values[name] for name in self._signature.symbols)
+        capacities = self._rounded.get(given)
+        if capacities is None:
+            if len(self._rounded) >= _MOST_SHAPES:
+                self._rounded.clear()
+            capacities = self._rounded[given] = self._capacities(values)
         key = tuple(capacities.values())
         made = self._programs.get(key)
         if made is None:
@@ -403,6 +415,7 @@ class DynamicProgram(Displayed):
                 if not self._pads or self._buckets.keys() >= {*symbols}:
                     raise
                 self._pads = False
+                self._rounded.clear()
                 reason = refusal.diagnostics[0]
                 message = (
                     f"dimensions aren't padded, but unsharded at uneven sizes: {reason.message}"
