@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from mlir_sdy.host import ir
+    from pyshardy.dynamic.buckets import Bucket, Buckets
     from pyshardy.dynamic.guards import Uneven
     from pyshardy.dynamic.program import DynamicProgram
     from pyshardy.pipelines.partition import PartitionOptions
@@ -35,6 +36,7 @@ def partition(
     cache: CacheFolder = None,
     uneven: Uneven | None = None,
     max_programs: int | None = None,
+    buckets: Buckets | Bucket | None = None,
     **options: Unpack[PartitionOptions],
 ) -> PartitionedProgram:
     """Partition a program into the local program that each device of its mesh runs.
@@ -54,6 +56,9 @@ def partition(
             `pad` pads arguments and results, `unshard` leaves a dimension unsharded, `guard`
             raises an error. By default, dimensions that the user sharded are padded.
         max_programs: for such a program, the number of partitioned programs that are kept.
+        buckets: for such a program, the sizes for which it is partitioned, and which run smaller
+            ones: `{"b": [1, 4, 16]}`, `{"b": "pow2"}` or `{"b": 8}` for multiples of 8; all symbols
+            have those that are given without names. See docs/guide/dynamic_shapes.md.
         options: the options of `sdy-partition-pipeline` (`sdy-opt --help` lists them), with
             underscores for dashes.
 
@@ -63,7 +68,8 @@ def partition(
 
     Raises:
         UsageError: the program has no mesh or no entry; there is no such option or hardware; it has
-            static sizes, and arguments for dynamic ones are given.
+            static sizes, and arguments for dynamic ones are given; buckets are wrong, or an
+            operation can't be computed on padding, as they demand.
         WrongTypeError: it is no program.
         PipelineError: the program can't be partitioned; if it violates its own contracts and was
             propagated by `propagate`, with constraints that were tried and send less.
@@ -74,6 +80,7 @@ def partition(
             module,
             uneven=uneven,
             max_programs=max_programs,
+            buckets=buckets,
             hardware=hardware,
             instrumentation=instrumentation,
             cache=cache,
@@ -81,9 +88,9 @@ def partition(
         )
         # Callers know which programs have dynamic sizes; all others would have to ask.
         return cast("PartitionedProgram", made)
-    if uneven is not None or max_programs is not None:
-        message = "the program has no dynamic sizes, so it takes no 'uneven' and 'max_programs'"
-        raise UsageError(error(message))
+    if uneven is not None or max_programs is not None or buckets is not None:
+        message = "the program has no dynamic sizes, so it takes no 'uneven', 'max_programs' and"
+        raise UsageError(error(f"{message} 'buckets'"))
     try:
         return partition_without_advice(
             module, hardware=hardware, instrumentation=instrumentation, cache=cache, **options
@@ -103,6 +110,7 @@ def partition_dynamic(
     *,
     uneven: Uneven | None = None,
     max_programs: int | None = None,
+    buckets: Buckets | Bucket | None = None,
     **keywords: Any,
 ) -> DynamicProgram:
     """Return a program with dynamic sizes, which is partitioned for each size.
@@ -111,6 +119,7 @@ def partition_dynamic(
         module: the program, whose shardings have been propagated. It isn't changed.
         uneven: as in `partition`.
         max_programs: as in `partition`.
+        buckets: as in `partition`.
         keywords: the other arguments of `partition`.
 
     Raises:
@@ -124,4 +133,4 @@ def partition_dynamic(
 
     one_size = partial(partition_without_advice, **keywords)
     most = MOST_PROGRAMS if max_programs is None else max_programs
-    return DynamicProgram(module, one_size, uneven, most)
+    return DynamicProgram(module, one_size, uneven, most, buckets)

@@ -7,6 +7,7 @@ import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
 from case_counts import cases, spread
+from dynamic_programs import CASES, F32, TYPE, arrays_of, filled, layers, size, traced
 from jax.sharding import PartitionSpec as P
 
 import pyshardy as sdy
@@ -17,104 +18,6 @@ from pyshardy.backends.arrays.sharded_arrays import ShardedArray
 from pyshardy.program import run_unpartitioned
 from pyshardy.sizes.signature import entry_of
 from pyshardy.sizes.static_program import static_program
-
-MESH = sdy.Mesh.of({"data": 4, "model": 2})
-F32 = "float32"
-TYPE = jax.ShapeDtypeStruct
-
-
-def size(text="b", *constraints):
-    return jax.export.symbolic_shape(text, constraints=constraints)[0]
-
-
-def layers(weights, x):
-    return jnp.maximum(x @ weights["up"], 0) @ weights["down"]
-
-
-def loss(weights, x, y):
-    return jnp.mean((layers(weights, x) - y) ** 2)
-
-
-def step(weights, x, y):
-    value, gradient = jax.value_and_grad(loss)(weights, x, y)
-    return jax.tree.map(lambda w, g: w - 0.1 * g, weights, gradient), value
-
-
-def attention(weights, x):
-    q, k, v = (jnp.einsum("bsd,dhk->bshk", x, weights[name]) for name in "qkv")
-    scores = jnp.einsum("bshk,bthk->bhst", q, k)
-    mask = jnp.tril(jnp.ones((x.shape[1], x.shape[1]), bool))
-    scores = jax.nn.softmax(jnp.where(mask, scores, -1e9))
-    return jnp.einsum("bhst,bthk->bshk", scores, v)
-
-
-def scanned(weights, x):
-    return jax.lax.scan(lambda c, w: (jnp.tanh(c @ w), c.sum()), x, weights)
-
-
-def shapes(x):
-    rows = jnp.arange(x.shape[0])[:, None]
-    return x / x.shape[0] + rows, jnp.concatenate([x, x]), x[::-1], jnp.cumsum(x, 0), x.reshape(-1)
-
-
-def constrained(x):
-    halves = jax.lax.with_sharding_constraint(x * 0.5, P("data", "model"))
-    return jax.lax.cond(x.sum() > 0, lambda: halves, lambda: -halves) @ x.T
-
-
-MLP = {"up": TYPE((16, 32), F32), "down": TYPE((32, 16), F32)}
-MEGATRON = {"up": P(None, "model"), "down": P("model", None)}
-FSDP = {"up": P("data", None), "down": P("data", None)}
-HEADS = {name: TYPE((16, 4, 8), F32) for name in "qkv"}
-ROWS = P("data", None)
-
-CASES = {
-    "layers": (layers, (MLP, ((), 16)), (MEGATRON, ROWS)),
-    "step": (step, (MLP, ((), 16), ((), 16)), (MEGATRON, ROWS, ROWS)),
-    "fsdp": (step, (MLP, ((), 16), ((), 16)), (FSDP, ROWS, ROWS)),
-    "attention": (
-        attention,
-        (HEADS, ((), 6, 16)),
-        (dict.fromkeys("qkv", P(None, "model", None)), P("data", None, None)),
-    ),
-    "sequence": (
-        attention,
-        (HEADS, (4, (), 16)),
-        (dict.fromkeys("qkv", P(None, "model", None)), P("data", None, None)),
-    ),
-    "scanned": (scanned, (TYPE((3, 16, 16), F32), ((), 16)), (P(None, None, "model"), ROWS)),
-    "shapes": (shapes, (((), 16),), (ROWS,)),
-    "constrained": (constrained, (((), 16),), (ROWS,)),
-}
-"""Functions with the types of their arguments, `()` for the symbol, and their shardings."""
-
-
-def types_of(case, number):
-    _, given, _ = CASES[case]
-    return tuple(
-        TYPE(tuple(number if each == () else each for each in one), F32)
-        if isinstance(one, tuple)
-        else one
-        for one in given
-    )
-
-
-def traced(case, number):
-    function, _, shardings = CASES[case]
-    return sdy.jax.trace(
-        function,
-        *types_of(case, number),
-        mesh=MESH,
-        in_shardings=jax.tree.map(
-            sdy.sharding, shardings, is_leaf=lambda each: isinstance(each, P)
-        ),
-    )
-
-
-def arrays_of(case, number):
-    random = np.random.default_rng(number)
-    leaves = jax.tree.leaves(types_of(case, number))
-    return [random.standard_normal(each.shape).astype(F32) for each in leaves]
 
 
 def shardings_of(module):
@@ -153,13 +56,12 @@ def test_padding_is_not_read():
     program = sdy.partition(module, uneven="pad")
     inputs = arrays_of("step", 10)
     padded = program.at(b=10)
-    assert [port.spec.shape for port in padded.inputs[2:]] == [(12, 16), (12, 16)]
+    assert program.at(b=9) is padded
+    assert [port.spec.shape for port in padded.inputs[2:]] == [(12, 16), (12, 16), ()]
     even = program.at(b=12).collectives
     assert [each.nbytes for each in padded.collectives] == [each.nbytes for each in even]
-    filled = [np.full(port.spec.shape, np.nan, F32) for port in padded.inputs]
-    for one, array in zip(filled, inputs, strict=True):
-        one[tuple(map(slice, array.shape))] = array
-    for one, other in zip(padded.run(filled), program.run(inputs), strict=True):
+    found = padded.run(filled(padded, inputs, {"b": 10}))
+    for one, other in zip(found, program.run(inputs), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -201,7 +103,7 @@ def test_hints():
         sdy.propagate(traced("layers", size("b", "b >= 2")), hints={"b": 1})
     with pytest.raises(UsageError, match="no dynamic sizes, so it takes no 'hints'"):
         sdy.propagate(traced("layers", 8), hints={"b": 3})
-    with pytest.raises(UsageError, match="so it takes no 'uneven' and 'max_programs'"):
+    with pytest.raises(UsageError, match="so it takes no 'uneven', 'max_programs' and"):
         sdy.partition(traced("layers", 8), uneven="pad")
 
 
@@ -212,7 +114,7 @@ def test_weights_stay_on_their_devices():
     down, up, _ = arrays_of("layers", 8)
     placed = []
     for port, array in zip(program.at(b=8).inputs, (down, up), strict=False):
-        parts = program.at(b=8).scatter([down, up, arrays_of("layers", 8)[2]])
+        parts = program.at(b=8).scatter([down, up, arrays_of("layers", 8)[2], np.int32(8)])
         column = [each[len(placed)] for each in parts]
         placed.append(
             ShardedArray(port.name, port.spec, port.sharding, port.mesh, port.local_spec, column)
@@ -227,8 +129,11 @@ def test_weights_stay_on_their_devices():
         np.testing.assert_allclose(
             found.gather(), np.maximum(x @ up, 0) @ down, rtol=1e-4, atol=1e-4
         )
-    with pytest.raises(UsageError, match="shards on devices aren't padded"):
-        program.run_sharded([*placed, arrays_of("layers", 10)[2]])
+    x = arrays_of("layers", 10)[2]
+    (found,) = program.run_sharded([*placed, x])
+    assert found.shape == (10, 16)
+    assert found.spec.shape == (12, 16)
+    np.testing.assert_allclose(found, np.maximum(x @ up, 0) @ down, rtol=1e-4, atol=1e-4)
 
 
 def test_the_least_recently_used_program_is_dropped():
@@ -253,13 +158,11 @@ def test_functions_of_jax():
     function = sdy.partition(module).as_jax()
     down, up, _ = arrays_of("layers", 8)
     weights = {"down": down, "up": up}
-    for number in (8, 16):
+    for number in (8, 10):
         x = arrays_of("layers", number)[2]
         expected = layers(weights, x)
         np.testing.assert_allclose(function(weights, x), expected, rtol=1e-4, atol=1e-4)
         np.testing.assert_allclose(jax.jit(function)(weights, x), expected, rtol=1e-4, atol=1e-4)
-    with pytest.raises(UsageError, match="arrays of JAX aren't padded"):
-        function(weights, arrays_of("layers", 10)[2])
 
 
 def test_exported_functions(tmp_path):
@@ -366,3 +269,21 @@ def test_explicit_axes():
         program = sdy.partition(module)
         assert program.inputs[1].axes == (("data",), ())
         np.testing.assert_allclose(program.run([w, x])[0], np.tanh(x @ w), rtol=1e-5)
+
+
+@pytest.mark.parametrize("case", spread(["fsdp", "step", "layers", "attention", "scanned"], 1))
+def test_one_plan_sends_little_more_than_the_plan_of_each_size(case):
+    with collect():
+        module = traced(case, size())
+        sdy.propagate(module, hints={"b": 1024})
+        program = sdy.partition(module, uneven="guard")
+        for number in (16, 64, 1024, 4, 12, 8192)[: cases(2)]:
+            own = traced(case, number)
+            sdy.propagate(own)
+            bytes_of = [
+                sum(each.nbytes_total for each in one.collectives)
+                for one in (program.at(b=number), sdy.partition(own))
+            ]
+            assert bytes_of[0] <= 1.25 * bytes_of[1], (number, bytes_of)
+            masked = sdy.partition(module, buckets={"b": [number]}).at(b=number).collectives
+            assert sum(each.nbytes_total for each in masked) <= 1.25 * bytes_of[1] + 64

@@ -29,6 +29,7 @@ LATE_IMPORTS = {
     "pyshardy.any_program": "reading files, guarded parsing, and front ends for functions",
     "pyshardy.api": "writing files, and records of propagation",
     "pyshardy.backends.registry": "the lockstep backend, which loads the host",
+    "pyshardy.dynamic.program": "trees of JAX, for programs as functions of it",
     "pyshardy.cli.auto": "the search, after --help and bad usage",
     "pyshardy.cli.calibrate": "measuring and fitting, after --help and bad usage",
     "pyshardy.cli.crash_report": "the reproducer of pipelines",

@@ -61,6 +61,12 @@ class RunFlags(MeshFlag, SizeFlag, ScheduleFlag, OverlapFlag, RuleFlags, GuardFl
     hint: tuple[str, ...] = flag(
         (), "the value of a dynamic size for which shardings are found; may be repeated", "NAME=N"
     )
+    buckets: tuple[str, ...] = flag(
+        (),
+        "the values of a dynamic size for which the program is partitioned, and which run smaller "
+        "ones: b=4,16,64, b=4,16,... for more, b=pow2, or b=*8 for multiples; may be repeated",
+        "NAME=N,N",
+    )
     uneven: str | None = flag(
         None,
         "what is done at dynamic sizes that shards don't divide: pad arguments and results, leave "
@@ -241,9 +247,9 @@ def _prepared(module: ir.Module, arguments: RunFlags, profile: Profile) -> _Prep
 
     if is_dynamic(module):
         return _at_sizes(module, arguments, profile)
-    given = (("--size", arguments.size), ("--hint", arguments.hint), ("--uneven", arguments.uneven))
-    for spelling, value in given:
-        if value:
+    for name in ("size", "hint", "buckets", "uneven"):
+        if getattr(arguments, name):
+            spelling = f"--{name}"
             raise UsageError(error(f"'{spelling}': the program has no dynamic sizes"))
     original = copy_of(module)
     program = _partitioned(module, arguments, profile)
@@ -256,6 +262,7 @@ def _at_sizes(module: ir.Module, arguments: RunFlags, profile: Profile) -> _Prep
     from pyshardy.api import propagate  # noqa: PLC0415
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
     from pyshardy.cli.run_files import input_shapes  # noqa: PLC0415
+    from pyshardy.dynamic.buckets import buckets_in  # noqa: PLC0415
     from pyshardy.sizes.symbols import values_in  # noqa: PLC0415
 
     if arguments.schedule:
@@ -268,6 +275,7 @@ def _at_sizes(module: ir.Module, arguments: RunFlags, profile: Profile) -> _Prep
             dynamic = partition_dynamic(
                 module,
                 uneven=cast("Uneven | None", arguments.uneven),
+                buckets=buckets_in(arguments.buckets, "--buckets") or None,
                 hardware=arguments.hardware,
                 cache=arguments.cache,
             )
@@ -277,7 +285,7 @@ def _at_sizes(module: ir.Module, arguments: RunFlags, profile: Profile) -> _Prep
                 sizes = dynamic.values_of(*input_shapes(arguments.inputs, names))
             program = dynamic.at(**sizes)
     specs = dynamic.input_specs(**sizes)
-    ports = [replace(port, spec=spec) for port, spec in zip(program.inputs, specs, strict=True)]
+    ports = [replace(port, spec=spec) for port, spec in zip(program.inputs, specs, strict=False)]
     return _Prepared(program, dynamic.static(**sizes), dynamic.run, ports)
 
 

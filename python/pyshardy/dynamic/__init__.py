@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs with dynamic sizes: one plan, and a partitioned program for each size.
+"""Programs with dynamic sizes: one plan, and a partitioned program for each size or capacity.
 
-| module    | contents                                                              |
-|-----------|-----------------------------------------------------------------------|
-| `plan`    | propagation at hints of the sizes                                     |
-| `guards`  | the conditions under which the plan holds, and what is done otherwise |
-| `padding` | arguments and results that are padded to even sizes                   |
-| `program` | the program that `sdy.partition` returns                              |
+| module              | contents                                                              |
+|---------------------|-----------------------------------------------------------------------|
+| `plan`              | propagation at hints of the sizes                                     |
+| `guards`            | the conditions under which the plan holds, and what is done otherwise |
+| `buckets`           | the capacities for which programs are made                            |
+| `valid_sizes`       | sizes in types apart from those as numbers                            |
+| `masks`             | programs for a capacity that run smaller sizes                        |
+| `padded_operations` | operations that are fitted to padded operands                         |
+| `program`           | the program that `sdy.partition` returns                              |
 """

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -27,15 +27,17 @@ import numpy.typing as npt
 from mlir_sdy.attribute_base import value_of
 from mlir_sdy.diagnostics import SdyError, UsageError, collect, emit, error, warning
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import TensorSharding, mesh_of
+from mlir_sdy.model import Shape, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.backends import CompileOptions
 from pyshardy.backends.arrays.sharded_arrays import ShardedArray
 from pyshardy.display import Displayed, Table, counted
+from pyshardy.dynamic.buckets import Bucket, Buckets, capacity, check_buckets, within
 from pyshardy.dynamic.guards import DynamicPort, Guard, Uneven, guards_of
-from pyshardy.dynamic.padding import Shape, pad_ports
+from pyshardy.dynamic.masks import mask_padding
 from pyshardy.dynamic.plan import GIVEN
+from pyshardy.dynamic.valid_sizes import CapacityError, separate_sizes
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import result_names
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
@@ -43,11 +45,12 @@ from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.local_program.entry import in_order
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.packages import require
+from pyshardy.partition.types.padding_builder import Content
 from pyshardy.pipeline import run_pipeline
-from pyshardy.program import PartitionedProgram
+from pyshardy.program import PartitionedProgram, Port
 from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
-from pyshardy.sizes.size import Size
-from pyshardy.sizes.static_program import static_program
+from pyshardy.sizes.size import Size, size_of
+from pyshardy.sizes.static_program import has_assertions, static_program
 from pyshardy.sizes.symbols import SizeSymbol, check_name, hint_values, with_hints
 
 if TYPE_CHECKING:
@@ -58,17 +61,28 @@ _LOG = logging.getLogger(__name__)
 MOST_PROGRAMS = 16
 """The partitioned programs that a dynamic one keeps by default."""
 
+_MERGE = "builtin.module(cse)"
 _TRIM = "builtin.module(sdy-update-non-divisible-input-output-shardings)"
 _OF_ONE_SIZE = frozenset({*dir(PartitionedProgram), *PartitionedProgram.__annotations__})
 _MOST_TRIED = 4096
+_MOST_SHAPES = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class _Padded:
-    """The shapes of padded arguments and results by their positions; see `padding`."""
+class _Made:
+    """A program that has been partitioned.
 
-    arguments: Mapping[int, Shape]
-    results: Mapping[int, Shape]
+    Attributes:
+        program: the program.
+        symbols: the symbols whose values are its last arguments.
+        contents: the shapes to which results are cut; None for one that isn't an expression.
+        needs_check: whether the program may be invalid for some sizes that it runs.
+    """
+
+    program: PartitionedProgram
+    symbols: tuple[str, ...]
+    contents: Sequence[Content | None]
+    needs_check: bool
 
 
 class DynamicProgram(Displayed):
@@ -79,11 +93,13 @@ class DynamicProgram(Displayed):
         partition: partitions a static program.
         uneven: what is done at sizes that the shards don't divide; None for the defaults, see
             `guards`.
+        buckets: the capacities of symbols, by their names; or those of all symbols. See `buckets`.
         max_programs: the number of partitioned programs that are kept; the least recently used one
             is dropped.
 
     Raises:
         UsageError: there is no such policy, or the program can't be partitioned at the hints.
+        CapacityError: an operation can't be computed on padding, as buckets demand.
     """
 
     def __init__(
@@ -92,6 +108,7 @@ class DynamicProgram(Displayed):
         partition: Callable[[ir.Module], PartitionedProgram],
         uneven: Uneven | None = None,
         max_programs: int = MOST_PROGRAMS,
+        buckets: Buckets | Bucket | None = None,
     ):
         if max_programs < 1:
             raise UsageError(error(f"'max_programs' is at least 1, got {max_programs}"))
@@ -102,11 +119,23 @@ class DynamicProgram(Displayed):
         signature = signature_of(self._module)
         symbols = with_hints(signature.symbols, {}, self._module)
         self._signature = DynamicSignature(symbols, signature.arguments, signature.constants)
-        self._programs: OrderedDict[tuple[int, ...], tuple[PartitionedProgram, _Padded]] = (
-            OrderedDict()
+        self._buckets: Buckets = (
+            buckets
+            if isinstance(buckets, Mapping)
+            else {}
+            if buckets is None
+            else dict.fromkeys(symbols, buckets)
         )
+        check_buckets(self._buckets, symbols)
+        self._programs: OrderedDict[tuple[int, ...], _Made] = OrderedDict()
+        self._shapes: dict[tuple[int, ...], list[Shape]] = {}
+        self._rounded: dict[tuple[int, ...], dict[str, int]] = {}
+        self._values_at: dict[tuple[Shape, ...], dict[str, int]] = {}
+        self._pads = True  # until an operation can't be computed on padding
+        self._has_assertions = has_assertions(self._module)
         self._is_full = False
-        self.at(**self.hints)  # what can't be partitioned is told now
+        tried = {n: within(self._buckets.get(n, 1), hint) for n, hint in self.hints.items()}
+        self.at(**tried)  # what can't be partitioned is told now
 
     def __getattr__(self, name: str) -> NoReturn:
         if not name.startswith("_") and name in _OF_ONE_SIZE:
@@ -211,7 +240,8 @@ class DynamicProgram(Displayed):
             program.at(b=16)
             program.at(*(x.shape for x in inputs))
 
-        Arguments and results that are padded have the larger shapes; `run` pads and cuts them.
+        A program for a capacity runs all sizes up to it. Its arguments and results have the larger
+        shapes, and the values of symbols are its last arguments; `run` pads, passes and cuts.
 
         Args:
             shapes: the shapes of all arguments.
@@ -221,7 +251,7 @@ class DynamicProgram(Displayed):
             UsageError: the sizes don't fit the program, or violate a guard.
             PipelineError: the program can't be partitioned.
         """
-        return self._at(self._values(shapes, sizes))[0]
+        return self._at(self._values(shapes, sizes)).program
 
     def values_of(self, *shapes: Sequence[int]) -> dict[str, int]:
         """Return the values of the symbols for the shapes of all arguments.
@@ -264,14 +294,15 @@ class DynamicProgram(Displayed):
             ExecutionError: the run failed.
         """
         arrays = [np.asarray(each) for each in in_order(inputs, self._names)]
-        program, padded = self._at(self._values([each.shape for each in arrays], {}))
-        for index, shape in padded.arguments.items():
-            missing = zip(shape, arrays[index].shape, strict=True)
-            arrays[index] = np.pad(arrays[index], [(0, more - size) for more, size in missing])
-        found = program.run(arrays, backend, options)
-        for index, shape in padded.results.items():
-            found[index] = found[index][tuple(slice(size) for size in shape)]
-        return found
+        values = self._values([each.shape for each in arrays], {})
+        made = self._at(values)
+        padded = [
+            _padded_array(array, port.spec.shape)
+            for array, port in zip(arrays, made.program.inputs, strict=False)
+        ]
+        found = made.program.run([*padded, *_scalars(made, values)], backend, options)
+        shapes = self._result_shapes(made, values)
+        return [array[tuple(map(slice, shape))] for array, shape in zip(found, shapes, strict=True)]
 
     def run_sharded(
         self,
@@ -282,7 +313,7 @@ class DynamicProgram(Displayed):
         """Run the program, and keep the results on the devices.
 
         Inputs that are on devices stay there, whatever the sizes of the others: shardings don't
-        depend on sizes.
+        depend on sizes. Results of a program for a capacity are cut when they are gathered.
 
         Raises:
             UsageError: as for `run`; or the shards don't divide a size, which `run` would pad.
@@ -290,13 +321,20 @@ class DynamicProgram(Displayed):
         """
         given = in_order(inputs, self._names)
         shapes = [
-            each.spec.shape if isinstance(each, ShardedArray) else np.shape(each) for each in given
+            each.shape if isinstance(each, ShardedArray) else np.shape(each) for each in given
         ]
-        program, padded = self._at(self._values(shapes, {}))
-        if padded.arguments or padded.results:
-            message = "shards on devices aren't padded: use sizes that they divide, or 'run'"
-            raise UsageError(error(message))
-        return program.run_sharded(given, backend, options)
+        values = self._values(shapes, {})
+        made = self._at(values)
+        padded = [
+            array if _is_placed(array, port) else _padded_array(array, port.spec.shape)
+            for array, port in zip(given, made.program.inputs, strict=False)
+        ]
+        found = made.program.run_sharded([*padded, *_scalars(made, values)], backend, options)
+        shapes = self._result_shapes(made, values)
+        return [
+            array if array.shape == shape else replace(array, content=shape)
+            for array, shape in zip(found, shapes, strict=True)
+        ]
 
     def as_jax(self, devices: jax.sharding.Mesh | None = None) -> Callable[..., Any]:
         """Return the program as a function of JAX arrays, which takes all valid sizes.
@@ -304,8 +342,8 @@ class DynamicProgram(Displayed):
             step = program.as_jax()
             outputs = [step(weights, batch) for batch in batches]
 
-        It may be called within functions that JAX traces, as shapes are known then. A call raises
-        the errors of `at`, and a `UsageError` for sizes that `run` would pad.
+        It may be called within functions that JAX traces, as shapes are known then. It pads, and
+        cuts results, as `run` does. A call raises the errors of `at`.
 
         Args:
             devices: the mesh of JAX to run on, as in `PartitionedProgram.as_jax`.
@@ -316,17 +354,29 @@ class DynamicProgram(Displayed):
         require("jax", "'as_jax'", extra="jax")
         import jax  # noqa: PLC0415
 
+        from pyshardy.frontends.jax.lowered import structure_of  # noqa: PLC0415 (loads JAX)
+
         functions: dict[int, tuple[PartitionedProgram, Callable[..., Any]]] = {}
+        counts = {"arguments": len(self._names), "results": len(self.outputs)}
+        structure = structure_of(self._module, **counts)
 
         def call(*arguments: Any, **keywords: Any) -> Any:
-            shapes = [np.shape(each) for each in jax.tree.leaves((arguments, keywords))]
-            program, padded = self._at(self._values(shapes, {}))
-            if padded.arguments or padded.results:
-                message = "arrays of JAX aren't padded: use sizes that the shards divide, or 'run'"
-                raise UsageError(error(message))
-            if id(program) not in functions:
-                functions[id(program)] = program, program.as_jax(devices)
-            return functions[id(program)][1](*arguments, **keywords)
+            leaves: list[Any] = jax.tree.leaves((arguments, keywords))
+            if structure is not None and len(leaves) == structure.in_tree.num_leaves:
+                leaves = [leaves[index] for index in structure.kept]
+            values = self._values([np.shape(each) for each in leaves], {})
+            made = self._at(values)
+            if id(made.program) not in functions:
+                functions[id(made.program)] = made.program, made.program.as_jax(devices)
+            function = functions[id(made.program)][1]
+            if not made.symbols:
+                return function(*arguments, **keywords)
+            for index, (array, port) in enumerate(zip(leaves, made.program.inputs, strict=False)):
+                missing = _missing(np.shape(array), port.spec.shape)
+                leaves[index] = jax.numpy.pad(array, missing) if any(map(any, missing)) else array
+            found = function(*leaves, *_scalars(made, values))
+            cut = _cut(found, self._result_shapes(made, values))
+            return tuple(cut) if structure is None else structure.out_tree.unflatten(cut)
 
         return call
 
@@ -341,65 +391,157 @@ class DynamicProgram(Displayed):
             for name in sizes:
                 check_name(name, self.sizes, "sizes")
             raise UsageError(error("sizes are given by shapes or by names, not by both"))
-        return self._signature.values_of(shapes)
+        key = tuple(map(tuple, shapes))
+        if key not in self._values_at:
+            if len(self._values_at) >= _MOST_SHAPES:
+                self._values_at.clear()
+            self._values_at[key] = self._signature.values_of(shapes)
+        return self._values_at[key]
 
-    def _at(self, values: Mapping[str, int]) -> tuple[PartitionedProgram, _Padded]:
-        key = tuple(values[name] for name in self.sizes)
-        known = self._programs.get(key)
-        if known is not None:
+    def _at(self, values: Mapping[str, int]) -> _Made:
+        given = tuple(values[name] for name in self._signature.symbols)
+        capacities = self._rounded.get(given)
+        if capacities is None:
+            if len(self._rounded) >= _MOST_SHAPES:
+                self._rounded.clear()
+            capacities = self._rounded[given] = self._capacities(values)
+        key = tuple(capacities.values())
+        made = self._programs.get(key)
+        if made is None:
+            symbols = self._symbols_below(capacities)
+            try:
+                made = self._made(capacities, symbols)
+            except CapacityError as refusal:
+                if not self._pads or self._buckets.keys() >= {*symbols}:
+                    raise
+                self._pads = False
+                self._rounded.clear()
+                reason = refusal.diagnostics[0]
+                message = (
+                    f"dimensions aren't padded, but unsharded at uneven sizes: {reason.message}"
+                )
+                emit(warning(message, reason.location))
+                return self._at(values)
+            self._programs[key] = made
+            _LOG.info("partitioned for %s", self._told(key))
+            self._drop_least_used()
+        else:
             self._programs.move_to_end(key)
-            return known
-        static = static_program(self._module, values, self._signature)
+        if made.symbols and (made.needs_check or self._has_assertions):
+            self._shapes_at(values)  # refuses sizes that the program isn't for
+        return made
+
+    def _made(self, capacities: Mapping[str, int], symbols: tuple[str, ...]) -> _Made:
+        """Return the program for capacities.
+
+        Args:
+            capacities: the values of all symbols.
+            symbols: those that may have smaller values.
+        """
+        module = self._module
+        if symbols:
+            module = copy_of(module)
+            separate_sizes(module, symbols, self._signature)
+        static = static_program(module, capacities, self._signature)
         entry = entry_of(static)
-        function_type = function_type_of(entry)
-        padded, cut = self._padded(values, function_type)
-        pad_ports(entry, padded.arguments, padded.results)
+        types = function_type_of(entry)
+        self._check_guards(capacities, types)
+        contents: Sequence[Content | None] = list(map(shape_of, types.results))
+        needs_check = False
+        if symbols:
+            run_pipeline(static, _MERGE)
+            masked = mask_padding(static, self._signature, symbols, capacities)
+            contents, needs_check = masked.contents, masked.needs_check
         _remove_own_attributes(entry)
-        if any(each.policy == "unshard" for each in self.guards):
+        if not all(each.is_proven for each in self.guards):
             with collect():  # the guards say it
                 run_pipeline(static, _TRIM)
-        made = self._partition(static), replace(padded, results=cut)
-        self._programs[key] = made
-        _LOG.info("partitioned for %s", self._told(key))
-        if len(self._programs) > self._most:
-            self._programs.popitem(last=False)
-            if not self._is_full:
-                self._is_full = True
-                seen = "; ".join(map(self._told, self._programs))
-                message = f"more than {self._most} sizes were used, at last {seen}: programs"
-                advice = "are partitioned again; pad inputs to fewer sizes, or raise 'max_programs'"
-                emit(warning(f"{message} {advice}"))
-        return made
+        program = self._partition(static)
+        named = zip(program.inputs, (*self._names, *symbols), strict=True)
+        inputs = tuple(replace(port, name=name) for port, name in named)
+        return _Made(replace(program, inputs=inputs), symbols, contents, needs_check)
+
+    def _capacities(self, values: Mapping[str, int]) -> dict[str, int]:
+        """Return the values for which the program is made that runs these."""
+        found = {name: self._bucket_of(name, values[name]) for name in self.sizes}
+        padded = [each for each in self.guards if not each.is_proven and each.policy == "pad"]
+        for guard in padded * 2:  # a second time, as one may change what another one depends on
+            names = () if guard.size is None else sorted(guard.size.symbols)
+            for name in names:
+                step = self.sizes[name].multiple_of
+                if guard.size is None or not (self._pads or name in self._buckets):
+                    continue
+                tried = range(found[name], found[name] + _MOST_TRIED * step, step)
+                sizes = ((n, guard.size.evaluate({**found, name: n})) for n in tried)
+                even = (number for number, size in sizes if size % guard.divisor == 0)
+                found[name] = next(even, found[name])
+        return found
+
+    def _bucket_of(self, name: str, value: int) -> int:
+        symbol = self.sizes[name]
+        if name not in self._buckets:
+            return value
+        number = capacity(self._buckets[name], symbol, value)
+        if symbol.high is not None:
+            number = max(min(number, symbol.high), value)
+        return -(-number // symbol.multiple_of) * symbol.multiple_of
+
+    def _symbols_below(self, capacities: Mapping[str, int]) -> tuple[str, ...]:
+        """Return the symbols for which the program for capacities runs more than one value."""
+        found: list[str] = []
+        for name, symbol in self.sizes.items():
+            below = capacities[name] - symbol.multiple_of
+            if below >= symbol.low:
+                others = self._capacities({**capacities, name: below})
+                if others[name] == capacities[name]:
+                    found.append(name)
+        return tuple(found)
+
+    def _shapes_at(self, values: Mapping[str, int]) -> list[Shape]:
+        """Return the shapes of the results, and check that the program is for these sizes."""
+        key = tuple(values.values())
+        if key not in self._shapes:
+            if len(self._shapes) >= _MOST_SHAPES:
+                self._shapes.clear()
+            self._shapes[key] = _shapes_of_results(self._module, values, self._signature)
+        return self._shapes[key]
+
+    def _result_shapes(self, made: _Made, values: Mapping[str, int]) -> list[Shape]:
+        """Return the shapes of the results of a program for given sizes."""
+        return [
+            self._shapes_at(values)[index]
+            if content is None
+            else tuple(size_of(size).evaluate(values) for size in content)
+            for index, content in enumerate(made.contents)
+        ]
+
+    def _drop_least_used(self) -> None:
+        if len(self._programs) <= self._most:
+            return
+        self._programs.popitem(last=False)
+        if not self._is_full:
+            self._is_full = True
+            seen = "; ".join(map(self._told, self._programs))
+            message = f"more than {self._most} sizes were used, at last {seen}: programs are"
+            names = ", ".join(f"'{name}': 'pow2'" for name in self.sizes)
+            advice = f"pad inputs to fewer sizes by buckets={{{names}}}, or raise 'max_programs'"
+            emit(warning(f"{message} partitioned again; {advice}"))
 
     def _told(self, key: tuple[int, ...]) -> str:
         return ", ".join(f"{name} = {number}" for name, number in zip(self.sizes, key, strict=True))
 
-    def _padded(
-        self, values: Mapping[str, int], function_type: ir.FunctionType
-    ) -> tuple[_Padded, dict[int, Shape]]:
-        """Return the shapes of padded arguments and results, and those to which results are cut.
+    def _check_guards(self, values: Mapping[str, int], types: ir.FunctionType) -> None:
+        """Check the guards whose policy refuses the sizes of arguments and results.
 
         Raises:
-            UsageError: a guard doesn't hold.
+            UsageError: one doesn't hold.
         """
-        shapes = (
-            [shape_of(each) for each in function_type.inputs],
-            [shape_of(each) for each in function_type.results],
-        )
-        larger: tuple[dict[int, Shape], dict[int, Shape]] = ({}, {})
+        ports, of_ports = (*self.inputs, *self.outputs), (*types.inputs, *types.results)
         for guard in self.guards:
-            ports = 0 if any(guard.port is each for each in self.inputs) else 1
-            found = (self.inputs, self.outputs)[ports]
-            index = next(at for at, each in enumerate(found) if each is guard.port)
-            number = shapes[ports][index][guard.dim]
-            if guard.is_proven or number % guard.divisor == 0 or guard.policy == "unshard":
-                continue
-            if guard.policy == "guard":
+            at = next(index for index, each in enumerate(ports) if each is guard.port)
+            number = shape_of(of_ports[at])[guard.dim]
+            if guard.policy == "guard" and number % guard.divisor:
                 raise guard.failure(number, self._nearest(guard, values))
-            shape = list(larger[ports].get(index, shapes[ports][index]))
-            shape[guard.dim] = -(-number // guard.divisor) * guard.divisor
-            larger[ports][index] = tuple(shape)
-        return _Padded(*larger), {index: shapes[1][index] for index in larger[1]}
 
     def _nearest(self, guard: Guard, values: Mapping[str, int]) -> list[str]:
         """Return the nearest sizes below and above for which a guard holds, as texts."""
@@ -438,6 +580,32 @@ class DynamicProgram(Displayed):
             before: Any = value_of(attributes[GIVEN])
             is_given = tuple(bool(each) for each in before.dim_axes)
         return DynamicPort(name, element, sizes, axes, shards, is_given, location_of(location))
+
+
+def _missing(shape: Shape, padded: Shape) -> list[tuple[int, int]]:
+    """Return the padding of an array behind its dimensions, as `np.pad` takes it."""
+    return [(0, size - has) for size, has in zip(padded, shape, strict=True)]
+
+
+def _padded_array(array: Any, shape: Shape) -> Any:
+    missing = _missing(np.shape(array), shape)
+    return np.pad(np.asarray(array), missing) if any(map(any, missing)) else array
+
+
+def _cut(arrays: Iterable[Any], shapes: Iterable[Shape]) -> list[Any]:
+    pairs = zip(arrays, shapes, strict=True)
+    return [
+        array if array.shape == shape else array[tuple(map(slice, shape))] for array, shape in pairs
+    ]
+
+
+def _is_placed(array: Any, port: Port) -> bool:
+    layout = (port.spec, port.sharding, port.mesh, port.local_spec)
+    return isinstance(array, ShardedArray) and array.is_laid_out_as(*layout)
+
+
+def _scalars(made: _Made, values: Mapping[str, int]) -> list[Array]:
+    return [np.array(values[name], np.int32) for name in made.symbols]
 
 
 def _remove_own_attributes(entry: ir.Operation) -> None:

@@ -26,7 +26,9 @@ from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.irtools.walks import operations_named, tell_inserted
 
 _PADDING = "padding"
-_TARGET = "stablehlo.dynamic_reduce_window"
+DYNAMIC_REDUCE_WINDOW = "stablehlo.dynamic_reduce_window"
+"""The target of the calls of JAX."""
+
 _SIZES = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
 _OF_CALL = ("api_version", "backend_config", "call_target_name", "called_computations")
 
@@ -39,7 +41,7 @@ def make_windows_static(module: ir.Module) -> bool:
     """
     found = False
     for call in operations_named({"stablehlo.custom_call"}, module):
-        if CustomCallView(call).call_target_name != _TARGET:
+        if CustomCallView(call).call_target_name != DYNAMIC_REDUCE_WINDOW:
             continue
         *values, _, _, _, _, _ = call.operands
         numbers = [constant_integers(each) for each in list(call.operands)[len(values) :]]
@@ -100,7 +102,7 @@ def make_windows_dynamic(
             operands=[*window.operands, *numbers],
             attributes={
                 **{key: value for key, value in window.attributes.items() if key not in own},
-                "call_target_name": ir.StringAttr.get(_TARGET),
+                "call_target_name": ir.StringAttr.get(DYNAMIC_REDUCE_WINDOW),
                 "called_computations": ir.ArrayAttr.get([ir.FlatSymbolRefAttr.get(name)]),
             },
             ip=ir.InsertionPoint(window),

@@ -47,6 +47,9 @@ class Quotient:
 
 Atom: TypeAlias = "str | Quotient"
 
+Number: TypeAlias = "int | Size"
+"""A size that is an integer if it is known; see `number_of`."""
+
 Monomial: TypeAlias = "tuple[tuple[Atom, int], ...]"
 """Atoms with their powers, sorted by their texts; none for the constant term."""
 
@@ -118,6 +121,9 @@ class Size:
     def __neg__(self) -> Size:
         return self * Size.of(-1)
 
+    def __sub__(self, other: Size) -> Size:
+        return self + -other
+
     def floordiv(self, divisor: int) -> Size:
         """Return the quotient by a positive integer, rounded down; exact if that is known."""
         if all(count % divisor == 0 for _, count in self.terms):
@@ -144,6 +150,22 @@ class Size:
             count * math.prod(_value(atom, values) ** power for atom, power in monomial)
             for monomial, count in self.terms
         )
+
+    def replaced(self, values: Mapping[str, Size]) -> Size:
+        """Return the size with given sizes instead of symbols."""
+        total = Size.of(0)
+        for monomial, count in self.terms:
+            term = Size.of(count)
+            for atom, power in monomial:
+                if isinstance(atom, str):
+                    factor = values.get(atom) or Size.symbol(atom)
+                else:
+                    dividend = atom.size.replaced(values)
+                    function = Size.floordiv if atom.function == "floordiv" else Size.mod
+                    factor = function(dividend, atom.divisor)
+                term = math.prod([factor] * power, start=term)
+            total += term
+        return total
 
     def divisible_by(self, divisor: int, multiples: Mapping[str, int] | None = None) -> bool | None:
         """Whether an integer divides the size; None if that depends on the symbols.
@@ -198,6 +220,16 @@ class Size:
             sign = ("-" if count < 0 else "") if not text else (" - " if count < 0 else " + ")
             text += sign + "*".join(factors)
         return text or "0"
+
+
+def size_of(number: Number) -> Size:
+    """Return a number as a size."""
+    return Size.of(number) if isinstance(number, int) else number
+
+
+def number_of(size: Size) -> Number:
+    """Return a size as an integer if it has no symbols."""
+    return size if size.constant is None else size.constant
 
 
 def _monomial(powers: Mapping[Atom, int]) -> Monomial:
@@ -277,7 +309,7 @@ def _divisor(size: Size) -> int:
 
 _OPERATORS: dict[type[ast.operator], Callable[[Size, Size], Size]] = {
     ast.Add: Size.__add__,
-    ast.Sub: lambda left, right: left + -right,
+    ast.Sub: Size.__sub__,
     ast.Mult: Size.__mul__,
     ast.FloorDiv: lambda left, right: left.floordiv(_divisor(right)),
     ast.Mod: lambda left, right: left.mod(_divisor(right)),

@@ -100,7 +100,7 @@ def static_program(
     inline_calls(static)
     told = ", ".join(f"{name} = {value}" for name, value in values.items())
     for operation in operations_named(_INSIDE, static):
-        if any(_is_dynamic(value) for value in (*operation.operands, *operation.results)):
+        if any(is_dynamic_tensor(value) for value in (*operation.operands, *operation.results)):
             place = location_of(operation.location)
             message = f"'{operation.name}' has operands or results of dynamic sizes, which can't be"
             raise UsageError(
@@ -149,7 +149,8 @@ def _check_calls(module: ir.Module) -> None:
             )
 
 
-def _is_dynamic(value: ir.Value) -> bool:
+def is_dynamic_tensor(value: ir.Value) -> bool:
+    """Whether a value is a tensor with dimensions of dynamic size."""
     return isinstance(value.type, ir.RankedTensorType) and not value.type.has_static_shape
 
 
@@ -253,12 +254,21 @@ def _restore_passed(module: ir.Module) -> None:
 
 def _prepare_assertions(module: ir.Module) -> bool:
     """Remove what the host refuses on assertions, the attributes of sdy; whether there are any."""
-    calls = operations_named({"stablehlo.custom_call"}, module)
-    found = [each for each in calls if CustomCallView(each).call_target_name == ASSERTION]
+    found = _assertions_in(module)
     for call in found:
         own = [name for name in call.attributes if name.startswith("sdy.")]
         remove_discardable(call, *own)
     return bool(found)
+
+
+def has_assertions(module: ir.Module) -> bool:
+    """Whether a program has assertions about sizes."""
+    return bool(_assertions_in(module))
+
+
+def _assertions_in(module: ir.Module) -> list[ir.Operation]:
+    calls = operations_named({"stablehlo.custom_call"}, module)
+    return [each for each in calls if CustomCallView(each).call_target_name == ASSERTION]
 
 
 def _for_sizes(failure: SdyError, told: str) -> UsageError:
@@ -271,7 +281,7 @@ def _for_sizes(failure: SdyError, told: str) -> UsageError:
 def _check_static(module: ir.Module, told: str) -> None:
     for operation in operations_in(module.operation):
         for result in operation.results:
-            if not _is_dynamic(result):
+            if not is_dynamic_tensor(result):
                 continue
             message = (
                 f"the type {result.type} of a result of '{operation.name}' doesn't follow from the "

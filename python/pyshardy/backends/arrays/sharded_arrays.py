@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from mlir_sdy.diagnostics import error
-from mlir_sdy.model import Mesh, ReductionOp, TensorSharding, device_slices, shard_indices
+from mlir_sdy.model import Mesh, ReductionOp, Shape, TensorSharding, device_slices, shard_indices
 from pyshardy.backends.arrays.comparison import compare
 from pyshardy.backends.registry import SpmdProgram
 from pyshardy.display import Displayed
@@ -46,6 +46,8 @@ class ShardedArray(Displayed):
         mesh: the devices.
         local_spec: the type on each device.
         parts: the shard of each device, indexed by device id.
+        content: the shape without padding, of which dimensions of `spec` have some at their ends;
+            None for no padding.
     """
 
     name: str
@@ -54,11 +56,12 @@ class ShardedArray(Displayed):
     mesh: Mesh
     local_spec: TensorSpec
     parts: Column
+    content: Shape | None = None
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The global shape."""
-        return self.spec.shape
+    def shape(self) -> Shape:
+        """The global shape, without padding."""
+        return self.spec.shape if self.content is None else self.content
 
     def summary(self) -> str:
         """Return the name, the global type and the sharding in one line."""
@@ -70,7 +73,8 @@ class ShardedArray(Displayed):
         Raises:
             ExecutionError: devices that should hold equal shards hold different values.
         """
-        return gather(self.parts, self.sharding, self.mesh, self.spec, self.name)
+        array = gather(self.parts, self.sharding, self.mesh, self.spec, self.name)
+        return array if self.content is None else array[tuple(map(slice, self.content))]
 
     def is_laid_out_as(
         self, spec: TensorSpec, sharding: TensorSharding | None, mesh: Mesh, local_spec: TensorSpec

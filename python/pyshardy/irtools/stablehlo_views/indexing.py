@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import stablehlo
 from pyshardy.irtools.stablehlo_views.fields import (
+    Boolean,
     DimensionNumbers,
     EnumCase,
     Integer,
@@ -83,6 +84,7 @@ class ScatterView(OperationView):
     scatter_dimension_numbers = DimensionNumbers(
         stablehlo.ScatterDimensionNumbers, "the roles of the dimensions."
     )
+    indices_are_sorted = Boolean("whether the indices are known to increase.")
 
 
 class ConcatenateView(OperationView):

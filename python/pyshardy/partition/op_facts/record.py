@@ -19,12 +19,11 @@ from mlir_sdy.model import Mesh, OpShardingRule, ReductionOp, TensorSharding
 from pyshardy.rules.signature import OperationSignature, TensorType
 
 if TYPE_CHECKING:
-    from mlir_sdy.model import Shape
     from pyshardy.cost.op_work import WorkFunction
     from pyshardy.irtools.stablehlo_views import FieldValues
     from pyshardy.partition.types.exchange_form import ExchangeForm
     from pyshardy.partition.types.local_builder import LocalBuilder
-    from pyshardy.partition.types.padding_builder import PaddingBuilder
+    from pyshardy.partition.types.padding_builder import Content, PaddingBuilder
 
 
 _FAMILIES = "pyshardy.partition.records"
@@ -85,7 +84,7 @@ class PaddingMask:
 Conversion = Callable[[ir.Operation, "LocalBuilder"], None]
 """Replaces an operation by its local form, or changes it in place."""
 
-ContentShape = Callable[[ir.Value], "Shape"]
+ContentShape = Callable[[ir.Value], "Content"]
 """Returns the shape of a value without its padding."""
 
 
@@ -156,7 +155,7 @@ class PartitionRecord:
         neutral_values: returns the scalars that the padding of reduced dimensions is overwritten
             by, by the position of the operand; None if there are none for a reduction.
         padding_masks: yields other padding that has to be overwritten.
-        clamp_indices: clamps the indices into a padded operand, given its shape without padding.
+        clamp_indices: clamps the indices into a padded operand.
         unpaddable_factors: yields factors whose dimensions can't be padded, besides blocked ones.
         keeps_padding: whether the operation is valid on its padded operands and results, whatever
             its rule, given the meshes of the module by name.
@@ -186,7 +185,7 @@ class PartitionRecord:
     # Padding
     neutral_values: Callable[[ir.Operation], dict[int, Neutral] | None] | None = None
     padding_masks: Callable[[ir.Operation, ContentShape], Iterable[PaddingMask]] | None = None
-    clamp_indices: Callable[[ir.Operation, Shape, PaddingBuilder], None] | None = None
+    clamp_indices: Callable[[ir.Operation, ContentShape, PaddingBuilder], None] | None = None
     unpaddable_factors: Callable[[ir.Operation, OpShardingRule], Iterable[int]] | None = None
     keeps_padding: Callable[[ir.Operation, Mapping[str, Mesh]], bool] | None = None
     resized_at_end: Callable[[ir.Operation], list[bool]] | None = None

@@ -14,17 +14,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import OpShardingRule, Shape, TensorMapping
+from mlir_sdy.model import OpShardingRule, TensorMapping
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.op_facts.record import Neutral, PaddingMask, record_of
 from pyshardy.partition.partial.reductions import is_positive_zero
-from pyshardy.partition.types.padding_builder import PaddingBuilder
+from pyshardy.partition.types.padding_builder import Content, PaddingBuilder
 
 
 def mask_operands(
     operation: ir.Operation,
     rule: OpShardingRule,
-    contents: Mapping[ir.Value, Shape],
+    contents: Mapping[ir.Value, Content],
     zeros: Collection[ir.Value],
     builder: PaddingBuilder,
 ) -> None:
@@ -38,7 +38,7 @@ def mask_operands(
         builder: builds the masks.
     """
 
-    def content_shape(value: ir.Value) -> Shape:
+    def content_shape(value: ir.Value) -> Content:
         return contents.get(value, shape_of(value.type))
 
     masks = masks_of_reduced_dims(operation, rule)
@@ -46,7 +46,7 @@ def mask_operands(
     if find_masks is not None:
         masks += find_masks(operation, content_shape)
     for mask in masks:
-        _overwrite(operation, mask, contents, zeros, builder)
+        overwrite(operation, mask, contents, zeros, builder)
 
 
 def neutral_values(operation: ir.Operation) -> dict[int, Neutral] | None:
@@ -90,13 +90,14 @@ def _is_zero(neutral: Neutral) -> bool:
     return isinstance(neutral, ir.Value) and is_positive_zero(neutral)
 
 
-def _overwrite(
+def overwrite(
     operation: ir.Operation,
     mask: PaddingMask,
-    contents: Mapping[ir.Value, Shape],
+    contents: Mapping[ir.Value, Content],
     zeros: Collection[ir.Value],
     builder: PaddingBuilder,
 ) -> None:
+    """Overwrite the padding of an operand by a mask; see `mask_operands`."""
     value, neutral = operation.operands[mask.operand], mask.neutral
     sizes = contents.get(value)
     if sizes is None or (value in zeros and _is_zero(neutral)):

@@ -54,7 +54,7 @@ def _spatial_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[
 
 
 @dataclass(frozen=True, slots=True)
-class _Spatial:
+class SpatialDim:
     """A spatial dimension: its position in input, kernel and result, and the kernel's window."""
 
     dims: tuple[int, int, int]
@@ -64,6 +64,11 @@ class _Spatial:
     input_dilation: int
     kernel_dilation: int
     is_reversed: bool
+
+    @property
+    def reach(self) -> int:
+        """The number of positions of the input from the first to the last one of the kernel."""
+        return (self.sizes[1] - 1) * self.kernel_dilation + 1
 
     @property
     def is_along_kernel(self) -> bool:
@@ -79,14 +84,13 @@ class _Spatial:
             reach = (result - 1) * self.stride + 1
             window = Window(self.low, self.kernel_dilation, reach, self.input_dilation)
             return WindowedDim(self.dims[0], size, window, kernel)
-        reach = (kernel - 1) * self.kernel_dilation + 1
-        window = Window(self.low, self.stride, reach, self.input_dilation)
+        window = Window(self.low, self.stride, self.reach, self.input_dilation)
         return WindowedDim(self.dims[0], size, window, result)
 
 
 def convolution_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm | None:
     """Return the exchange of a convolution, unless its kernel is sharded and reversed."""
-    spatial = list(_spatial_dims(operation))
+    spatial = list(spatial_dims(operation))
     if any(each.is_along_kernel and each.is_reversed for each in spatial):
         return None
     factors: list[int] = []
@@ -116,7 +120,8 @@ def convolution_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedF
     return WindowedForm(operation, rule, dims, range(1), zero_fill, local_attributes)
 
 
-def _spatial_dims(operation: ir.Operation) -> Iterator[_Spatial]:
+def spatial_dims(operation: ir.Operation) -> Iterator[SpatialDim]:
+    """Yield the spatial dimensions."""
     view = ConvolutionView(operation)
     numbers = view.dimension_numbers
     values = *operation.operands, operation.results[0]
@@ -136,7 +141,7 @@ def _spatial_dims(operation: ir.Operation) -> Iterator[_Spatial]:
     kernel_dilations = per_dim(view.rhs_dilation, count)
     reversals = per_dim(view.window_reversal, count, default=0)
     for index, dims in enumerate(places):
-        yield _Spatial(
+        yield SpatialDim(
             dims,
             (shapes[0][dims[0]], shapes[1][dims[1]], shapes[2][dims[2]]),
             padding[index][0],

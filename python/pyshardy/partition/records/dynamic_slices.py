@@ -20,14 +20,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, Shape
+from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
 from pyshardy.cost.op_work import SizedOperation, Work, taking_work
 from pyshardy.irtools.stablehlo_views import DynamicSliceView, GatherView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.partition.function_context import sharding_of
 from pyshardy.partition.local.arithmetic import all_along, is_first, neutral, value_where
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
-from pyshardy.partition.op_facts.record import Neutral, PartitionRecord, signature_of
+from pyshardy.partition.op_facts.record import (
+    ContentShape,
+    Neutral,
+    PartitionRecord,
+    signature_of,
+)
 from pyshardy.partition.padding.indices import clamp_starts, clamp_vectors
 from pyshardy.partition.partial.blocked_factors import factors_of
 from pyshardy.partition.partial.linear_operations import moving
@@ -340,14 +345,18 @@ def fit_dynamic_slice(operation: ir.Operation) -> None:
 # --- Padding ------------------------------------------------------------------------------------
 
 
-def _clamp_slice(operation: ir.Operation, sizes: Shape, builder: PaddingBuilder) -> None:
+def _clamp_slice(
+    operation: ir.Operation, content_shape: ContentShape, builder: PaddingBuilder
+) -> None:
     """Clamp the starts of a slice, which must not end in padding."""
-    clamp_starts(operation, 1, sizes, operation.results[0], builder)
+    clamp_starts(operation, 1, operation.results[0], content_shape, builder)
 
 
-def _clamp_update(operation: ir.Operation, sizes: Shape, builder: PaddingBuilder) -> None:
+def _clamp_update(
+    operation: ir.Operation, content_shape: ContentShape, builder: PaddingBuilder
+) -> None:
     """Clamp the starts of an update, which must not end in padding."""
-    clamp_starts(operation, 2, sizes, operation.operands[1], builder)
+    clamp_starts(operation, 2, operation.operands[1], content_shape, builder)
 
 
 def _work_of_update(sized: SizedOperation) -> Work:

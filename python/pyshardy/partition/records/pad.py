@@ -32,6 +32,7 @@ from pyshardy.partition.partial.blocked_factors import factors_of
 from pyshardy.partition.partial.linear_operations import is_zero, moving
 from pyshardy.partition.partial.reductions import is_positive_zero
 from pyshardy.partition.types.exchange_form import Body
+from pyshardy.sizes.size import Number
 
 # --- Sharding -----------------------------------------------------------------------------------
 
@@ -169,8 +170,14 @@ def fit_pad(operation: ir.Operation) -> None:
 def _masks(operation: ir.Operation, content_shape: ContentShape) -> Iterator[PaddingMask]:
     """Yield the dimensions of the operand that grow, with the padding value."""
     operand, result = content_shape(operation.operands[0]), content_shape(operation.results[0])
-    grown = [dim for dim, (old, new) in enumerate(zip(operand, result, strict=True)) if old < new]
+    sizes = enumerate(zip(operand, result, strict=True))
+    grown = [dim for dim, (old, new) in sizes if not _is_at_least(old, new)]
     yield PaddingMask(0, grown, operation.operands[1])
+
+
+def _is_at_least(old: Number, new: Number) -> bool:
+    """Whether a size is known to be at least another one."""
+    return old == new or (isinstance(old, int) and isinstance(new, int) and old > new)
 
 
 def _resized_at_end(operation: ir.Operation) -> list[bool]:

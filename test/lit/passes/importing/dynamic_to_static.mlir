@@ -6,6 +6,9 @@
 // RUN: not sdy-opt %s --sdy-propagation-pipeline=dynamic=false 2>&1 | FileCheck %s --check-prefix=PROPAGATE
 // RUN: sdy-run %s --size=b=10 --hint=b=64 | FileCheck %s --check-prefix=RUNS
 // RUN: not sdy-run %s --size=b=10 --uneven=guard 2>&1 | FileCheck %s --check-prefix=GUARD
+// RUN: sdy-run %s --size=b=10 --buckets=b=pow2 | FileCheck %s --check-prefix=BUCKETS
+// RUN: not sdy-run %s --buckets=b=pow3 2>&1 | FileCheck %s --check-prefix=FORM
+// RUN: not sdy-run %s --buckets=c=4,8 2>&1 | FileCheck %s --check-prefix=SYMBOL
 // RUN: sdy-explain %s --size=b=8 --value=x | FileCheck %s --check-prefix=EXPLAIN
 
 // ERROR: error: b = 5 is no multiple of 2; use 4 or 6
@@ -15,6 +18,10 @@
 // RUNS: %x {{ +}}tensor<12x16xf32>
 // RUNS: OK: the results match those of the unpartitioned program
 // GUARD: error: dimension 0 of %x has size 10, which 4 doesn't divide: it is sharded along "data"; use 8 or 12, or uneven='pad'
+// BUCKETS: %x {{ +}}tensor<16x16xf32>
+// BUCKETS: OK: the results match those of the unpartitioned program
+// FORM: error: --buckets: 'b=pow3' gives no buckets: expected NAME=N,N,... such as b=4,16,64; did you mean 'pow2'
+// SYMBOL: error: buckets: the program has no size 'c'; it has b
 // EXPLAIN: x is %x
 
 module attributes {sdy.symbols = {b = {max = 64, multiple_of = 2, hint = 32}}} {
