@@ -293,7 +293,7 @@ class _Blocks:
         types: Sequence[ir.Type],
         attributes: Mapping[str, ir.Attribute],
     ) -> ir.Operation:
-        """Build an operation with the regions of the old one, and its attributes but for some."""
+        """Build an operation that takes over the regions and attributes of the old one."""
         kept = dict(operation.attributes.items())
         kept.pop(SHARDING, None)
         new = self._build.create(
