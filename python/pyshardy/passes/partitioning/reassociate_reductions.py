@@ -10,9 +10,7 @@ XLA's passes `all-reduce-reassociate` and `while-loop-all-reduce-code-motion` do
 2. The same for reduce-scatters, if all scatter in the same way, and operations are transposes,
    or elementwise without other operands than one number: these run on unscattered partial
    results then.
-3. *Slices, products and sums*. An all-reduce moves after a `stablehlo.slice`, and after a product
-   or a sum over dimensions (`_SHRINKING`) whose result is complete then and has fewer bytes, if it
-   leads to that through linear operations.
+3. *Slices*. An all-reduce whose only use is a `stablehlo.slice` moves after it.
 4. *Loops*. A `stablehlo.while` carries a sum to which its body only adds (or from which it
    subtracts) a value that is computed, as above, from an all-reduce. The loop adds up the
    partial results, beginning with zero; after it they are completed, and the initial value is
@@ -20,7 +18,10 @@ XLA's passes `all-reduce-reassociate` and `while-loop-all-reduce-code-motion` do
    loop then, take at most `max_bytes` more on a device than before.
 5. *Rows of groups*. The all-reduce of a `chlo.ragged_dot` is erased if devices only use rows of
    their own groups (see `uses_own_rows_only`).
-6. Inner operations and loops come first.
+6. *Smaller results*. If all uses of an all-reduce lead, through linear operations, to products,
+   sums over dimensions or scatters with fewer bytes together (`_SHRINKING`), these are completed
+   instead. Each all-reduce more saves at least `_SAVED` bytes. This comes last.
+7. Inner operations and loops come first.
 
 The shardings of partial results have these axes as unreduced axes.
 
@@ -29,7 +30,7 @@ Reshards are collectives already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -67,6 +68,7 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.invariant_computations import MOST_BYTES
 from pyshardy.partition.op_facts.own_rows import group_axes, uses_own_rows_only
+from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.partial.accumulations import accumulation
 from pyshardy.partition.partial.completion import reduced_axes, reduction_kind
 from pyshardy.partition.partial.linear_operations import is_zero, linear_operands
@@ -75,6 +77,7 @@ from pyshardy.pipeline import register_pass
 Value = TypeVar("Value")
 
 _ALL_REDUCE, _REDUCE_SCATTER = "sdy.all_reduce", "sdy.reduce_scatter"
+_COMPLETING = (_ALL_REDUCE, _REDUCE_SCATTER)
 _WHILE = "stablehlo.while"
 
 _MOST_FACTORS = 32
@@ -83,13 +86,11 @@ _MOST_FACTORS = 32
 _JOINT = frozenset({"stablehlo.add", "stablehlo.concatenate", "stablehlo.subtract"})
 """Operations that are linear in all operands together."""
 
-_SHRINKING = frozenset({"stablehlo.dot_general", "stablehlo.reduce"})
+_SHRINKING = frozenset({"stablehlo.dot_general", "stablehlo.reduce", "stablehlo.scatter"})
 """Operations that may be linear in one operand, and whose results may be smaller."""
 
-_MOVED_OVER = {"stablehlo.gather": (0,), "stablehlo.dot_general": (0, 1)}
-"""Linear operations that an all-reduce moves over only to become smaller."""
-
-_FindOperands = Callable[[ir.Operation], tuple[int, ...]]
+_SAVED = 2**20
+"""The bytes that an all-reduce more must save, since it takes time to start."""
 
 _TRANSPOSE = "stablehlo.transpose"
 
@@ -143,9 +144,11 @@ def reassociate_reductions(
     reassociation = _Reassociation(FunctionContext.of(function), max_bytes)
     for product in operations_named({RAGGED_DOT}, function):
         reassociation.keep_own_rows(product)
-    names = {*_JOINT, *_SHRINKING, "stablehlo.slice", _WHILE}
+    names = {*_JOINT, "stablehlo.slice", _WHILE}
     for operation in operations_named(names, function, ir.WalkOrder.POST_ORDER):
         reassociation.visit(operation)
+    for collective in operations_named({_ALL_REDUCE}, function):
+        reassociation.complete_smaller(collective)
     if reassociation.has_changed:
         apply_patterns(function, SCATTERS)
     return Changes(_INSERTED, OF_SHARDINGS)
@@ -230,28 +233,10 @@ class _Reassociation:
             completions = self._completions(operation)
             if len(completions) > 1:
                 self._merge(operation, completions)
-        elif operation.name in _SHRINKING:
-            self._move_if_smaller(operation)
         else:
             completion = self._completion(operation.operands[0], operation)
             if completion is not None and not completion.is_scatter:
                 self._move(operation, [completion])
-
-    def _move_if_smaller(self, operation: ir.Operation) -> None:
-        """Move the all-reduce of one operand after an operation whose result has fewer bytes."""
-        operands = [operation.operands[index] for index in _linear_in(operation)]
-        found = [
-            each
-            for value in operands
-            if (each := self._completion(value, operation, linear=_linear_in))
-        ]
-        if len(found) != 1 or found[0].is_scatter or len(set(operands)) < len(operands):
-            return
-        users = (use.owner.operation for use in operation.results[0].uses)
-        if any(user.name in (_ALL_REDUCE, _REDUCE_SCATTER) for user in users):
-            return
-        if self._bytes(operation.results[0]) < self._bytes(found[0].collective.results[0]):
-            self._move(operation, found)
 
     def _completions(self, operation: ir.Operation) -> Sequence[_Completion]:
         """Return the collectives that complete the operands; none if one is without."""
@@ -263,47 +248,40 @@ class _Reassociation:
             completions.append(completion)
         return completions
 
-    def _completion(
-        self, value: ir.Value, user: ir.Operation, linear: _FindOperands = linear_operands
-    ) -> _Completion | None:
+    def _completion(self, value: ir.Value, user: ir.Operation) -> _Completion | None:
         """Return the collective that completes an operand, if it can move after this user."""
-        found = self._followed(value, user, _MOST_FACTORS, linear)
+        found = self._followed(value, user, _MOST_FACTORS)
         if found is None:
             return None
         if found.is_scatter and not all(map(_runs_unscattered, found.chain)):
             return None
         for operation in (*found.chain, user):
-            if not found.is_scatter and _uses_axes(operation, found.axes):
-                return None
             # Another operand is partial along these axes already.
             sharding = get_sharding(operation.results[0]) if len(operation.results) else None
             if sharding is not None and not {*found.axes}.isdisjoint(sharding.unreduced_axes):
                 return None
         return found
 
-    def _followed(
-        self, value: ir.Value, user: ir.Operation, factors: int, linear: _FindOperands
-    ) -> _Completion | None:
+    def _followed(self, value: ir.Value, user: ir.Operation, factors: int) -> _Completion | None:
         """Follow an operand through linear operations to a collective.
 
         Args:
             value: the operand.
             user: its user.
             factors: the remaining depth of nested products to search.
-            linear: returns the operands that an operation is linear in, each by itself.
         """
         chain: list[ir.Operation] = []
         while not isinstance(value, ir.BlockArgument) and has_one_use(value):
             operation = value.owner.operation
             if operation.block != user.block:
                 return None
-            if operation.name in (_ALL_REDUCE, _REDUCE_SCATTER):
+            if operation.name in _COMPLETING:
                 return self._of_collective(operation, tuple(reversed(chain)))
-            candidates = linear(operation)
+            candidates = linear_operands(operation)
             chain.append(operation)
             if len(candidates) > 1:  # a product: follow the factor with a completion
                 operands = [operation.operands[index] for index in candidates] if factors else []
-                found = [self._followed(each, operation, factors - 1, linear) for each in operands]
+                found = [self._followed(each, operation, factors - 1) for each in operands]
                 followed = [each for each in found if each is not None]
                 if len(followed) != 1 or operation.operands[0] == operation.operands[1]:
                     return None
@@ -437,6 +415,69 @@ class _Reassociation:
         rank = rank_of((operation.results[0] if value is None else value).type)
         return TensorSharding.fully_closed(rank, completion.sharding.mesh_or_ref)
 
+    # --- Smaller results ----------------------------------------------------------------------
+
+    def complete_smaller(self, collective: ir.Operation) -> None:
+        """Complete the results that depend on an all-reduce instead, if they are smaller."""
+        completion = self._of_collective(collective, ())
+        found = None if completion is None else self._smaller_uses(completion)
+        if completion is None or found is None:
+            return
+        chain, last = found
+        shardings = [
+            get_sharding(each.results[0]) or self._replicated(each, completion) for each in last
+        ]
+        for operation in last:
+            self._make_partial(operation, [replace(completion, chain=chain)])
+        for operation, sharding in zip(last, shardings, strict=True):
+            result = operation.results[0]
+            with ir.InsertionPoint.after(operation), collective.location:
+                done = self._completed(result, completion, sharding)
+            result.replace_all_uses_except(done, done.owner.operation)
+        _erase([completion])
+
+    def _smaller_uses(
+        self, completion: _Completion
+    ) -> tuple[tuple[ir.Operation, ...], list[ir.Operation]] | None:
+        """Return the operations to which an all-reduce leads, after those in between."""
+        value = completion.collective.results[0]
+        size, total = self._bytes(value), 0
+        chain, last = list[ir.Operation](), list[ir.Operation]()
+        waiting = [value]
+        while waiting:
+            value = waiting.pop()
+            uses = list(value.uses)
+            for use in uses:
+                user = use.owner.operation
+                is_new = user not in chain and user not in last
+                if not is_new or not self._can_be_between(user, use.operand_number, completion):
+                    return None
+                result = user.results[0]
+                if user.name not in _SHRINKING or self._bytes(result) >= size:
+                    chain.append(user)
+                    waiting.append(result)
+                    continue
+                last.append(user)
+                total += self._bytes(result)
+                if any(each.owner.operation.name in _COMPLETING for each in result.uses):
+                    return None
+            if not uses or len(chain) + len(last) > _MOST_FACTORS:
+                return None
+        saved = size - total - _SAVED * (len(last) - 1)
+        return (tuple(chain), last) if saved > 0 else None
+
+    def _can_be_between(
+        self, operation: ir.Operation, operand: int, completion: _Completion
+    ) -> bool:
+        """Whether an operation on partial results has partial results."""
+        if operation.block != completion.collective.block or operand not in _linear_in(operation):
+            return False
+        sharding = get_sharding(operation.results[0])
+        is_partial = sharding is not None and not {*completion.axes}.isdisjoint(
+            sharding.unreduced_axes
+        )
+        return not is_partial and not _uses_axes(operation, completion.axes)
+
     # --- Products of groups -------------------------------------------------------------------
 
     def keep_own_rows(self, product: ir.Operation) -> None:
@@ -525,8 +566,17 @@ def _runs_unscattered(operation: ir.Operation) -> bool:
 
 
 def _linear_in(operation: ir.Operation) -> tuple[int, ...]:
-    """Return the operands that an operation is linear in, with those of gathers and products."""
-    return _MOVED_OVER.get(operation.name) or linear_operands(operation)
+    """Return the operands that an operation is linear in, with those of indexing and products."""
+    match operation.name:
+        case "stablehlo.gather":
+            return (0,)
+        case "stablehlo.dot_general":
+            return (0, 1)
+        case "stablehlo.scatter" if len(operation.operands) == 3:
+            adds = combining_operations(operation.regions[0].blocks[0]) == ("stablehlo.add",)
+            return (2,) if adds and is_zero(operation.operands[0]) else ()
+        case _:
+            return linear_operands(operation)
 
 
 def _uses_axes(operation: ir.Operation, axes: AxisTuple) -> bool:
