@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Rows that are sorted by groups: each device sorts its own where the order doesn't matter."""
 
+import importlib
 import random
 
 import jax_devices  # noqa: F401 (before JAX)
@@ -76,7 +77,7 @@ def layer(rng, x, router, up, down, *, disorder=None, constrained=True):
     )
 
 
-def program(seed, disorder=None, *, gradient=True):
+def program(seed, disorder=None, *, gradient=True, features=8, hidden=16):
     """A function of parameters and tokens, and arguments."""
 
     def run(parameters, x):
@@ -90,9 +91,9 @@ def program(seed, disorder=None, *, gradient=True):
         return (run(parameters, x) ** 2).mean()
 
     generator = np.random.default_rng(seed)
-    shapes = (8, GROUPS), (GROUPS, 8, 16), (GROUPS, 16, 8)
+    shapes = (features, GROUPS), (GROUPS, features, hidden), (GROUPS, hidden, features)
     parameters = [[generator.normal(size=s).astype("f4") / 2 for s in shapes] for _ in range(1)]
-    arguments = parameters, generator.normal(size=(256, 8)).astype("f4")
+    arguments = parameters, generator.normal(size=(256, features)).astype("f4")
     return (jax.grad(loss) if gradient else run), arguments
 
 
@@ -120,6 +121,20 @@ def test_numbers_and_bytes(seed):
     assert not {each.kind for each in along} & {"all_gather", "all_to_all"}
     parameters = sum(each.nbytes for each in jax.tree.leaves(arguments[0]))
     assert sum(each.nbytes_sent for each in along) <= 2 * parameters + 64
+
+
+@pytest.mark.parametrize("seed", range(6, 6 + cases(2)))
+def test_smaller_results(monkeypatch, seed):
+    """The products that use the results of experts are completed instead of these."""
+    module = importlib.import_module("pyshardy.passes.partitioning.reassociate_reductions")
+    function, arguments = program(seed, features=32, hidden=256)
+    sent = []
+    for number in (2**20, 0):
+        monkeypatch.setattr(module, "BYTES_OF_A_START", number)
+        found = partitioned(function, arguments, {"data": 2, "model": 4})
+        sent.append(sum(each.nbytes_sent for each in found.collectives))
+    assert sent[1] <= sent[0]
+    check(found.run(jax.tree.leaves(arguments), "xla"), jax.jit(function)(*arguments))
 
 
 @pytest.mark.parametrize("seed", range(cases(1)))

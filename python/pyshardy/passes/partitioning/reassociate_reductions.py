@@ -20,7 +20,7 @@ XLA's passes `all-reduce-reassociate` and `while-loop-all-reduce-code-motion` do
    their own groups (see `uses_own_rows_only`).
 6. *Smaller results*. If all uses of an all-reduce lead, through linear operations, to products,
    sums over dimensions or scatters with fewer bytes together (`_SHRINKING`), these are completed
-   instead. Each all-reduce more saves at least `_SAVED` bytes. This comes last.
+   instead. Each all-reduce more saves at least `BYTES_OF_A_START` bytes. This comes last.
 7. Inner operations and loops come first.
 
 The shardings of partial results have these axes as unreduced axes.
@@ -89,7 +89,7 @@ _JOINT = frozenset({"stablehlo.add", "stablehlo.concatenate", "stablehlo.subtrac
 _SHRINKING = frozenset({"stablehlo.dot_general", "stablehlo.reduce", "stablehlo.scatter"})
 """Operations that may be linear in one operand, and whose results may be smaller."""
 
-_SAVED = 2**20
+BYTES_OF_A_START = 2**20
 """The bytes that an all-reduce more must save, since it takes time to start."""
 
 _TRANSPOSE = "stablehlo.transpose"
@@ -463,7 +463,7 @@ class _Reassociation:
                     return None
             if not uses or len(chain) + len(last) > _MOST_FACTORS:
                 return None
-        saved = size - total - _SAVED * (len(last) - 1)
+        saved = size - total - BYTES_OF_A_START * (len(last) - 1)
         return (tuple(chain), last) if saved > 0 else None
 
     def _can_be_between(
