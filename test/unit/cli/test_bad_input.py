@@ -59,7 +59,7 @@ CASES = {
         ["--pass-pipeline=cse,func.func(sdy-propagation-pipeline)"],
         MESH,
         "<pass-pipeline>:1:15: error: pipeline 'sdy-propagation-pipeline': pass "
-        "'sdy-flatten-tuples' runs on 'builtin.module', not within 'func.func(...)'",
+        "'sdy-plan-at-hints' runs on 'builtin.module', not within 'func.func(...)'",
     ),
     "an unknown pass": (["-sdy-basic-propogate"], MESH, "did you mean '--sdy-basic-propagate'?"),
     "an unknown pass in a pipeline": (
