@@ -180,7 +180,12 @@ def packages():
 
 def test_interrupted_from_the_keyboard(tmp_path):
     hardware = tmp_path / "mine.toml"
-    command = [sys.executable, "-m", "pyshardy.cli.calibrate", "--mesh=data:1", f"-o={hardware}"]
+    # The signal is ignored where a shell runs the tests in the background.
+    code = (
+        "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "runpy.run_module('pyshardy.cli.calibrate', run_name='__main__')"
+    )
+    command = [sys.executable, "-c", code, "--mesh=data:1", f"-o={hardware}"]
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as run:

@@ -236,7 +236,10 @@ def test_help_and_lists(sdy_opt):
         assert "--sdy-basic-propagate" in helped
         assert "keep-sharding-rules=<bool>" in helped
         assert "(default: false)" in helped
-    assert "Runs sdy-plan-at-hints, sdy-flatten-tuples, " in sdy_opt("--help=sdy-propagation-pipeline").out
+    assert (
+        "Runs sdy-plan-at-hints, sdy-flatten-tuples, "
+        in sdy_opt("--help=sdy-propagation-pipeline").out
+    )
     refused = sdy_opt("--help=sdy-basic-propagat")
     assert "no pass or pipeline; did you mean 'sdy-basic-propagate'?" in refused.err
     assert "sdy-partition-pipeline" in sdy_opt("--list-passes").out

@@ -154,46 +154,26 @@ class KeptReshards:
         return found
 
 
-def is_made_by_each_device(value: ir.Value, meshes: Mapping[str, Mesh] | None = None) -> bool:
+def is_made_by_each_device(value: ir.Value) -> bool:
     """Whether devices can compute any shard of a value by themselves.
 
     1. It is a constant, an iota, a broadcast scalar, or another value without tensors as operands.
-    2. With `meshes`, a reshard of a value that all devices have as a whole only cuts it.
-    3. It is computed from such values by at most 16 elementwise operations and broadcasts.
-
-    Args:
-        value: the value.
-        meshes: the meshes by their names, if values that all devices have are to count.
+    2. It is computed from such values by at most 16 elementwise operations and broadcasts.
     """
     maker = maker_of(value)
-    return maker is not None and _can_repeat(maker, meshes, [_MOST_REPEATED])
+    return maker is not None and _can_repeat(maker, [_MOST_REPEATED])
 
 
-def _can_repeat(maker: ir.Operation, meshes: Mapping[str, Mesh] | None, left: list[int]) -> bool:
+def _can_repeat(maker: ir.Operation, left: list[int]) -> bool:
     """Whether devices can repeat an operation for any shard; counts down the operations left."""
     if record_of(maker.name).creates_any_shard:
         return True
-    if maker.name == _RESHARD:
-        return meshes is not None and _is_whole(maker.operands[0], meshes)
     left[0] -= 1
     if left[0] < 0 or maker.name not in _REPEATABLE or len(maker.results) != 1:
         return False
     operands = [operand for operand in maker.operands if shape_of(operand.type)]
     makers = map(maker_of, operands)
-    return all(maker is not None and _can_repeat(maker, meshes, left) for maker in makers)
-
-
-def _is_whole(value: ir.Value, meshes: Mapping[str, Mesh]) -> bool:
-    """Whether all devices of a mesh have a value as a whole."""
-    sharding = get_sharding(value)
-    mesh = None if sharding is None else mesh_of(sharding, meshes)
-    return (
-        sharding is not None
-        and mesh is not None
-        and not mesh.is_maximal
-        and not sharding.unreduced_axes
-        and not any(sharding.dim_axes)
-    )
+    return all(maker is not None and _can_repeat(maker, left) for maker in makers)
 
 
 def made_in(
@@ -207,7 +187,7 @@ def made_in(
     clone = maker.clone(ir.InsertionPoint(before)).operation
     set_result_shardings_of(clone, {0: sharding}, cache)
     for index, operand in enumerate(maker.operands):
-        if shape_of(operand.type) and maker.name != _RESHARD:
+        if shape_of(operand.type):
             axes = _operand_axes(maker, operand, sharding)
             wanted = TensorSharding.from_axes(sharding.mesh_or_ref, axes)
             clone.operands[index] = made_in(operand, wanted, clone, cache)

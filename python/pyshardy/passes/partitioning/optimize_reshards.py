@@ -2,8 +2,8 @@
 """The pass `sdy-optimize-reshards`: reduce the communication of reshards.
 
 1. A reshard of a value that each device can compute by itself (a constant, an iota, a scalar
-   broadcast, a shard of a replicated value, elementwise operations on these) is replaced by the
-   value in the target sharding (see `is_made_by_each_device`).
+   broadcast, elementwise operations on these) is replaced by the value in the target sharding (see
+   `is_made_by_each_device`).
 2. A reshard moves after an elementwise operation, or before it, if devices send fewer bytes there:
    of
 
@@ -183,7 +183,7 @@ class _Optimizer:
 
     def _make_where_wanted(self, reshard: ir.Operation) -> None:
         value: ir.Value = reshard.operands[0]
-        if not is_made_by_each_device(value, self.meshes):
+        if not is_made_by_each_device(value):
             return
         ends = self._ends(reshard)
         if ends is None:

@@ -273,18 +273,3 @@ func.func @repeated() -> (tensor<8x8xi1>, tensor<4x8x8xi1>) {
   %4 = sdy.reshard %3 <@mesh, [{"x"}, {}, {"y"}]> : tensor<4x8x8xi1>
   return %2, %4 : tensor<8x8xi1>, tensor<4x8x8xi1>
 }
-
-// All devices have %arg0: each negates the rows that it needs, which is done twice then.
-// CHECK-LABEL: func.func @shards_of_a_whole
-func.func @shards_of_a_whole(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})
-    -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) {
-  // CHECK: %[[ROWS:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}, {}]>
-  // CHECK: %[[R:.*]] = stablehlo.negate %[[ROWS]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
-  // CHECK: %[[COLUMNS:.*]] = sdy.reshard %arg0 <@mesh, [{}, {"y"}]>
-  // CHECK: %[[C:.*]] = stablehlo.negate %[[COLUMNS]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
-  // CHECK: return %[[R]], %[[C]]
-  %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
-  %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x8xf32>
-  %2 = sdy.reshard %1 <@mesh, [{}, {"y"}]> : tensor<8x8xf32>
-  return %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>
-}
