@@ -439,6 +439,9 @@ class _Generalization:
 
     def _symbol(self, name: str) -> ir.Value:
         """Build the value of a symbol, from the size of an argument."""
+        if name not in self._sources:
+            problem = f"the size {name} can't be found from the shapes of the arguments"
+            raise _refusal(self._entry, problem)
         argument, dim, size = self._sources[name]
         offset = size.evaluate({name: 0})
         factor = size.evaluate({name: 1}) - offset
