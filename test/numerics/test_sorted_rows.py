@@ -120,7 +120,7 @@ def test_numbers_and_bytes(seed):
     along = [each for each in found.collectives if "data" in each.axes]
     assert not {each.kind for each in along} & {"all_gather", "all_to_all"}
     parameters = sum(each.nbytes for each in jax.tree.leaves(arguments[0]))
-    assert sum(each.nbytes_sent for each in along) <= 2 * parameters + 64
+    assert sum(each.nbytes_sent for each in along) <= (2 * parameters if seed % 3 else 0)
 
 
 @pytest.mark.parametrize("seed", range(6, 6 + cases(2)))

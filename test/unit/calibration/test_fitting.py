@@ -157,7 +157,7 @@ func.func @main(%x: tensor<2x16x16x32xf32>, %k: tensor<3x3xINxOUTxf32>, %dy: ten
 
 @pytest.mark.parametrize(("features", "depthwise"), [(32, False), (1, True)])
 def test_convolutions_have_rates_of_their_own(features, depthwise):
-    """Those of a gradient differ from those forward, and depthwise ones from others."""
+    """Gradients have rates of their own, and so have depthwise convolutions."""
     slower = {CONVOLUTION: 3.0, GRADIENT: 50.0}
     found = measured(TRUE)
     found.points = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What tests of sizes share."""
+"""The context of the tests of sizes."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One dynamic program of static ones; test/frontends/test_torch_dynamic_sizes.py runs them."""
+"""Dynamic programs from static programs; test_torch_dynamic_sizes.py runs them."""
 
 import pytest
 

@@ -7,17 +7,17 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Generic, TypeVar
 
 from mlir_sdy.host import identity, ir
-from mlir_sdy.model import OpShardingRule, TensorSharding
+from mlir_sdy.model import OpShardingRule
 from mlir_sdy.values import SHARDING, get_sharding, look_through_barriers
 from pyshardy.irtools.constants import behind_slice, defining_operation, slice_passed_on
 from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
+from pyshardy.partition.types.compatible_shardings import Shardings
 from pyshardy.partition.types.dot_result import DOT_OPERATIONS
 from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.signature import OperationParts
 
 Found = TypeVar("Found")
-Shardings = tuple[TensorSharding | None, ...]
 
 _REDUCE = "stablehlo.reduce"
 _BY_RULE = DOT_OPERATIONS | {"stablehlo.reshape"}

@@ -154,7 +154,6 @@ class _Search:
         self._keys: ir.Value = self.sort.operands[0]
         self._num_rows: int = shape_of(self._keys.type)[0]
         self._identity: dict[ir.Value, IntegerArray] = {}
-        self._waiting: list[int] = []
 
     def run(self) -> bool:
         """Whether the order doesn't matter; the attributes have the answer."""
@@ -180,13 +179,9 @@ class _Search:
             if not queue:
                 return any(each.name == RAGGED_DOT for each in self.local)
             operation = operations[heapq.heappop(queue)]
-            before = {*self.rows, *self.places}
             if not self._takes(operation):
                 return False
-            new = [value for value in operation.results if value in self._followed(before)]
-
-    def _followed(self, before: set[ir.Value]) -> set[ir.Value]:
-        return {*self.rows, *self.places} - before
+            new = [each for each in operation.results if each in self.rows or each in self.places]
 
     def _takes(self, operation: ir.Operation) -> bool:
         """Whether an operation may use sorted rows or places as it does; notes its results."""

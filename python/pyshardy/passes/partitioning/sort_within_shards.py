@@ -17,11 +17,12 @@ Everything else stays as it is, and rows keep the axes of other dimensions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, DimensionSharding, TensorSharding
+from mlir_sdy.model import AxisTuple, TensorSharding
 from mlir_sdy.values import SHARDING, get_sharding, set_sharding
 from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.ragged_dots import RAGGED_DOT
@@ -34,6 +35,10 @@ from pyshardy.partition.op_facts.sorted_rows import SortedRows, is_argsort
 from pyshardy.pipeline import register_pass
 
 _SORT = "stablehlo.sort"
+_COUNTING = frozenset(
+    f"stablehlo.{name}" for name in ("broadcast_in_dim", "compare", "convert", "reduce", "scatter")
+)
+"""Operations between the groups of tokens and their sizes."""
 
 
 @register_pass("sdy-sort-within-shards", anchor="func.func", release="pyshardy")
@@ -108,10 +113,10 @@ class _Blocks:
     def rewrite(self) -> None:
         """Shard all rows, and compute the local operations for each block."""
         for value, dim in self._rows.rows.items():
-            self._shard(value, dim, get_sharding(value))
+            self._shard(value, value, dim)
         for sizes, group in self._rows.groups.items():
             after = sizes.owner.operation
-            with after.location, _behind(after):
+            with after.location, ir.InsertionPoint.after(after):
                 self._sizes[sizes] = self._sizes_of_blocks(sizes, group)
         for operation in self._rows.local:
             with operation.location, ir.InsertionPoint(operation):
@@ -126,21 +131,32 @@ class _Blocks:
                         self._multiply(operation)
                     case _:
                         self._compute(operation)
-        unused = [*self._blocks, *self._rows.groups]
-        for value in unused:
-            if not any(True for _ in value.uses):
+        for value in self._blocks:
+            if not any(value.uses):
                 value.owner.operation.erase()
+        for value in self._rows.groups:
+            _erase_if_unused(value)
 
     # --- Values ---------------------------------------------------------------------------------
 
-    def _shard(self, value: ir.Value, dim: int, like: TensorSharding | None) -> ir.Value:
-        """Shard a dimension of a value along the axes of rows, and others as another sharding."""
+    def _shard(self, value: ir.Value, like: ir.Value | None = None, dim: int = 0) -> ir.Value:
+        """Shard a dimension of a value along the axes of rows, and the last ones as another value.
+
+        Args:
+            value: the value.
+            like: the value whose dimensions behind the first the last ones are; None for no axes.
+            dim: the dimension.
+        """
         used = {axis.name for axis in self._axes}
-        axes: list[tuple[AxisRef, ...]] = [()] * len(shape_of(value.type))
-        if like is not None and like.rank == len(axes):
-            axes = [
-                () if any(axis.name in used for axis in each) else each for each in like.dim_axes
-            ]
+        sharding = None if like is None else get_sharding(like)
+        kept = [
+            () if any(axis.name in used for axis in each) else each
+            for each in (sharding.dim_axes if sharding is not None else ())
+        ]
+        rank = len(shape_of(value.type))
+        if dim == 0:
+            kept = kept[1:]
+        axes: list[AxisTuple] = [*[()] * (rank - len(kept)), *kept]
         axes[dim] = self._axes
         set_sharding(value, TensorSharding.from_axes(self._mesh, tuple(axes)), self._cache)
         return value
@@ -151,44 +167,38 @@ class _Blocks:
             return self._blocks[value]
         size, *others = shape_of(value.type)
         blocks = self._build.reshape(value, (self._count, size // self._count, *others))
-        like = get_sharding(value)
-        if like is not None and like.rank:
-            closed = DimensionSharding()
-            like = like.with_dims((closed, closed, *like.dim_shardings[1:]))
-        return self._shard(blocks, 0, like)
+        return self._shard(blocks, value)
 
     def _join(self, blocks: ir.Value, old: ir.Value) -> None:
         """Replace a value by the rows of all blocks."""
         joined = self._build.reshape(blocks, shape_of(old.type))
-        self._shard(joined, 0, get_sharding(old))
+        self._shard(joined, old)
         self._blocks[joined] = blocks
         old.replace_all_uses_with(joined)
 
     def _indices(self, indices: ir.Value, size: int) -> ir.Value:
         """Build the indices within blocks for those in a dimension of a size."""
         blocks = self._split(indices)
-        numbers = self._shard(self._build.iota(blocks.type, 0), 0, None)
+        numbers = self._shard(self._build.iota(blocks.type, 0))
         step = self._build.splat(blocks.type, size // self._count)
-        first = self._shard(self._build.binary("multiply", numbers, step), 0, None)
-        return self._shard(self._build.binary("subtract", blocks, first), 0, None)
+        first = self._shard(self._build.binary("multiply", numbers, step))
+        return self._shard(self._build.binary("subtract", blocks, first))
 
     def _sizes_of_blocks(self, sizes: ir.Value, group: ir.Value) -> ir.Value:
         """Build the group sizes of all blocks, from the groups of tokens."""
-        num_tokens = 1
-        for size in shape_of(group.type):
-            num_tokens *= size
+        num_tokens = math.prod(shape_of(group.type))
         (num_groups,) = shape_of(sizes.type)
-        flat = self._shard(self._build.reshape(group, (num_tokens,)), 0, None)
+        flat = self._shard(self._build.reshape(group, (num_tokens,)))
         blocks = self._split(flat)
         shape = (*shape_of(blocks.type), num_groups)
         spread = self._build.broadcast_in_dim(blocks, shape, (0, 1))
-        self._shard(spread, 0, None)
-        numbers = self._shard(self._build.iota(spread.type, 2), 0, None)
-        is_same = self._shard(self._build.compare("EQ", spread, numbers), 0, None)
+        self._shard(spread)
+        numbers = self._shard(self._build.iota(spread.type, 2))
+        is_same = self._shard(self._build.compare("EQ", spread, numbers))
         counted = self._build.convert(is_same, element_type_of(sizes.type))
         zero = self._build.splat(with_shape(sizes.type, ()), 0)
-        self._shard(counted, 0, None)
-        return self._shard(self._build.reduce(counted, zero, (1,), "stablehlo.add"), 0, None)
+        self._shard(counted)
+        return self._shard(self._build.reduce(counted, zero, (1,), "stablehlo.add"))
 
     # --- Operations -----------------------------------------------------------------------------
 
@@ -238,12 +248,11 @@ class _Blocks:
             of_lhs[at : at + 1], of_rhs = [0, 1], [dim + 1 for dim in of_rhs]
             of_rhs[at : at + 1] = [0, 1]
             rhs = self._split(rhs)
-        group = f"rhs_group_dimensions = {list(numbers.rhs_group)}, " if numbers.rhs_group else ""
+        group = f", rhs_group_dimensions = {list(numbers.rhs_group)}" if numbers.rhs_group else ""
         attributes = {
             "ragged_dot_dimension_numbers": ir.Attribute.parse(
                 f"#chlo.ragged_dot<lhs_contracting_dimensions = {of_lhs}, "
-                f"rhs_contracting_dimensions = {of_rhs}, lhs_ragged_dimensions = [1]"
-                f"{', ' + group.removesuffix(', ') if group else ''}>"
+                f"rhs_contracting_dimensions = {of_rhs}, lhs_ragged_dimensions = [1]{group}>"
             )
         }
         operands = (self._split(lhs), rhs, self._sizes[sizes])
@@ -278,11 +287,7 @@ class _Blocks:
         """Replace an operation by one on blocks."""
         new = self._build_like(operation, operands, types, attributes)
         for old, blocks in zip(operation.results, new.results, strict=True):
-            like = get_sharding(old)
-            if like is not None and like.rank:
-                closed = DimensionSharding()
-                like = like.with_dims((closed, closed, *like.dim_shardings[1:]))
-            self._shard(blocks, 0, like)
+            self._shard(blocks, old)
             self._join(blocks, old)
         operation.erase()
 
@@ -304,7 +309,13 @@ class _Blocks:
         return new
 
 
-def _behind(operation: ir.Operation) -> ir.InsertionPoint:
-    block = operation.block
-    operations = [view.operation for view in block.operations]
-    return ir.InsertionPoint(operations[operations.index(operation) + 1])
+def _erase_if_unused(value: ir.Value) -> None:
+    """Erase the operations that count the tokens of groups, as far as nothing uses them now."""
+    if isinstance(value, ir.BlockArgument) or any(value.uses):
+        return
+    operation = value.owner.operation
+    if operation.name in _COUNTING:
+        operands = list(dict.fromkeys(operation.operands))
+        operation.erase()
+        for operand in operands:
+            _erase_if_unused(operand)
