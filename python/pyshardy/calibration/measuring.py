@@ -8,11 +8,14 @@
 This file is a module of pyshardy that runs alone; `sdy-calibrate --script` copies it.
 
 1. A program is a loop of one or several independent steps, on all devices at once. Its time less
-   that of a program without steps, divided by the number of iterations, is that of the steps.
-2. The time is that of the fastest of several runs; the spread is how far the median is above it.
-3. The sizes of each series alternate between small and large ones, so that measurements that are
+   that to start a program, divided by the number of iterations, is that of the steps.
+2. Collectives are measured in short loops: devices that repeat a collective for long fall into
+   step, and wait less for each other than in a program. To start a program contains what the first
+   collective waits longer than others. Convolutions are measured without a loop.
+3. The time is that of the fastest of several runs; the spread is how far the median is above it.
+4. The sizes of each series alternate between small and large ones, so that measurements that are
    interrupted cover all. What would take more time or memory than there is, is left out.
-4. With several processes, all measure alike: the first one decides how often and what is left out.
+5. With several processes, all measure alike: the first one decides how often and what is left out.
 """
 
 from __future__ import annotations
@@ -71,10 +74,12 @@ _FEWEST_ROUNDS, _MOST_ROUNDS = 2, 25
 _SECONDS_OF_ROUNDS = 0.2
 """The time for repeated runs, if these are between the fewest and the most."""
 _LEAST_SECONDS = 5e-3
-"""The least time of a run, so that the start of the program matters little."""
+"""The least time of a run without collectives, so that the start of the program matters little."""
 _SHARE_OF_A_TASK = 0.05
 _SHARE_OF_MEMORY = 0.25
 _FIRST_REPEATS, _MOST_REPEATS = 8, 4096
+_IN_SHORT_LOOPS = frozenset((*COLLECTIVES, CONVOLUTION, GRADIENT))
+"""What is repeated as often as the first number says."""
 
 
 # --- What is measured -----------------------------------------------------------------------------
@@ -262,7 +267,7 @@ class Measurer:
         self._machine = machine
         self._seconds = seconds
         self._end = time.perf_counter() + seconds
-        self._empty = 0.0
+        self._start = 0.0
         self._known: dict[tuple[str, ...], dict[float, float]] = {}
         devices, versions = machine.described()
         day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
@@ -274,8 +279,8 @@ class Measurer:
         """Measure all; an interrupt ends this early, and the result says so."""
         todo = list(tasks(self._machine.mesh, self._machine.elements))
         try:
-            self._empty = self._times(self._machine.program((), 1))[0]
-            self.found.seconds_of_program = self._empty
+            self._start = self._seconds_to_start()
+            self.found.seconds_of_program = self._start
             for number, steps in enumerate(todo):
                 progress(number, len(todo), " beside ".join(map(str, steps)))
                 self._measure(steps)
@@ -284,6 +289,19 @@ class Measurer:
         except KeyboardInterrupt:
             pass
         return self.found
+
+    def _seconds_to_start(self) -> float:
+        """Return the time of a program without steps, or what one with a collective takes more."""
+        starts = [self._times(self._machine.program((), 1))[0]]
+        axis = max(self._machine.mesh, key=self._machine.mesh.__getitem__, default="")
+        if self._machine.mesh.get(axis, 1) > 1:
+            smallest = TimedStep(COLLECTIVES[0], (axis,), min(SIZES))
+            once, often = (
+                self._times(self._machine.program((smallest,), repeats))[0]
+                for repeats in (1, _FIRST_REPEATS)
+            )
+            starts.append(once - (often - once) / (_FIRST_REPEATS - 1))
+        return max(starts)
 
     def _measure(self, steps: tuple[TimedStep, ...]) -> None:
         name = " beside ".join(map(str, steps))
@@ -343,13 +361,14 @@ class Measurer:
     def _seconds_of(self, steps: Sequence[TimedStep]) -> tuple[float, float]:
         """Return the time of an iteration, and its spread."""
         expected = [self._expected(step) for step in steps]
-        known = all(expected)
+        is_short = all(step.kind in _IN_SHORT_LOOPS for step in steps)
+        known = all(expected) and not is_short
         repeats = self._repeats(_LEAST_SECONDS / sum(expected) if known else _FIRST_REPEATS)
-        tries = 3
+        tries = 1 if is_short else 3
         while True:
             run, tries = self._machine.program(steps, repeats), tries - 1
             fastest, median = self._times(run)
-            seconds = max(fastest - self._empty, 0.02 * fastest) / repeats
+            seconds = max(fastest - self._start, 0.02 * fastest) / repeats
             enough = not tries or fastest >= _LEAST_SECONDS / 2 or repeats == _MOST_REPEATS
             if self._machine.agreed(float(enough)):
                 return seconds, median / fastest - 1
@@ -454,7 +473,9 @@ class JaxMachine:
         def whole(*state: Any) -> tuple[Any, ...]:
             if not steps:
                 return (state[0] + 1,)
-            return lax.fori_loop(0, repeats, iteration, state)
+            # XLA has other, far slower kernels for gradients of convolutions in loops on CPUs.
+            is_unrolled = any(step.kind in (CONVOLUTION, GRADIENT) for step in steps)
+            return lax.fori_loop(0, repeats, iteration, state, unroll=is_unrolled)
 
         count = len(shapes)
         specs = (self._spec,) * count
@@ -536,12 +557,13 @@ class JaxMachine:
                 precision="highest" if step.element.endswith("-highest") else None,
             )
 
-        def corrected(weights: Any, x: Any, y: Any) -> Any:
-            return jax.vjp(partial(convolved, x), weights)[1](y)[0]
+        def corrected(x: Any, weights: Any, y: Any) -> Any:
+            # The images change, so that no gradient is that of the iteration before.
+            return x + jax.vjp(partial(convolved, x), weights)[1](y)[0][0, 0, 0, 0]
 
         if step.kind == CONVOLUTION:
             return [(images, kind), (kernel, kind)], convolved
-        return [(kernel, kind), (images, kind), (images, kind)], corrected
+        return [(images, kind), (kernel, kind), (images, kind)], corrected
 
     def _collective(self, step: TimedStep) -> Callable[[Any], Any]:
         lax, axes = self._jax.lax, step.axes

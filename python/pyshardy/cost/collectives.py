@@ -99,13 +99,17 @@ class PlannedCollective:
         return Traffic(transfer, latency)
 
     def _measured(self, hardware: Hardware, otherwise: float) -> float:
-        """Return the measured time: of these axes together, or the longest along one of them.
+        """Return a measured time, the first that there is.
+
+        1. That of these axes together.
+        2. The longest along one of them.
+        3. The longest of other groups, if `sdy-calibrate` measured them: those of the nearest size.
 
         Args:
             hardware: the devices and links.
             otherwise: the time along axes that weren't measured, if others were.
 
-        Returns: zero if no axis was measured.
+        Returns: zero if nothing was measured.
         """
         if curve := hardware.curve(self.kind, self.axes, self.group_size):
             return curve.at(self.sent)
@@ -113,6 +117,9 @@ class PlannedCollective:
         found = [each.at(self.sent) for each in curves if each is not None]
         if found and len(found) < len(curves):
             found.append(otherwise)
+        if not found and hardware.origin is not None:
+            others = hardware.curves_of_nearest_size(self.kind, self.group_size)
+            found = [each.at(self.sent) for each in others]
         return max(found, default=0.0)
 
 

@@ -163,6 +163,10 @@ class Hardware(HashSlot):
         group = frozenset(axes)
         return found.get((kind, group, devices)) or found.get((kind, group, 0))
 
+    def curves_of_nearest_size(self, kind: str, devices: int) -> tuple[Curve, ...]:
+        """Return what was measured of a collective in groups whose size is the nearest."""
+        return _nearest_curves(self, kind, devices)
+
     def link_along(self, axis: str) -> Link:
         """Return the link along an axis."""
         return self.axes.get(axis, self.link)
@@ -246,6 +250,14 @@ class Hardware(HashSlot):
 @cache
 def _curves(hardware: Hardware) -> dict[tuple[str, frozenset[str], int], Curve]:
     return {(each.kind, frozenset(each.axes), each.devices): each for each in hardware.measured}
+
+
+@cache
+def _nearest_curves(hardware: Hardware, kind: str, devices: int) -> tuple[Curve, ...]:
+    curves = [each for each in hardware.measured if each.kind == kind]
+    ratios = [abs(math.log(each.devices / devices)) if each.devices else 0.0 for each in curves]
+    nearest = min(ratios, default=0.0)
+    return tuple(each for each, ratio in zip(curves, ratios, strict=True) if ratio == nearest)
 
 
 @cache
@@ -350,8 +362,8 @@ def warn_of_other_axes(hardware: Hardware, sizes: Mapping[str, int]) -> None:
     if others:
         mesh = ",".join(f"{axis}:{size}" for axis, size in sizes.items())
         message = f"the hardware '{hardware.name}' was measured on the mesh {hardware.origin.mesh}"
-        message += f", the program's is {mesh}: along {', '.join(others)} fitted constants count, "
-        message += "those of the slowest link along axes that weren't measured; to measure them: "
+        message += f", the program's is {mesh}: along {', '.join(others)} the measured groups of "
+        message += "the nearest size count, the slowest of them; to measure the others: "
         emit(warning(f"{message}sdy-calibrate --mesh={mesh}"))
 
 

@@ -138,7 +138,10 @@ def test_measured_points_are_interpolated():
     assert planned(step, MESH).traffic(fitted).seconds == pytest.approx(expected, rel=0.01)
     other = {"data": 8, "model": 2}
     without = planned(step, other).traffic(replace(fitted, measured=()))
-    assert planned(step, other).traffic(fitted) == without, "curves are for groups of 8"
+    found = planned(step, other).traffic(fitted)
+    assert found.seconds > 5 * without.seconds, "groups of 8 are the nearest to those of 16"
+    given = replace(fitted, origin=None)
+    assert planned(step, other).traffic(given) == without, "who gives tables gives links, too"
 
 
 CONVOLUTIONS = """
@@ -242,9 +245,9 @@ def test_noise_and_interruptions_are_reported():
     [
         (MESH, None),
         ({**MESH, "expert": 1}, None),
-        ({"data": 8, "model": 2}, "along data fitted constants"),
-        ({**MESH, "expert": 2}, "along expert fitted"),
-        ({"data": 2, "model": 4}, "along data, model fitted"),
+        ({"data": 8, "model": 2}, "along data the measured groups"),
+        ({**MESH, "expert": 2}, "along expert the measured"),
+        ({"data": 2, "model": 4}, "along data, model the measured"),
     ],
 )
 def test_other_meshes_are_reported(sizes, named):

@@ -86,6 +86,28 @@ def test_times_are_those_of_a_step(clock):
     assert all(point.seconds == pytest.approx(sum(point.alone), rel=0.01) for point in at_once)
 
 
+class SlowToStart(Machine):
+    """The first collective of a program takes two microseconds more."""
+
+    def program(self, steps, repeats):
+        run = super().program(steps, repeats)
+
+        def late():
+            run()
+            self._clock.now += 2e-6 * any(step.axes for step in steps)
+
+        return late
+
+
+def test_the_start_contains_what_the_first_collective_waits(clock):
+    found = Measurer(SlowToStart(clock), 1000).run(show_nothing)
+    assert found.seconds_of_program == pytest.approx(3e-6, rel=0.01)
+    singles = [point for point in found.points if len(point.steps) == 1 and point.steps[0].axes]
+    assert all(
+        point.seconds == pytest.approx(1e-9 * point.steps[0].nbytes, rel=0.01) for point in singles
+    )
+
+
 def test_what_takes_too_long_is_left_out(clock):
     found = Measurer(Machine(clock), 3).run(show_nothing)
     assert "takes too much time" in found.left_out.values()
@@ -176,6 +198,41 @@ RUN = "sys.argv = sys.argv[1:]; import runpy; runpy.run_path(sys.argv[0], run_na
 def packages():
     """The folders of packages, without those of this project."""
     return [path for path in sys.path if path.endswith("site-packages")]
+
+
+TWO_STEPS = (
+    "import sys; from pyshardy.calibration import measuring as m; "
+    "steps = [m.TimedStep('all_reduce', ('data',), 65536), m.TimedStep('product', shape=(64,) * 3)]"
+    "; m.tasks = lambda mesh, elements: iter([(each,) for each in steps]); sys.exit(m.main())"
+)
+
+
+def test_several_processes(tmp_path):
+    """They find each other by Slurm's variables, and the first one writes what all measured."""
+    output = tmp_path / "measured.json"
+    job = {
+        "SLURM_JOB_ID": str(os.getpid()),
+        "SLURM_STEP_NODELIST": "localhost",
+        "SLURM_NTASKS": "2",
+        "SLURM_STEP_NUM_NODES": "1",
+    }
+    command = [sys.executable, "-c", TWO_STEPS, "--mesh=data:2", "--distributed", f"-o={output}"]
+    runs = [
+        subprocess.Popen(
+            command,
+            env=os.environ | job | {"SLURM_PROCID": str(rank), "SLURM_LOCALID": str(rank)},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    for run in runs:
+        _, said = run.communicate(timeout=120)
+        assert run.returncode == 0, said
+    found = read_measurements(output)
+    assert found.devices == "2 x cpu of 2 processes"
+    assert [point.steps[0].kind for point in found.points] == ["all_reduce", "product"]
+    assert not found.interrupted
 
 
 def test_interrupted_from_the_keyboard(tmp_path):
