@@ -79,7 +79,7 @@ _SHARE_OF_A_TASK = 0.05
 _SHARE_OF_MEMORY = 0.25
 _FIRST_REPEATS, _MOST_REPEATS = 8, 4096
 _IN_SHORT_LOOPS = frozenset((*COLLECTIVES, CONVOLUTION, GRADIENT))
-"""What is repeated as often as the first number says."""
+"""The kinds of steps that are repeated as often as the first number says."""
 
 
 # --- What is measured -----------------------------------------------------------------------------
