@@ -104,7 +104,7 @@ BUDGETS = {
     "lsp": 1_850,
     "mcp": 920,
     "partition": 17_680,
-    "passes": 14_820,
+    "passes": 14_840,
     "pipeline": 2_530,
     "pipelines": 830,
     "processes": 550,

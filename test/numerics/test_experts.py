@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Products of groups of rows in a row, as experts have them: devices keep rows of their groups."""
 
+import functools
 import random
 
 import jax_devices  # noqa: F401 (before JAX)
@@ -50,9 +51,9 @@ def training_step(form):
     return step
 
 
-def partitioned(function, arguments, mesh, shardings):
-    mesh = sdy.Mesh.of(mesh)
-    module = sdy.jax.trace(function, *arguments, mesh=mesh, in_shardings=shardings)
+def partitioned(function, arguments, mesh, shardings, results=None):
+    mesh, given = sdy.Mesh.of(mesh), {} if results is None else {"out_shardings": results}
+    module = sdy.jax.trace(function, *arguments, mesh=mesh, in_shardings=shardings, **given)
     sdy.propagate(module)
     return sdy.partition(module)
 
@@ -94,6 +95,40 @@ def test_bytes_of_training(rows):
     assert sent(ragged) <= 1.01 * sent(dense)
     gathered = [each for each in ragged.collectives if each.kind == "all_gather"]
     assert not any("model" in each.axes for each in gathered)
+
+
+@pytest.mark.parametrize("seed", range(cases(4)))
+def test_random_bytes(seed):
+    """As many bytes as the one-hot form at most, where both have results of the same shardings."""
+    rng = random.Random(seed)
+    mesh, rows = rng.choice(MESHES), rng.choice([256, 4096])
+    width, groups = rng.choice([16, 64]), rng.choice([4, 8])
+    shapes = [(rows, width), *[(groups, width, width)] * 2, (width, width)]
+    arguments = [jax.ShapeDtypeStruct(shape, "f4") for shape in shapes]
+    arguments.append(jax.ShapeDtypeStruct((groups,), "i4"))
+    any_axis = rng.choice([P(), P("model"), P(None, "model")])
+    shardings = rows_of(mesh), P("model"), rng.choice([P("model"), P()]), any_axis, P()
+    steps, is_gradient = [rng.randrange(4) for _ in range(rng.randint(1, 3))], rng.random() < 0.5
+
+    def run(form, x, w, v, weights, sizes):
+        h = multiplied(form, x, w, sizes)
+        for step in steps:
+            parts = [jnp.tanh, lambda h: h * x, lambda h: h @ weights, jax.nn.softmax]
+            h = multiplied(form, parts[step](h), v, sizes)
+        return h
+
+    def function(form):
+        def loss(*arguments):
+            return (run(form, *arguments) ** 2).mean()
+
+        return jax.grad(loss, (0, 1, 2, 3)) if is_gradient else functools.partial(run, form)
+
+    results = shardings[:4] if is_gradient else shardings[0]
+    ragged, one_hot = (
+        sent(partitioned(function(form), arguments, mesh, shardings, results))
+        for form in ("ragged", "dense")
+    )
+    assert ragged <= one_hot
 
 
 def between(rng, h, x, weights):

@@ -79,7 +79,7 @@ _WHILE = "stablehlo.while"
 _RESHAPE = "stablehlo.reshape"
 _ALL_REDUCE = "sdy.all_reduce"
 _Uses = tuple[int, ...]
-_SUMMING = DOT_OPERATIONS | {"stablehlo.convolution", "stablehlo.reduce"}
+_SUMMING = DOT_OPERATIONS | {RAGGED_DOT, "stablehlo.convolution", "stablehlo.reduce"}
 
 
 def prepare_for_devices(function: ir.OpView) -> bool:
@@ -315,8 +315,8 @@ class CheapestCompatibility:
         These are the results that a loop accumulates, if they can stay partial. Results of which
         devices use their own rows only need no completion, as if there were no end of them.
         """
-        if operation.name == RAGGED_DOT:
-            return math.inf if uses_own_rows_only(operation, self._context.rules) else 1
+        if operation.name == RAGGED_DOT and uses_own_rows_only(operation, self._context.rules):
+            return math.inf
         if self._invariants is None or operation.name not in _SUMMING:
             return 1
         return trips_of_accumulation(operation.results[0])

@@ -134,6 +134,7 @@ class _Optimizer:
         self._erase_unused()
         for reshard in self._reshards():
             self._make_where_wanted(reshard)
+        self._write_missing_shardings()
         for reshard in reversed(self._reshards()):
             self._move_before(reshard)
         self._kept.clear()
@@ -193,6 +194,24 @@ class _Optimizer:
         reshard.erase()
 
     # --- 2. Around elementwise operations ---------------------------------------------------
+
+    def _write_missing_shardings(self) -> None:
+        """Say of elementwise results after reshards that they are replicated, if nothing is said.
+
+        To say nothing means the same, but reshards only move across what has a sharding.
+        """
+        waiting: list[ir.Value] = [reshard.results[0] for reshard in self._reshards()]
+        while waiting:
+            value = waiting.pop()
+            sharding = get_sharding(value)
+            if sharding is None or not sharding.is_fully_replicated or sharding.unreduced_axes:
+                continue
+            for use in value.uses:
+                user = use.owner.operation
+                if not self._is_elementwise(user) or get_sharding(user.results[0]) is not None:
+                    continue
+                set_result_shardings_of(user, {0: sharding.fully_closed_like()}, self.cache)
+                waiting.append(user.results[0])
 
     def _move_before(self, reshard: ir.Operation) -> None:
         """Reshard the operands of the operation before `reshard` instead, if that is cheaper."""

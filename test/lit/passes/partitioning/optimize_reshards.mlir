@@ -273,3 +273,17 @@ func.func @repeated() -> (tensor<8x8xi1>, tensor<4x8x8xi1>) {
   %4 = sdy.reshard %3 <@mesh, [{"x"}, {}, {"y"}]> : tensor<4x8x8xi1>
   return %2, %4 : tensor<8x8xi1>, tensor<4x8x8xi1>
 }
+
+// An operation that says nothing is replicated: its operands are added before they are gathered.
+// CHECK-LABEL: func.func @nothing_said
+func.func @nothing_said(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: %[[SUM:.*]] = stablehlo.add %arg0, %arg1 {{.*}}<@mesh, [{"x"}, {}]>
+  // CHECK-NEXT: %[[TWICE:.*]] = stablehlo.add %[[SUM]], %[[SUM]] {{.*}}<@mesh, [{"x"}, {}]>
+  // CHECK-NEXT: %[[WHOLE:.*]] = sdy.reshard %[[TWICE]] <@mesh, [{}, {}]>
+  // CHECK-NEXT: return %[[WHOLE]]
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
+  %1 = sdy.reshard %arg1 <@mesh, [{}, {}]> : tensor<8x8xf32>
+  %2 = stablehlo.add %0, %1 : tensor<8x8xf32>
+  %3 = stablehlo.add %2, %2 : tensor<8x8xf32>
+  return %3 : tensor<8x8xf32>
+}
