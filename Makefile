@@ -2,12 +2,13 @@
 # The commands of this project; `make help` lists them.
 
 PYTHON := .venv/bin/python
-LIT_JOBS ?= 2
+# Each process that runs tests takes up to 2 GB.
+JOBS ?= $(shell echo $$(( $$(nproc) < 4 ? $$(nproc) : 4 )))
 export PATH := $(dir $(abspath $(PYTHON))):$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup quick test generate-check lint check-host unit coverage filecheck example docs site documentation \
-	generate pythons newest-jax beside-tensorflow bench
+	generate pythons newest-jax bench
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,13 +37,13 @@ check-host: ## Check that the MLIR host does what the project relies on, as `uni
 	$(PYTHON) tools/check_host.py
 
 unit: ## Run the tests in Python, and those against C++ Shardy
-	$(PYTHON) -m pytest -n 2 --dist worksteal --durations=20 --durations-min=5
+	$(PYTHON) -m pytest -n $(JOBS) --dist worksteal --durations=20 --durations-min=5
 
 coverage: ## Run the tests in Python and report the lines that they run in build/coverage/html
-	$(PYTHON) -m pytest -n 2 --cov --cov-report=html:build/coverage/html --cov-fail-under=90
+	$(PYTHON) -m pytest -n $(JOBS) --cov --cov-report=html:build/coverage/html --cov-fail-under=90
 
 filecheck: ## Run the tests of the tools on MLIR files
-	lit -j $(LIT_JOBS) test/lit
+	lit -j $(JOBS) test/lit
 
 example: ## Run the first example of the README
 	sdy-run examples/transformer_block.mlir
@@ -59,9 +60,6 @@ site: ## Build the documentation into build/site; warnings are errors, as in `un
 
 pythons: ## Build the package, and test it as installed with each Python of this machine
 	$(PYTHON) tools/check_pythons.py
-
-beside-tensorflow: ## Use the package beside TensorFlow, JAX and PyTorch, in balanced orders of imports
-	$(PYTHON) tools/check_import_orders.py --tensorflow --balanced
 
 newest-jax: ## Run the tests of front ends and XLA with the newest JAX, on Python 3.12
 	$(PYTHON) tools/newest_jax.py

@@ -16,6 +16,10 @@ cases."""
 
 MORE_CASES = "PYSHARDY_CASES" in os.environ
 
+# Several processes run tests at once: threads for matrix products would wait for each other.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
 # Hypothesis draws the same examples in each run, as far as the same modules are loaded, whose
 # constants it tries; and new ones in the weekly run. A case may take as long as it does on a busy
 # machine.

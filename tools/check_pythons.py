@@ -6,10 +6,9 @@
 
 1. Build the sdist, and the wheel from it; check their metadata and that no module is missing.
 2. For each working Python 3.10 to 3.13 (see `pythons.py`): install the wheel into an environment of
-   its own, and there run the README's first command, `--version` of every tool, and the quick tier
-   of the tests (`quick.py`). Not the quick tier with the Python that runs this script: `make unit`
-   runs all tests with it. The newest Python runs all cases of the quick tier and measures its
-   coverage, which costs little from 3.12 on; the others run one case of each test.
+   its own, and there run the README's first command, `--version` of every tool, and one case of
+   each test of the quick tier (`quick.py`). Not the quick tier with the Python that runs this
+   script: `make unit` runs all tests with it.
 3. Print a table. It includes missing Pythons, and extras of the package that can't be installed
    with a Python.
 
@@ -123,14 +122,13 @@ def build() -> Path:
     return wheel
 
 
-def check(python: Version, interpreter: Path, wheel: Path, *, coverage: bool) -> Report:
+def check(python: Version, interpreter: Path, wheel: Path) -> Report:
     """Install the wheel for one Python, and test it.
 
     Args:
         python: its version.
         interpreter: its path.
         wheel: the wheel to install.
-        coverage: whether to measure the coverage of the quick tier.
     """
     report = Report(python)
     folder = FOLDER / report.name
@@ -159,21 +157,14 @@ def check(python: Version, interpreter: Path, wheel: Path, *, coverage: bool) ->
 
     def quick() -> str:
         start = time.monotonic()
-        command = [scripts / "python", "tools/quick.py", "--processes=1"]
-        if coverage:
-            own["COVERAGE_CORE"] = "sysmon" if python >= (3, 12) else "ctrace"
-            command.append("--coverage")
-        else:
-            command.append("--one-case")
-        said = run(command, own)
+        said = run([scripts / "python", "tools/quick.py", "--processes=1", "--one-case"], own)
         if str(folder) not in said.partition("\n")[0]:
             raise CheckFailed(f"the tests ran with another copy of the package:\n{said[:500]}")
         seconds = time.monotonic() - start
         counts = re.findall(r"(\d+ (?:passed|skipped)[^\n]*) in ", said)
-        counts += re.findall(r"Total coverage: (\S+)", said)
         if seconds > LIMIT_OF_QUICK:
             print(f"Python {report.name}: the quick tier took {seconds:.0f} s", flush=True)
-        return ", coverage ".join(counts)
+        return ", ".join(counts)
 
     steps: dict[str, Callable[[], str]] = {
         "install": install,
@@ -257,7 +248,7 @@ def main() -> int:
     print(f"Built and checked {wheel.name} and the sdist", flush=True)
     with ThreadPoolExecutor(arguments.jobs) as pool:
         checks = [
-            pool.submit(check, version, path, wheel, coverage=version == max(pythons))
+            pool.submit(check, version, path, wheel)
             for version, path in sorted(pythons.items(), reverse=True)  # the longest first
         ]
         reports = {report.python: report for report in (each.result() for each in checks)}

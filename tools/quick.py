@@ -3,16 +3,13 @@
 """Run the quick tier of the tests: some tests of every part, in less than two minutes.
 
     make quick                       # in .venv
-    ENVIRONMENT/bin/python tools/quick.py --processes=1 --coverage
+    ENVIRONMENT/bin/python tools/quick.py --processes=1 --one-case
 
 The tests need the package with its extra `test`, but not JAX, PyTorch, IREE and MPI; those of
 automatic sharding run if there is its solver, too. They test the package that this Python imports,
 which may be outside of this folder, and print its path.
 
 With `--one-case` they run one case of each test, enough for the differences between Pythons.
-
-With `--coverage` they also measure the lines that they run, and fail below FLOOR. The floor is that
-of the quick tier without JAX, PyTorch, IREE and MPI; `make coverage` measures all tests.
 """
 
 from __future__ import annotations
@@ -26,10 +23,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-
-FLOOR = 63
-"""The percentage of lines that the quick tier has to run at least. A tenth of all lines are in the
-front ends for JAX and PyTorch, most of which need these packages."""
 
 UNIT_TESTS = (
     "assembly",
@@ -91,7 +84,7 @@ TOOL_TESTS = ("collectives", "sdy_opt")
 """Tests in test/lit."""
 
 
-def _unit_tests(processes: int, *, one_case: bool, coverage: bool) -> list[str]:
+def _unit_tests(processes: int, *, one_case: bool) -> list[str]:
     paths = [f"test/unit/{name}" for name in UNIT_TESTS]
     if importlib.util.find_spec("highspy") is not None:  # of the extra auto
         paths.append("test/unit/auto")
@@ -99,10 +92,6 @@ def _unit_tests(processes: int, *, one_case: bool, coverage: bool) -> list[str]:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *paths]
     if one_case:
         command.append("--one-case")
-    if coverage:
-        # The plugin of the package would be loaded before the measurement starts.
-        command += ["-p", "no:pyshardy"]
-        command += ["--cov", "--cov-report=", f"--cov-fail-under={FLOOR}"]
     return [*command, "-n", str(processes)] if processes > 1 else command
 
 
@@ -120,7 +109,6 @@ def main() -> int:
     )
     parser.add_argument("--processes", type=int, default=2, help="of the tests (default: 2)")
     parser.add_argument("--one-case", action="store_true", help="run one case of each test")
-    parser.add_argument("--coverage", action="store_true", help=f"fail below {FLOOR} %% of lines")
     arguments = parser.parse_args()
     processes = arguments.processes
     package = importlib.util.find_spec("pyshardy")
@@ -129,7 +117,7 @@ def main() -> int:
         return 1
     print(f"Testing pyshardy {version('pyshardy')} in {Path(package.origin).parent}", flush=True)
     start = time.monotonic()
-    unit_tests = _unit_tests(processes, one_case=arguments.one_case, coverage=arguments.coverage)
+    unit_tests = _unit_tests(processes, one_case=arguments.one_case)
     commands = [unit_tests, _tool_tests(processes)]
     statuses = [subprocess.run(each, cwd=ROOT, check=False).returncode for each in commands]
     seconds = time.monotonic() - start

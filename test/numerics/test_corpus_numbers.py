@@ -10,6 +10,7 @@ import os
 
 import numpy as np
 import pytest
+from case_counts import spread
 from corpus_programs import OPTIONS, PROGRAMS, ROUNDING, CorpusProgram, inputs_of
 
 from mlir_sdy.assembly import parse
@@ -52,7 +53,7 @@ def is_interpreted(name):
     return name not in LONG_TO_INTERPRET or name in INTERPRETED or "all" in INTERPRETED
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", spread(PROGRAMS, 58), ids=lambda path: path.stem)
 def test_numbers(path, context):
     corpus = CorpusProgram(path, context)
     expected = corpus.expected()

@@ -4,6 +4,7 @@
 import math
 
 import pytest
+from case_counts import spread
 from corpus_programs import OPTIONS, PROGRAMS, CorpusProgram
 from shardy import ShardyRefused
 from shardy_partition import partitioned_by_shardy
@@ -46,7 +47,7 @@ def sent(program: PartitionedProgram) -> int:
     return sum(each.nbytes_sent * (each.repetitions or 1) for each in program.collectives)
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", spread(PROGRAMS, 28), ids=lambda path: path.stem)
 def test_numbers_of_shardy(shardy, path):
     """Check the numbers of Shardy; `test_corpus_numbers.py` checks ours."""
     context = Context()
