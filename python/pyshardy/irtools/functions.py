@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Functions, calls, and names for new symbols."""
+"""Functions, calls, the call graph, and names for new symbols."""
 
 from __future__ import annotations
 
