@@ -36,7 +36,7 @@ becomes
     %2 = sdy.reshard %1 <@mesh, [{"x"}, {}, {}]>
     %3 = stablehlo.reshape %2 : (tensor<4x2x3xf32>) -> tensor<24xf32>
 
-The ways through a reshape are:
+`cheapest_crossing` chooses the way.
 
 | way     | condition                                  | conversion                               |
 |---------|--------------------------------------------|------------------------------------------|

@@ -3,7 +3,7 @@
 
 An axis has a meaning on its own mesh only, so the tensors are moved to one mesh first.
 
-A program may declare more meshes than its devices have:
+The devices of one mesh run a function (`device_mesh_of`):
 
     sdy.mesh @unused = <["a"=2]>
     sdy.mesh @mesh = <["x"=8]>
