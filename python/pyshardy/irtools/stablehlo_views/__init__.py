@@ -9,8 +9,9 @@ functions for discardable attributes.
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from mlir_sdy.host import ir, stablehlo
 from pyshardy.irtools.stablehlo_views.fields import (
@@ -358,7 +359,7 @@ class RaggedDotNumbers:
     @classmethod
     def parse(cls, text: str) -> RaggedDotNumbers:
         """Read the text of the attribute."""
-        return cls(*(_dims(text, field.name) for field in fields(cls)))
+        return cls(*(_dims(text, field.name) for field in dataclasses.fields(cls)))
 
     @property
     def is_contracting(self) -> bool:
