@@ -12,7 +12,8 @@ JAX writes paths such as `jit(step)/transpose(jvp(layer_3))/attention/dot_genera
 | the last one            | the operation; of a call in a derivative, as               |
 |                         | `jvp(jit(norm))`, the pass                                 |
 
-A *mark* survives passes; it is a named location around the original location of an operation; `location_of` skips it.
+A *mark* survives passes. It is a named location around the original location of an operation, which
+`location_of` skips.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ __all__ = [
 
 _NEEDS_HOST = {
     "CrashReproducer": "reproducer",
-    "IRPrinting": "ir_printing",
+    "IRPrinting": "instrumentation",
     "Instrumentation": "instrumentation",
     "PipelineError": "errors",
     "Step": "plan",
