@@ -3,8 +3,8 @@
 
 A trace opens in Perfetto (https://ui.perfetto.dev) and in `chrome://tracing`.
 
-The format of Model Explorer is a list of graphs. A graph is a list of nodes, each with a path of namespaces that can
-be expanded, edges from its operands, and attributes.
+The format of Model Explorer is a list of graphs. A graph is a list of nodes, each with a path of
+namespaces that can be expanded, edges from its operands, and attributes.
 """
 
 from __future__ import annotations

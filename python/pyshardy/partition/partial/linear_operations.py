@@ -4,8 +4,8 @@
 Where devices hold addends of a value, `negate` of each is an addend of its negation, but `abs` of
 each is no addend of its absolute value.
 
-A loop accumulates if it computes `%s = %s + f(...)` in each iteration, and nothing else of `%s`. The
-partial results of the addend need not be completed in each iteration:
+A loop accumulates if it computes `%s = %s + f(...)` in each iteration, and nothing else of `%s`.
+The partial results of the addend need not be completed in each iteration:
 `sdy-reassociate-reductions` adds them up, and completes the sum once, after the loop.
 """
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compatible shardings of the operands and results of an operation.
 
-Some axes of a reshape fit no factor: on a mesh `<["x"=4, "y"=2]>`, 12 elements reshaped to 6 x 2 have factors of 6 and 2. Of the axes
-`{"x", "y"}` of the operand, the first factor takes `"x":(1)2`, and the rest overflows.
+Some axes of a reshape fit no factor: on a mesh `<["x"=4, "y"=2]>`, 12 elements reshaped to 6 x 2
+have factors of 6 and 2. Of the axes `{"x", "y"}` of the operand, the first factor takes
+`"x":(1)2`, and the rest overflows.
 
 The algorithm for these is that of Shardy's `sdy-insert-explicit-reshards`.
 """
