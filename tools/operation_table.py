@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "dialect"), str(ROOT / "python")]
 
 from generated_files import write_or_check  # noqa: E402
-from pyshardy.partition.local.conversions import retype_only  # noqa: E402
+from pyshardy.partition.local.arithmetic import retype_only  # noqa: E402
 from pyshardy.partition.op_facts.record import PartitionRecord, records_by_family  # noqa: E402
 
 PAGE = ROOT / "docs" / "reference" / "operations.md"

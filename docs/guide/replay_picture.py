@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import pyshardy as sdy
 from mlir_sdy.symbols import meshes_of
-from pyshardy.drawing.tensors import GRAY, INK
+from pyshardy.drawing.figure import GRAY, INK
 from pyshardy.propagation.debugging.record import PropagationStep
 
 Point = tuple[float, float]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.any_program import Program, module_of
 from pyshardy.caching.store import CacheFolder
-from pyshardy.contracts.annotated import annotated_of
+from pyshardy.contracts.attributes import annotated_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
 from pyshardy.pipeline import Instrumentation, PipelineError

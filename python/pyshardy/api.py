@@ -207,7 +207,7 @@ def propagate(
     """
     module = module_of("propagate", module)
     if is_dynamic(module):
-        from pyshardy.contracts.annotated import remember_annotated  # noqa: PLC0415
+        from pyshardy.contracts.attributes import remember_annotated  # noqa: PLC0415
         from pyshardy.dynamic.plan import propagate_dynamic  # noqa: PLC0415 (few programs are)
         from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
 
@@ -242,7 +242,7 @@ def propagate_with(
         PipelineError: a pass failed; the module is as it was before, unless it is temporary.
     """
     from pyshardy.caching.programs import run_or_restore  # noqa: PLC0415 (loads the host)
-    from pyshardy.contracts.annotated import remember_annotated  # noqa: PLC0415
+    from pyshardy.contracts.attributes import remember_annotated  # noqa: PLC0415
     from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
     from pyshardy.propagation.debugging.explanation import Propagation  # noqa: PLC0415
     from pyshardy.propagation.observer import observed_by  # noqa: PLC0415

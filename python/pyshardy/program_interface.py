@@ -22,7 +22,7 @@ from pyshardy.irtools.named_values import argument_names, result_names
 from pyshardy.irtools.stablehlo_views import function_type_of, symbol_name
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.local_program.values import spec_of
-from pyshardy.partition.types.device_meshes import device_mesh_of
+from pyshardy.partition.types.one_mesh import device_mesh_of
 from pyshardy.pipeline import Instrumentation, Step
 
 LIFT_MESHES = "sdy-lift-inlined-meshes"

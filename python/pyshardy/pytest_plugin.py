@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 if TYPE_CHECKING:
-    from pyshardy.contracts.measured import MeasuredProgram
+    from pyshardy.contracts.contract import MeasuredProgram
 
 _UPDATE = "--sdy-update"
 

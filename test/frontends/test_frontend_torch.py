@@ -17,7 +17,7 @@ from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings
 from pyshardy.frontends.torch import importing, lowerings
 from pyshardy.frontends.torch.decompositions import decomposition_of
-from pyshardy.irtools.scopes import scopes_of
+from pyshardy.irtools.locations import scopes_of
 from pyshardy.program import run_unpartitioned
 
 MESH = sdy.Mesh.of({"data": 2, "model": 4})

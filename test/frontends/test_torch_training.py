@@ -13,7 +13,7 @@ from torch._subclasses.functional_tensor import FunctionalTensor
 import pyshardy as sdy
 from mlir_sdy.diagnostics import UsageError, collect
 from mlir_sdy.values import argument_shardings, result_shardings
-from pyshardy.irtools.scopes import scopes_of
+from pyshardy.irtools.locations import scopes_of
 from pyshardy.program import run_unpartitioned
 
 MESH = sdy.Mesh.of({"data": 2, "model": 2})

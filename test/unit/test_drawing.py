@@ -16,8 +16,7 @@ from rich.console import Console
 
 import pyshardy as sdy
 from mlir_sdy.model import device_slices
-from pyshardy.drawing.figure import device_lines
-from pyshardy.drawing.tensors import EMPTY, INK, shard_color
+from pyshardy.drawing.figure import EMPTY, INK, device_lines, shard_color
 
 MESH = sdy.Mesh.of({"x": 2, "y": 4, "z": 2})
 SVG = "{http://www.w3.org/2000/svg}"

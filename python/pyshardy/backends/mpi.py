@@ -33,17 +33,16 @@ from pyshardy.backends.jit.compiler import (
 )
 from pyshardy.backends.jit.engine import LACKED
 from pyshardy.backends.jit.machine_code import UnresolvedError, machine_code
-from pyshardy.backends.jit.retype import drop_signs
-from pyshardy.backends.jit.small_floats import expand_small_floats
+from pyshardy.backends.jit.small_floats import drop_signs, expand_small_floats
 from pyshardy.backends.registry import CompileOptions
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.ragged_dots import expand_ragged_dots
 from pyshardy.irtools.stablehlo_views import ConstantView, function_type_of
 from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.communication import Layout
 from pyshardy.local_program.entry import from_plain, to_plain, with_plain_edges
 from pyshardy.local_program.errors import ExecutionError
-from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.local_program.values import spec_of, use_dense_constants
 from pyshardy.packages import installation

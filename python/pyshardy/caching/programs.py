@@ -15,14 +15,17 @@ the program refers to functions of this process.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import mlir_sdy
 from mlir_sdy.diagnostics import (
     Diagnostic,
     Part,
@@ -35,17 +38,53 @@ from mlir_sdy.diagnostics import (
     warning,
 )
 from mlir_sdy.host import ir
-from pyshardy.caching.producer import producer
+from mlir_sdy.host_build import installed_build
 from pyshardy.caching.store import Entry, Store
 from pyshardy.caching.user_code import UnknownContentError, content_of_user_code
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.frontends.files import Kind, dump
 from pyshardy.irtools.modules import move_contents, text_of
+from pyshardy.irtools.user_files import is_installed
 from pyshardy.local_program.front_end_hooks import refers_to_process
 from pyshardy.pipeline import OptionText, PassPipeline, PassUse, parse_pipeline
 from pyshardy.pipeline.runner import VERIFY_ANALYSES
 from pyshardy.propagation.observer import current_observers
 from pyshardy.rules.lookup import is_compatible, is_strict
+
+_PACKAGES = (Path(mlir_sdy.__file__).parent, Path(__file__).parents[1])
+
+
+@functools.cache
+def producer() -> str:
+    """Return the versions of this project, of the MLIR host and of Python.
+
+    The files of a clone change without a new version: their sizes and times are added.
+    """
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 (slow to load)
+
+    try:
+        own = version("pyshardy")
+    except PackageNotFoundError:  # on the search path only
+        own = ""
+    files = [
+        f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}"
+        for package in _PACKAGES
+        if not is_installed(str(package))
+        for file in _files_in(package)
+    ]
+    return "\n".join([own, str(installed_build()), sys.version, *files])
+
+
+def _files_in(folder: Path) -> Iterator[os.DirEntry[str]]:
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name != "__pycache__":
+                yield from _files_in(Path(entry.path))
+        else:
+            yield entry
+
 
 Data = dict[str, Any]
 """Values of JSON by name."""

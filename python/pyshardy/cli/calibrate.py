@@ -89,7 +89,7 @@ def _run(arguments: CalibrateFlags, tool: Tool) -> int:
         if arguments.mesh or arguments.distributed or arguments.backend != "xla":
             message = "'--from' takes measurements of a file, which has its mesh and devices"
             raise UsageError(error(f"{message}: omit '--mesh', '--backend' and '--distributed'"))
-        from pyshardy.calibration.reading import read_measurements  # noqa: PLC0415
+        from pyshardy.calibration.report import read_measurements  # noqa: PLC0415
 
         found = read_measurements(arguments.source)
     else:

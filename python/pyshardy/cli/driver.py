@@ -46,8 +46,13 @@ from pyshardy.irtools.user_files import RAISED_HERE
 from pyshardy.pipeline import PipelineError, parse_pipeline, passes, pipeline_of, pipelines
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.host_passes import knows
-from pyshardy.pipeline.instrumentation import ActionLog, Instrumentation, Statistics
-from pyshardy.pipeline.ir_printing import Everything, IRPrinting
+from pyshardy.pipeline.instrumentation import (
+    ActionLog,
+    Everything,
+    Instrumentation,
+    IRPrinting,
+    Statistics,
+)
 from pyshardy.pipeline.plan import PASSES as DEPRECATED_PASSES
 from pyshardy.pipeline.plan import plan_pipeline
 from pyshardy.pipeline.reproducer import (

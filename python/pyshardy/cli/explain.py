@@ -468,14 +468,14 @@ def _plan(module: ir.Module, arguments: ExplainFlags) -> Plan:
 
 
 def _trace(explained: ExplainedProgram) -> str:
-    from pyshardy.explain.timeline import chrome_trace  # noqa: PLC0415
+    from pyshardy.explain.viewers import chrome_trace  # noqa: PLC0415
 
     return json.dumps(chrome_trace(explained))
 
 
 def _graph(explained: ExplainedProgram, title: str) -> str:
-    from pyshardy.explain.model_explorer import model_explorer  # noqa: PLC0415
     from pyshardy.explain.page.gather import page_data  # noqa: PLC0415
+    from pyshardy.explain.viewers import model_explorer  # noqa: PLC0415
 
     return json.dumps(model_explorer(page_data(explained, title)))
 

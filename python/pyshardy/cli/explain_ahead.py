@@ -19,10 +19,9 @@ from mlir_sdy.verify import verify
 from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.page.costs import costs_of
 from pyshardy.explain.page.gather import plan_data
-from pyshardy.explain.page.pack import packed
 from pyshardy.explain.page.program_part import program_data
 from pyshardy.explain.page.reasons import reasons_of
-from pyshardy.explain.page.render import PackedSections, render_page, render_sections
+from pyshardy.explain.page.render import PackedSections, packed, render_page, render_sections
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.explain.reasons import ProgramForm
 from pyshardy.forms import Form

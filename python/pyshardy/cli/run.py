@@ -294,7 +294,7 @@ def _partitioned(module: ir.Module, arguments: RunFlags, profile: Profile) -> Pa
     from pyshardy.caching.programs import run_or_restore  # noqa: PLC0415
     from pyshardy.caching.store import Store  # noqa: PLC0415
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
-    from pyshardy.contracts.annotated import (  # noqa: PLC0415
+    from pyshardy.contracts.attributes import (  # noqa: PLC0415
         copy_with_contracts,
         remember_annotated,
     )
@@ -339,7 +339,7 @@ def _agree(
         tolerance_within,
         with_last_places_moved,
     )
-    from pyshardy.backends.effects import CALLBACKS  # noqa: PLC0415
+    from pyshardy.backends.custom_calls import CALLBACKS  # noqa: PLC0415
     from pyshardy.local_program.custom_calls import calls_to  # noqa: PLC0415
     from pyshardy.program import compile_unpartitioned  # noqa: PLC0415
 

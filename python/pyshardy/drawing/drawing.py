@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from mlir_sdy.model import AxisRef, Mesh, ModelError, TensorSharding, mesh_of
 from mlir_sdy.model.mesh import MeshWithNames
 from mlir_sdy.model.text import symbol
-from pyshardy.drawing.figure import Figure
+from pyshardy.drawing.figure import Figure, mesh_figure, tensor_figure
 from pyshardy.drawing.svg import to_svg
-from pyshardy.drawing.tensors import mesh_figure, tensor_figure
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

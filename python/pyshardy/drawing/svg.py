@@ -10,8 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
-from pyshardy.drawing.figure import LEFT_OUT, Figure, Panel, Tile, device_lines
-from pyshardy.drawing.tensors import EMPTY, GRAY, HATCH, INK
+from pyshardy.drawing.figure import (
+    EMPTY,
+    GRAY,
+    HATCH,
+    INK,
+    LEFT_OUT,
+    Figure,
+    Panel,
+    Tile,
+    device_lines,
+)
 
 _FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 _CHARACTER = 0.61  # the width of a character relative to the font size

@@ -10,8 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pyshardy.drawing.figure import LEFT_OUT, Figure, Panel, Tile, device_lines
-from pyshardy.drawing.tensors import GRAY, INK
+from pyshardy.drawing.figure import GRAY, INK, LEFT_OUT, Figure, Panel, Tile, device_lines
 
 
 def to_table(figure: Figure) -> RenderableType:

@@ -33,7 +33,7 @@ from pyshardy.irtools.stablehlo_views import (
     WindowsView,
 )
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_element, with_shape
-from pyshardy.partition.halo.window import Window, paddings
+from pyshardy.partition.halo.windowed import Window, paddings
 from pyshardy.partition.op_facts.record import PaddingMask, record_of
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.scatter_windows import window_dims

@@ -25,7 +25,7 @@ from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.choice.cheapest_axes import ComparedAxes, FactorTensor, alternatives
 from pyshardy.partition.choice.even_factors import even_factors, with_even_factors
 from pyshardy.partition.op_facts.record import rule_on_shards
-from pyshardy.partition.partial.blocked_factors import blocked_factors
+from pyshardy.partition.partial.reductions import blocked_factors
 from pyshardy.partition.types.compatible_shardings import majority_mesh, shardy_axes
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules import ShardingRuleLookup

@@ -21,7 +21,7 @@ from pyshardy.cost.hardware import Hardware
 from pyshardy.display import Displayed
 from pyshardy.explain.alternatives import Comparison, compare
 from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, ReshardingUse
-from pyshardy.irtools.scopes import user_place
+from pyshardy.irtools.locations import user_place
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, symbol_name
 from pyshardy.local_program.communication import Collective
 from pyshardy.propagation.debugging.axis_chains import Root, roots_of

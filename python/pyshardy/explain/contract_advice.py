@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import Diagnostic, note
 from mlir_sdy.host import ir
-from pyshardy.contracts.annotated import copy_with_contracts
-from pyshardy.contracts.attributes import CHECKING_PASS, HINT
+from pyshardy.contracts.attributes import CHECKING_PASS, HINT, copy_with_contracts
 from pyshardy.contracts.contract import Contract
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware

@@ -16,8 +16,8 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import may_have_regions, named_operations_in
 from mlir_sdy.values import get_sharding, look_through_barriers
+from pyshardy.irtools.locations import read_tags, tagged, tags_of, untagged
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
-from pyshardy.irtools.tags import read_tags, tagged, tags_of, untagged
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline.instrumentation import Instrumentation
 from pyshardy.pipeline.plan import Step

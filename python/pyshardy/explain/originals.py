@@ -11,7 +11,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.programs import held_module
 from pyshardy.any_program import check_no_arguments, traced_module
 from pyshardy.api import propagate, propagate_with
-from pyshardy.contracts.annotated import Original, original_of
+from pyshardy.contracts.attributes import Original, original_of
 from pyshardy.irtools.modules import copy_of
 from pyshardy.program import PartitionedProgram
 from pyshardy.sizes.signature import is_dynamic

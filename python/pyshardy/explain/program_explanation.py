@@ -12,13 +12,18 @@ from pathlib import Path
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.api import asm
-from pyshardy.contracts.contract import Contract
-from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective, axis_name, lines_of
+from pyshardy.contracts.contract import (
+    Contract,
+    MeasuredProgram,
+    PlacedCollective,
+    axis_name,
+    lines_of,
+)
 from pyshardy.display import beginning_of
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.page.render import render_page
 from pyshardy.explain.program import ExplainedProgram
-from pyshardy.irtools.scopes import path_of, scope_names
+from pyshardy.irtools.locations import path_of, scope_names
 
 
 @dataclass(frozen=True, repr=False)

@@ -54,7 +54,7 @@ from pyshardy.irtools.named_values import (
     result_names,
 )
 from pyshardy.irtools.stablehlo_views import function_type_of
-from pyshardy.partition.types.device_meshes import device_mesh_of
+from pyshardy.partition.types.one_mesh import device_mesh_of
 from pyshardy.propagation.debugging.explanation import with_axis_on
 
 if TYPE_CHECKING:

@@ -34,9 +34,9 @@ from pyshardy.irtools.functions import (
     main_function,
     returned_values,
 )
+from pyshardy.irtools.locations import tagged, tags_of, untagged, without_tags
 from pyshardy.irtools.modules import text_of
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
-from pyshardy.irtools.tags import tagged, tags_of, untagged, without_tags
 
 DEFINITION = re.compile(
     r"^\s*(?P<names>%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s*|\)\s*applies\s", re.M

@@ -43,12 +43,11 @@ from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import get_sharding
 from pyshardy.cli.source_files import split_input
 from pyshardy.explain.program import ExplainedProgram, explain_program
+from pyshardy.irtools.locations import scopes_of, tagged, tags_of
 from pyshardy.irtools.modules import remember_text
 from pyshardy.irtools.named_values import DEFINITION, FUNCTION, name_of
-from pyshardy.irtools.scopes import scopes_of
-from pyshardy.irtools.tags import tagged, tags_of
 from pyshardy.irtools.tensor_types import shape_of, tensor_bytes, with_shape
-from pyshardy.lsp.facts import CollectiveFact, DiagnosticData, Facts, ValueFact
+from pyshardy.lsp.documents import CollectiveFact, DiagnosticData, Facts, ValueFact
 from pyshardy.lsp.text_index import TextIndex
 
 _MARK = "lsp"

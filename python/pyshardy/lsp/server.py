@@ -17,9 +17,8 @@ from pygls.lsp.server import LanguageServer
 
 import pyshardy
 from mlir_sdy.diagnostics import Severity, UsageError
-from pyshardy.lsp import WORKER, features, outline
-from pyshardy.lsp.documents import Document
-from pyshardy.lsp.facts import NO_FACTS, DiagnosticData, Facts, ValueFact
+from pyshardy.lsp import WORKER, features
+from pyshardy.lsp.documents import NO_FACTS, DiagnosticData, Document, Facts, ValueFact
 from pyshardy.processes.child_process import ChildDiedError, ChildProcess
 
 _DELAY = 0.3
@@ -186,29 +185,29 @@ def create_server(worker: ChildProcess | None = None) -> SdyServer:
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def document_symbol(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-        return outline.symbols(server.document(params.text_document.uri))
+        return features.symbols(server.document(params.text_document.uri))
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     def folding_range(params: types.FoldingRangeParams) -> list[types.FoldingRange]:
-        return outline.folds(server.document(params.text_document.uri))
+        return features.folds(server.document(params.text_document.uri))
 
-    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, outline.LEGEND)
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, features.LEGEND)
     def semantic_tokens(params: types.SemanticTokensParams) -> types.SemanticTokens:
-        return outline.tokens(server.document(params.text_document.uri))
+        return features.tokens(server.document(params.text_document.uri))
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE)
     def tokens_of_range(params: types.SemanticTokensRangeParams) -> types.SemanticTokens:
-        return outline.tokens(server.document(params.text_document.uri), params.range)
+        return features.tokens(server.document(params.text_document.uri), params.range)
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     def prepare_rename(params: types.PrepareRenameParams) -> types.Range | None:
-        return outline.renamed_place(server.document(params.text_document.uri), params.position)
+        return features.renamed_place(server.document(params.text_document.uri), params.position)
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     def rename(params: types.RenameParams) -> types.WorkspaceEdit:
         document = server.document(params.text_document.uri)
         try:
-            return outline.renamed(document, params.position, params.new_name)
+            return features.renamed(document, params.position, params.new_name)
         except UsageError as refusal:
             raise JsonRpcInvalidParams(str(refusal)) from None
 

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlparse
 from mlir_sdy import assembly
 from mlir_sdy.dialect import Context
 from pyshardy.lsp.analysis import Analysis, analyses_of_text, problem_of, traced_by_script
-from pyshardy.lsp.facts import DiagnosticData, Facts
+from pyshardy.lsp.documents import DiagnosticData, Facts
 from pyshardy.processes.worker import serve
 
 

@@ -23,8 +23,8 @@ from mlir_sdy.suggest import did_you_mean, nearest
 from pyshardy import forms
 from pyshardy.auto.entry import auto_shard
 from pyshardy.cli import auto, calibrate, explain, run, translate
-from pyshardy.cli.help import all_summaries, help_text, pass_help_text
 from pyshardy.cli.mesh_flag import give_mesh
+from pyshardy.cli.opt import all_summaries, help_text, pass_help_text
 from pyshardy.cli.reading import read_shardings
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.contracts import contract as contracts

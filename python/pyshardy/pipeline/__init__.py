@@ -13,23 +13,24 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from pyshardy.pipeline.building import on_functions, pipeline_of, use
 from pyshardy.pipeline.options import Option, OptionType
 from pyshardy.pipeline.registry import (
     PassInfo,
     PipelineInfo,
+    on_functions,
     passes,
+    pipeline_of,
     pipelines,
     register_pass,
     register_pipeline,
     unregister,
+    use,
 )
 from pyshardy.pipeline.syntax import OptionText, PassPipeline, PassUse, parse_pipeline
 
 if TYPE_CHECKING:
     from pyshardy.pipeline.errors import PipelineError
-    from pyshardy.pipeline.instrumentation import Instrumentation
-    from pyshardy.pipeline.ir_printing import IRPrinting
+    from pyshardy.pipeline.instrumentation import Instrumentation, IRPrinting
     from pyshardy.pipeline.plan import Step, plan_pipeline
     from pyshardy.pipeline.reproducer import CrashReproducer
     from pyshardy.pipeline.runner import run_pipeline
@@ -64,7 +65,7 @@ __all__ = [
 
 _NEEDS_HOST = {
     "CrashReproducer": "reproducer",
-    "IRPrinting": "ir_printing",
+    "IRPrinting": "instrumentation",
     "Instrumentation": "instrumentation",
     "PipelineError": "errors",
     "Step": "plan",

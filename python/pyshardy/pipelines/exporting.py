@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypedDict
 
 from pyshardy.pipeline import PassPipeline, PassUse, pipeline_of, register_pipeline, use
-from pyshardy.pipeline.building import Element
 from pyshardy.pipeline.options import Help, with_defaults
+from pyshardy.pipeline.registry import Element
 from pyshardy.pipelines.dumps import DumpDirectory, Dumps
 from pyshardy.propagation.options import KeepShardingRules
 

@@ -16,8 +16,8 @@ from pyshardy.pipeline import (
     register_pipeline,
     use,
 )
-from pyshardy.pipeline.building import Element
 from pyshardy.pipeline.options import Help, with_defaults
+from pyshardy.pipeline.registry import Element
 from pyshardy.pipelines.exporting import (
     ExportOptions,
     InlineMeshes,

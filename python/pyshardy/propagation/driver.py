@@ -36,16 +36,14 @@ from pyshardy.irtools.shardings import ResultKind, ResultKinds
 from pyshardy.irtools.tensor_types import is_bounded
 from pyshardy.propagation.aggressive import propagate_aggressive
 from pyshardy.propagation.basic import Strategy, propagate_basic
-from pyshardy.propagation.debugging.propagation_edges import PropagationEdgesRecorder
-from pyshardy.propagation.debugging.sharding_origins import ShardingOrigins
+from pyshardy.propagation.debugging.debug_info import PropagationEdgesRecorder, ShardingOrigins
 from pyshardy.propagation.engine import Engine, Run, StepChange
 from pyshardy.propagation.groups import synchronize_groups
 from pyshardy.propagation.observer import Observer, current_observers
 from pyshardy.propagation.op_priority import NUM_PRIORITIES
 from pyshardy.propagation.options import PriorityOptions, PropagationSettings, StrategyName
 from pyshardy.propagation.program import Program
-from pyshardy.propagation.relation import ALL_PRIORITIES
-from pyshardy.propagation.relations import RelationReader
+from pyshardy.propagation.relation import ALL_PRIORITIES, RelationReader
 from pyshardy.propagation.rule_attributes import drop_rules, keep_rules
 from pyshardy.rules import ShardingRuleLookup
 

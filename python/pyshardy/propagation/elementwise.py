@@ -7,8 +7,8 @@ have a pointwise rule without being element-wise: a collective, a reverse, a cus
 
 from __future__ import annotations
 
-from pyshardy.rules.families.broadcast import BROADCASTING_OPERATIONS
 from pyshardy.rules.families.pointwise import POINTWISE_BEYOND_SHARDY, POINTWISE_OPERATIONS
+from pyshardy.rules.families.reshape import BROADCASTING_OPERATIONS
 
 _COLLECTIVES = (
     "stablehlo.all_reduce",

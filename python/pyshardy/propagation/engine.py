@@ -38,12 +38,12 @@ from pyshardy.propagation.relation import (
     Relation,
     RelationFamily,
     RelationKind,
+    RelationReader,
     ShardingTable,
     Stepper,
     Strategy,
     Updates,
 )
-from pyshardy.propagation.relations import RelationReader
 
 
 @dataclass(frozen=True, slots=True)

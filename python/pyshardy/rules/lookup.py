@@ -23,7 +23,8 @@ from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorMapping, factor_name
 from mlir_sdy.verify.sharding_rule import verify_rule
 from mlir_sdy.verify.violation import ConstraintViolation
-from pyshardy.irtools.stablehlo_views import attribute_named, target_of
+from pyshardy.irtools.stablehlo_views import target_of
+from pyshardy.irtools.stablehlo_views.fields import attribute_named
 from pyshardy.irtools.tensor_types import is_bounded
 from pyshardy.irtools.user_files import raised_at
 from pyshardy.rules.notation import RuleNotation, rule

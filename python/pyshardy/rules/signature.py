@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.stablehlo_views import attribute_named
+from pyshardy.irtools.stablehlo_views.fields import attribute_named
 
 _Attribute = TypeVar("_Attribute")
 

@@ -25,14 +25,14 @@ from mlir_sdy.values import (
 )
 from mlir_sdy.verify import verify
 from pyshardy.irtools.functions import main_function
+from pyshardy.irtools.locations import untagged
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import NamedValues, name_of, result_names
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import function_type_of
-from pyshardy.irtools.tags import untagged
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import Place, operations_named, textual_order
-from pyshardy.partition.types.device_meshes import device_mesh_of
+from pyshardy.partition.types.one_mesh import device_mesh_of
 from pyshardy.pipeline import PassPipeline, PassUse, pipeline_of, run_pipeline
 from pyshardy.pipeline.options import with_defaults
 from pyshardy.pipelines.propagation import (

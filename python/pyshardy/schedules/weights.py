@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding
-from pyshardy.irtools.stablehlo_views.indexing import GatherView
+from pyshardy.irtools.stablehlo_views import GatherView
 from pyshardy.irtools.walks import Place, operations_named, textual_order
 from pyshardy.propagation.program import DATA_FLOW_EDGE
 from pyshardy.rules.lookup import ShardingRuleLookup

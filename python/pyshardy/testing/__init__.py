@@ -10,8 +10,12 @@
 The pytest plugin has the fixture `sdy_contract`, which also compares with golden files.
 """
 
-from pyshardy.contracts.contract import Contract, ContractViolation
-from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective
+from pyshardy.contracts.contract import (
+    Contract,
+    ContractViolation,
+    MeasuredProgram,
+    PlacedCollective,
+)
 from pyshardy.testing.communication import (
     assert_communication,
     assert_equals_golden,

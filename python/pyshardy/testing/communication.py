@@ -13,9 +13,8 @@ from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.any_program import Program as ProgramAlone
 from pyshardy.any_program import traced_module
 from pyshardy.backends.xla.preparation import text_to_partition
-from pyshardy.contracts.contract import Contract, ContractViolation
+from pyshardy.contracts.contract import Contract, ContractViolation, MeasuredProgram
 from pyshardy.contracts.files import read_contract
-from pyshardy.contracts.measured import MeasuredProgram
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.against_xla import measure_by_xla

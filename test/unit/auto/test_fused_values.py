@@ -10,7 +10,7 @@ import pyshardy as sdy
 from pyshardy.auto.graph.operation_forms import InlinedCalls
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import symbol_name
-from pyshardy.partition.op_facts.fused_values import FusedValues
+from pyshardy.partition.op_facts.fusion import FusedValues
 
 PROGRAM = """
 sdy.mesh @mesh = <["x"=4, "y"=2]>

@@ -11,7 +11,7 @@ from pyshardy.auto.strategies.alternatives import AlternativesOf
 from pyshardy.auto.strategies.costs import SentBytes
 from pyshardy.cost.op_work import Work
 from pyshardy.partition.choice.enumerate import AxisChoices
-from pyshardy.partition.op_facts.fused_values import FusedValues
+from pyshardy.partition.op_facts.fusion import FusedValues
 from pyshardy.partition.op_facts.work import depends_on_sizes_only
 
 PROGRAM = """

@@ -11,7 +11,7 @@ import pytest
 
 from mlir_sdy.diagnostics import UsageError
 from pyshardy.calibration.measuring import Measurer, TimedStep, mesh_of, show_nothing, tasks
-from pyshardy.calibration.reading import read_measurements
+from pyshardy.calibration.report import read_measurements
 from pyshardy.cost.hardware import load_hardware
 
 MESH = {"data": 2, "model": 2}

@@ -14,7 +14,7 @@ from pyshardy.cost.op_work import TensorSizes, Work
 from pyshardy.explain.cost_difference import compare
 from pyshardy.explain.estimate import estimate
 from pyshardy.local_program.communication import Collective
-from pyshardy.partition.op_facts.fused_values import FusedValues
+from pyshardy.partition.op_facts.fusion import FusedValues
 from pyshardy.partition.op_facts.work import work_of
 from pyshardy.program import partition
 from pyshardy.timeline.durations import resource_use_of, seconds_of

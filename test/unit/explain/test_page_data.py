@@ -12,13 +12,12 @@ import pytest
 import pyshardy as sdy
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.dialect import Context
-from pyshardy.explain.model_explorer import model_explorer
 from pyshardy.explain.page.gather import page_data
 from pyshardy.explain.page.groups import Group, Repeat, group_operations, repeats_in
-from pyshardy.explain.page.pack import packed
+from pyshardy.explain.page.render import packed
 from pyshardy.explain.program import explain_program
-from pyshardy.explain.timeline import chrome_trace
-from pyshardy.irtools.scopes import scopes_of_path
+from pyshardy.explain.viewers import chrome_trace, model_explorer
+from pyshardy.irtools.locations import scopes_of_path
 
 ROOT = Path(__file__).parents[3]
 CORPUS = ROOT / "test" / "corpus" / "mlir"

@@ -20,10 +20,10 @@ from pyshardy.irtools.stablehlo_views import (
     WindowsView,
     callee_of,
     function_type_of,
-    set_fields,
     symbol_name,
     target_of,
 )
+from pyshardy.irtools.stablehlo_views.fields import set_fields
 from pyshardy.irtools.walks import operations_named
 
 TEXT = """

@@ -13,7 +13,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
-from pyshardy.lsp.outline import LEGEND
+from pyshardy.lsp.features import LEGEND
 
 PROGRAM = """\
 // RUN: sdy-opt %s -sdy-propagation-pipeline

@@ -5,7 +5,7 @@ import pytest
 
 import pyshardy as sdy
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.partial.accumulations import accumulation, trips_of_accumulation
+from pyshardy.partition.partial.linear_operations import accumulation, trips_of_accumulation
 
 TEXT = """
 func.func @main(%a: tensor<4x4xf32>, %n: tensor<i32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from pyshardy.partition.halo.emit_exchange import joined_places
-from pyshardy.partition.halo.window import Window
+from pyshardy.partition.halo.windowed import Window
 from pyshardy.partition.types.exchange_plan import (
     ExchangePlan,
     Permute,

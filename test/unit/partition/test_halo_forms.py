@@ -7,7 +7,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.model import DimMapping, FactorType, OpShardingRule, TensorMapping
 from mlir_sdy.symbols import meshes_of
 from pyshardy.partition.halo.form_lookup import form_of
-from pyshardy.partition.halo.rules import with_factor
+from pyshardy.partition.halo.windowed import with_factor
 from pyshardy.partition.op_facts.trailing_resize import does_nothing, factors_in_place
 from pyshardy.rules import ShardingRuleLookup
 

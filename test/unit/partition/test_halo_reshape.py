@@ -9,7 +9,7 @@ import pytest
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis
-from pyshardy.partition.halo.crossing import wide_shapes
+from pyshardy.partition.halo.reshape import wide_shapes
 from pyshardy.partition.types.reshapes import Side, images, pads_alike, shapes_between
 from pyshardy.program import partition
 

@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from pyshardy.partition.halo.window import Window, WindowFootprint
+from pyshardy.partition.halo.windowed import Window, WindowFootprint
 from pyshardy.partition.records.select_and_scatter import WindowsInto
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import operation_table
 from pyshardy.partition import records as families
-from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.local.arithmetic import retype_only
 from pyshardy.partition.op_facts.record import PartitionRecord, record_of, records
 from pyshardy.partition.records import pad
 from pyshardy.rules import registered_names
@@ -66,7 +66,7 @@ def test_operations_are_in_one_family(monkeypatch):
 def test_a_family_is_found_by_its_place(tmp_path, monkeypatch):
     """Another operation needs one more file, and no other change."""
     (tmp_path / "mine.py").write_text(
-        "from pyshardy.partition.local.conversions import retype_only\n"
+        "from pyshardy.partition.local.arithmetic import retype_only\n"
         "from pyshardy.partition.op_facts.record import PartitionRecord\n"
         'RECORDS = {"my.scale": PartitionRecord(local_form=retype_only)}\n'
     )

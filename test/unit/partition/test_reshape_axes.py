@@ -10,7 +10,7 @@ from model_helpers import mesh_of_sizes, refs
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.model import AxisRef
-from pyshardy.partition.types.reshape_axes import deal_to_all
+from pyshardy.partition.types.compatible_shardings import deal_to_all
 from pyshardy.pipeline import run_pipeline
 
 MESH = mesh_of_sizes(x=4, y=2, z=3)

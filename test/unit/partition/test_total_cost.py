@@ -6,7 +6,7 @@ import pytest
 import pyshardy as sdy
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import load_hardware
-from pyshardy.partition.resharding.total_cost import total_cost
+from pyshardy.partition.resharding.cost import total_cost
 
 DEFAULT = load_hardware(DEFAULT_HARDWARE)
 MESH = 'sdy.mesh @mesh = <["x"=2]>\n'

@@ -13,7 +13,7 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir
 from mlir_sdy.stages import listening
 from pyshardy.pipeline import CrashReproducer, IRPrinting, PipelineError, Timing, run_pipeline
-from pyshardy.pipeline.ir_printing import Everything
+from pyshardy.pipeline.instrumentation import Everything
 from pyshardy.pipeline.plan import plan_pipeline
 from pyshardy.pipeline.reproducer import Reproducer, read_reproducer
 

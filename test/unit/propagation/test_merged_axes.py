@@ -12,7 +12,7 @@ from mlir_sdy.model import AxisRef, EdgeNodeType
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings, get_sharding, result_shardings
 from pyshardy.pipeline import run_pipeline
-from pyshardy.propagation.debugging.propagation_edges import final_axes, is_merged_away
+from pyshardy.propagation.debugging.debug_info import final_axes, is_merged_away
 
 PASS = (
     "sdy-user-priority-propagate{{debug-sharding-origins=true "

@@ -56,8 +56,7 @@ from pyshardy.irtools.stablehlo_views import (
     symbol_name,
 )
 from pyshardy.irtools.tensor_types import shape_of, tensor_bytes
-from pyshardy.partition.op_facts.fused_values import FusedValues
-from pyshardy.partition.op_facts.fusion import FUSING_OPERATIONS
+from pyshardy.partition.op_facts.fusion import FUSING_OPERATIONS, FusedValues
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.types.single_device import single_device_sharding
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS

@@ -49,7 +49,7 @@ from pyshardy.irtools.functions import entry_block, main_function
 from pyshardy.irtools.modules import copy_of, text_of
 from pyshardy.irtools.named_values import argument_names, result_names
 from pyshardy.partition.choice.enumerate import AxisChoices
-from pyshardy.partition.types.device_meshes import device_mesh_of
+from pyshardy.partition.types.one_mesh import device_mesh_of
 from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.pipeline import run_pipeline
 

@@ -31,10 +31,9 @@ from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.op_facts.record import record_of, rule_on_shards
 from pyshardy.partition.op_facts.work import elements_of_product, work_of
 from pyshardy.partition.padding.replicated import unpaddable_factors
-from pyshardy.partition.partial.blocked_factors import blocked_factors
-from pyshardy.partition.partial.reductions import completion_of
+from pyshardy.partition.partial.reductions import blocked_factors, completion_of
 from pyshardy.partition.resharding.cost import Reshard
-from pyshardy.partition.types.exchange_form import ExchangeForm
+from pyshardy.partition.types.exchange_plan import ExchangeForm
 from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.rules import ShardingRuleLookup

@@ -24,7 +24,7 @@ from pyshardy.irtools.loops import Repetitions
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import collectives_of
-from pyshardy.partition.op_facts.fused_values import FusedValues
+from pyshardy.partition.op_facts.fusion import FusedValues
 from pyshardy.partition.op_facts.work import work_of
 from pyshardy.pipeline import PipelineError, run_pipeline
 

@@ -15,15 +15,14 @@ from pyshardy.auto.strategies.costs import Collectives
 from pyshardy.auto.strategies.padding import MASK_BYTES
 from pyshardy.auto.strategies.strategy import Strategy
 from pyshardy.irtools.tensor_types import shard_elements
-from pyshardy.partition.halo.communication import (
+from pyshardy.partition.halo.emit_exchange import joined_places
+from pyshardy.partition.halo.profitability import (
     bytes_beside,
     exchange_collectives,
     places_of,
     shard_sizes,
 )
-from pyshardy.partition.halo.emit_exchange import joined_places
-from pyshardy.partition.types.exchange_form import ExchangeForm
-from pyshardy.partition.types.exchange_plan import ExchangePlan
+from pyshardy.partition.types.exchange_plan import ExchangeForm, ExchangePlan
 
 
 @dataclass(frozen=True, slots=True)

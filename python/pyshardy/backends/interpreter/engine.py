@@ -7,9 +7,9 @@ import math
 
 from mlir_sdy.diagnostics import Diagnostic, error, note
 from mlir_sdy.host import ir, location_of
+from pyshardy.backends.custom_calls import TRANSFER_ADVICE, TRANSFERS
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.decompositions.tensors import Tensor, constant
-from pyshardy.backends.effects import TRANSFER_ADVICE, TRANSFERS
 from pyshardy.backends.engines.child_engine import ChildEngine
 from pyshardy.backends.registry import CompileOptions
 from pyshardy.irtools.modules import copy_of

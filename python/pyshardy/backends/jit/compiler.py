@@ -22,8 +22,7 @@ from mlir_sdy.host import (
     passmanager,
 )
 from pyshardy.backends.jit.machine_code import UnresolvedError, machine_code
-from pyshardy.backends.jit.retype import drop_signs
-from pyshardy.backends.jit.small_floats import expand_small_floats
+from pyshardy.backends.jit.small_floats import drop_signs, expand_small_floats
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of

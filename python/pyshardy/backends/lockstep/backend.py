@@ -19,8 +19,7 @@ from mlir_sdy.diagnostics import error, note
 from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import diagnostics_of, ir, location_of, passmanager
 from pyshardy.backends import lapack
-from pyshardy.backends.custom_calls import Function, results_of
-from pyshardy.backends.effects import check_effects
+from pyshardy.backends.custom_calls import Function, check_effects, results_of
 from pyshardy.backends.engines import Arrays, Executable, LocalEngine
 from pyshardy.backends.lockstep.collectives import Exchange, exchanged, ragged_all_to_all
 from pyshardy.irtools.functions import ENTRY
@@ -30,6 +29,7 @@ from pyshardy.irtools.ragged_dots import expand_ragged_dots
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tokens import drop_tokens
+from pyshardy.local_program.communication import Groups, Layout, process_groups_of_call
 from pyshardy.local_program.custom_calls import (
     CUSTOM_CALL,
     RAGGED_ALL_TO_ALL,
@@ -38,7 +38,6 @@ from pyshardy.local_program.custom_calls import (
     target_of,
 )
 from pyshardy.local_program.errors import ExecutionError
-from pyshardy.local_program.process_groups import Groups, Layout, process_groups_of_call
 from pyshardy.local_program.segments import (
     CALLS,
     ProgramPart,

@@ -15,9 +15,8 @@ from mlir_sdy.diagnostics import UsageError, error, note
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends.arrays.sharded_arrays import Column
-from pyshardy.backends.custom_calls import Function
+from pyshardy.backends.custom_calls import Function, check_callbacks, check_no_transfers
 from pyshardy.backends.donations import donated_arguments
-from pyshardy.backends.effects import check_callbacks, check_no_transfers
 from pyshardy.backends.engines import Arrays
 from pyshardy.backends.registry import CompileOptions, registered
 from pyshardy.backends.xla.callbacks import Callbacks, call_back
@@ -27,9 +26,9 @@ from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.ragged_dots import RAGGED_DOT, expand_ragged_dots
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.communication import Layout
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, advice_on, target_of
 from pyshardy.local_program.errors import ExecutionError
-from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.local_program.values import spec_of
 from pyshardy.processes.child_process import ChildDiedError, ChildProcess

@@ -29,8 +29,8 @@ from pyshardy.explain.page.other_plan import OtherPlan, other_plan
 from pyshardy.explain.page.texts import TextData, program_text, python_texts
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.locations import scopes_of
 from pyshardy.irtools.modules import text_of
-from pyshardy.irtools.scopes import scopes_of
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.tensor_spec import TensorSpec

@@ -16,8 +16,8 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import Mesh, ReductionOp, TensorSharding
 from pyshardy.backends import jax_internals
+from pyshardy.backends.custom_calls import check_no_transfers
 from pyshardy.backends.donations import drop_donations
-from pyshardy.backends.effects import check_no_transfers
 from pyshardy.backends.xla.preparation import prepare_for_xla
 from pyshardy.display import Displayed, counted
 from pyshardy.frontends.jax import callbacks
@@ -40,7 +40,7 @@ from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, CollectiveView
 from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
+from pyshardy.local_program.communication import Groups, Layout, process_groups, process_pairs
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.packages import require
 from pyshardy.partition.types.local_builder import LocalBuilder

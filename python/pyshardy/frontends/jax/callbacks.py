@@ -30,7 +30,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, TensorShardingPerValue
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import SHARDING
-from pyshardy.backends.effects import check_callbacks, has_effect
+from pyshardy.backends.custom_calls import check_callbacks, has_effect
 from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import CustomCallView

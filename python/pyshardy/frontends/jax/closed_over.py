@@ -17,9 +17,14 @@ import numpy as np
 from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir, location_of
 from pyshardy.frontends.jax.dtypes import dtype_of
-from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.constants import large_constants, share_large_constants
-from pyshardy.irtools.functions import can_be_inlined, functions_of, must_stay, replace_by_body
+from pyshardy.irtools.functions import (
+    CallGraph,
+    can_be_inlined,
+    functions_of,
+    must_stay,
+    replace_by_body,
+)
 from pyshardy.irtools.stablehlo_views import ConstantView, callee_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.values import spec_of

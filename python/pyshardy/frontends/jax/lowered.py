@@ -38,7 +38,7 @@ from pyshardy.frontends.jax.custom_partitioning import remember_custom_partition
 from pyshardy.frontends.jax.dtypes import implementations
 from pyshardy.frontends.jax.meshes import abstract_mesh, sharding_for_jax
 from pyshardy.frontends.jax.symbolic import annotate_sizes
-from pyshardy.irtools.call_graph import CallGraph
+from pyshardy.irtools.functions import CallGraph
 from pyshardy.irtools.stablehlo_views import ConstantView, CustomCallView, callee_of, target_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, INSPECTION

@@ -41,8 +41,7 @@ from pyshardy.partition.choice.resolver import (
     needs_full_version,
     resolve_partially,
 )
-from pyshardy.partition.choice.user_collectives import resolve_user_collectives
-from pyshardy.partition.choice.uses import UseConverter
+from pyshardy.partition.choice.uses import UseConverter, resolve_user_collectives
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.halo.profitability import factors_to_replicate
@@ -50,11 +49,11 @@ from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.partition.op_facts.invariant_computations import LoopInvariants
 from pyshardy.partition.op_facts.own_rows import uses_own_rows_only
 from pyshardy.partition.op_facts.record import operations_where, record_of, rule_on_shards
-from pyshardy.partition.partial.accumulations import trips_of_accumulation
-from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.partial.completion import reduced_axes, reduction_kind
 from pyshardy.partition.partial.joint_sums import JointSums
+from pyshardy.partition.partial.linear_operations import trips_of_accumulation
 from pyshardy.partition.partial.planned_partial import apply_planned_partials
+from pyshardy.partition.partial.reductions import blocked_factors
 from pyshardy.partition.resharding.remarks import remark_on_unsharded_dimensions
 from pyshardy.partition.types.compatible_shardings import (
     CompatibleShardings,

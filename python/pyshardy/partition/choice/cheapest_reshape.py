@@ -29,7 +29,7 @@ from mlir_sdy.model import AxisTuple, Mesh, TensorSharding
 from pyshardy.cost.collectives import Traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.partition.halo.crossing import cheapest_crossing
+from pyshardy.partition.halo.reshape import cheapest_crossing
 from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
 from pyshardy.partition.resharding.cost import Reshard
 from pyshardy.partition.types.compatible_shardings import (

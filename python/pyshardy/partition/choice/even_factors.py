@@ -13,7 +13,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, dividing_axes
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.padding.replicated import unpaddable_factors
-from pyshardy.partition.types.exchange_form import ExchangeForm
+from pyshardy.partition.types.exchange_plan import ExchangeForm
 from pyshardy.partition.types.factor_axes import FactorAxes
 
 

@@ -16,7 +16,7 @@ from pyshardy.partition.choice.resolver import (
 from pyshardy.partition.choice.uses import UseConverter
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.forms import FormMemo, Forms
-from pyshardy.partition.partial.blocked_factors import uncompletable_factors
+from pyshardy.partition.partial.reductions import uncompletable_factors
 from pyshardy.partition.types.compatible_shardings import (
     CompatibleShardings,
     Shardings,

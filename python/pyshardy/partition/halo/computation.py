@@ -35,7 +35,7 @@ from pyshardy.irtools.stablehlo_views import COLLECTIVES, CollectiveView
 from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.merging import merge_slices
 from pyshardy.partition.types.device_axis import DeviceAxis
-from pyshardy.partition.types.exchange_form import Body, ExchangeForm
+from pyshardy.partition.types.exchange_plan import Body, ExchangeForm
 from pyshardy.partition.types.local_builder import LocalBuilder
 from pyshardy.partition.types.padding_builder import PaddingBuilder
 

@@ -8,7 +8,7 @@ import functools
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.partition.op_facts.record import operations_where, record_of
-from pyshardy.partition.types.exchange_form import ExchangeForm
+from pyshardy.partition.types.exchange_plan import ExchangeForm
 
 
 @functools.cache

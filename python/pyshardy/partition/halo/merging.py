@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.stablehlo_views import SliceView, set_fields
+from pyshardy.irtools.stablehlo_views import SliceView
+from pyshardy.irtools.stablehlo_views.fields import set_fields
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.op_facts.record import SlicedOff, record_of
 

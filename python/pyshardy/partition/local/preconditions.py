@@ -28,7 +28,7 @@ from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.form_lookup import exchanging_operations, form_of
 from pyshardy.partition.halo.merging import merge_slices
 from pyshardy.partition.halo.profitability import axes_of_factors
-from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.local.arithmetic import retype_only
 from pyshardy.partition.op_facts.data_flow import (
     Source,
     sources_of,
@@ -38,14 +38,13 @@ from pyshardy.partition.op_facts.data_flow import (
 from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.partition.op_facts.record import record_of, rule_on_shards
 from pyshardy.partition.op_facts.trailing_resize import REMOVED_BY, is_left
-from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.partial.completion import PartialResults, partial_axes
+from pyshardy.partition.partial.reductions import blocked_factors
 from pyshardy.partition.types.compatible_shardings import Shardings
 from pyshardy.partition.types.device_axis import DeviceAxis
-from pyshardy.partition.types.device_meshes import device_mesh_of
-from pyshardy.partition.types.exchange_form import Body, ExchangeForm
+from pyshardy.partition.types.exchange_plan import Body, ExchangeForm
 from pyshardy.partition.types.local_builder import LocalBuilder
-from pyshardy.partition.types.one_mesh import is_change_of_mesh, on_one_mesh
+from pyshardy.partition.types.one_mesh import device_mesh_of, is_change_of_mesh, on_one_mesh
 from pyshardy.partition.types.single_device import is_on_single_device, runs_on_shards
 from pyshardy.propagation.projection import ShardingProjection, deal_axes
 from pyshardy.rules import ShardingRuleLookup

@@ -20,8 +20,8 @@ from pyshardy.rules.signature import OperationSignature, TensorType
 
 if TYPE_CHECKING:
     from pyshardy.cost.op_work import WorkFunction
-    from pyshardy.irtools.stablehlo_views import FieldValues
-    from pyshardy.partition.types.exchange_form import ExchangeForm
+    from pyshardy.irtools.stablehlo_views.fields import FieldValues
+    from pyshardy.partition.types.exchange_plan import ExchangeForm
     from pyshardy.partition.types.local_builder import LocalBuilder
     from pyshardy.partition.types.padding_builder import Content, PaddingBuilder
 

@@ -35,8 +35,8 @@ from pyshardy.irtools.tensor_types import padded_shape_of, shape_of
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.trailing_resize import factors_in_place
 from pyshardy.partition.padding.neutral import neutral_values
-from pyshardy.partition.partial.blocked_factors import blocked_factors
 from pyshardy.partition.partial.completion import COMPLETING, reduced_axes, reduction_kind
+from pyshardy.partition.partial.reductions import blocked_factors
 from pyshardy.partition.resharding.remarks import remark_on_gathering
 
 DimsPerTensor = list[set[int]]

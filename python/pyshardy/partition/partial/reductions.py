@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Completion of the partial results of an operation.
+"""Completion of the partial results of an operation, and the factors without one.
 
 Most are completed by an `sdy.all_reduce` after the operation. The local form of the operation
 completes the others itself (see `local/completing.py`).
+
+Devices can't compute an operation on their shards alone along its *blocked* factors:
+
+1. Factors that need replication, and those that need elements of other shards. If the operation
+   has a form with an exchange (see `halo`), that has replaced it before.
+2. Factors that are reduced, if partial results can't be completed (see `completion_of`).
+3. For some operations also pass-through factors, which their records state.
 """
 
 from __future__ import annotations
@@ -10,7 +17,7 @@ from __future__ import annotations
 import math
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import ReductionOp
+from mlir_sdy.model import OpShardingRule, ReductionOp
 from mlir_sdy.values import result_shardings_of
 from pyshardy.irtools.constants import defining_operation, is_zero_element, parts_of
 from pyshardy.irtools.stablehlo_views import ConstantView
@@ -134,3 +141,33 @@ def _kind(name: str, result: ir.Type) -> ReductionOp | None:
     if isinstance(element_type, ir.ComplexType) and name != "stablehlo.add":
         return None
     return (_KINDS_OF_BOOLEANS if is_boolean(element_type) else _KINDS).get(name)
+
+
+# --- Factors that block operations on shards alone ------------------------------------------------
+
+
+def blocked_factors(operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:
+    """Return the factors that must not be sharded for the operation to be computed on shards.
+
+    Args:
+        operation: the operation.
+        rule: its rule.
+    """
+    blocked = {*rule.need_replication_factors, *rule.permutation_factors}
+    blocked |= uncompletable_factors(operation, rule)
+    find_blocked = record_of(operation.name).blocked_factors
+    if find_blocked is not None:
+        blocked.update(find_blocked(operation, rule))
+    return frozenset(blocked)
+
+
+def uncompletable_factors(operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:
+    """Return the reduced factors of an operation if its partial results can't be completed."""
+    if not rule.reduction_factors or completion_of(operation) is not None:
+        return frozenset()
+    return frozenset(rule.reduction_factors)
+
+
+def factors_of(rule: OpShardingRule, tensor: int, dim: int) -> tuple[int, ...]:
+    """Return the factors of a dimension of an operand or, after these, of a result."""
+    return rule.mappings[tensor].dim_mappings[dim].factor_indices

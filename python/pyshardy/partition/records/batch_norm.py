@@ -13,8 +13,7 @@ from mlir_sdy.model import AxisRef, Mesh, OpShardingRule
 from pyshardy.irtools.stablehlo_views import BatchNormView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of
 from pyshardy.partition.function_context import sharding_of
-from pyshardy.partition.local.arithmetic import neutral
-from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.local.arithmetic import neutral, retype_only
 from pyshardy.partition.op_facts.record import PartitionRecord
 from pyshardy.partition.padding.replicated import is_everywhere
 from pyshardy.partition.types.local_builder import LocalBuilder

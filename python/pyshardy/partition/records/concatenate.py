@@ -24,12 +24,16 @@ from pyshardy.irtools.constants import slice_passed_on
 from pyshardy.irtools.stablehlo_views import ConcatenateView, SliceView
 from pyshardy.irtools.tensor_types import shape_of, size_of_shard
 from pyshardy.partition.halo.emit_exchange import emit_exchange
-from pyshardy.partition.halo.rules import with_factor
-from pyshardy.partition.halo.windowed import any_fill
-from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.halo.windowed import any_fill, with_factor
+from pyshardy.partition.local.arithmetic import retype_only
 from pyshardy.partition.op_facts.record import Linearity, PartitionRecord
-from pyshardy.partition.types.exchange_form import Body, ExchangeForm
-from pyshardy.partition.types.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
+from pyshardy.partition.types.exchange_plan import (
+    Body,
+    ExchangeForm,
+    ExchangePlan,
+    RequiredRange,
+    plan_exchange,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pyshardy.cost.op_work import no_work
 from pyshardy.irtools.constants import filled
 from pyshardy.irtools.stablehlo_views import CompositeView, ConstantView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of
-from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.local.arithmetic import retype_only
 from pyshardy.partition.op_facts.record import PartitionRecord
 from pyshardy.partition.types.local_builder import LocalBuilder
 

@@ -23,16 +23,23 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.cost.measured import CONVOLUTION, GRADIENT, GROUPED
 from pyshardy.cost.op_work import ProductWork, SizedOperation
-from pyshardy.irtools.stablehlo_views import ConvolutionView, FieldValues
+from pyshardy.irtools.stablehlo_views import ConvolutionView
+from pyshardy.irtools.stablehlo_views.fields import FieldValues
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.halo.rules import with_factor
-from pyshardy.partition.halo.window import Window, paddings, per_dim
-from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, zero_fill
-from pyshardy.partition.local.conversions import fit_only
+from pyshardy.partition.halo.windowed import (
+    LocalDim,
+    Window,
+    WindowedDim,
+    WindowedForm,
+    paddings,
+    per_dim,
+    with_factor,
+    zero_fill,
+)
+from pyshardy.partition.local.arithmetic import fit_only
 from pyshardy.partition.op_facts.record import PartitionRecord
-from pyshardy.partition.partial.blocked_factors import factors_of
 from pyshardy.partition.partial.linear_operations import multiplicative
-from pyshardy.partition.partial.reductions import completion_by_sum
+from pyshardy.partition.partial.reductions import completion_by_sum, factors_of
 from pyshardy.partition.records.dot import zeros_for_all_operands
 
 # --- Sharding -----------------------------------------------------------------------------------

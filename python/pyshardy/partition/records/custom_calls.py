@@ -9,10 +9,9 @@ from dataclasses import replace
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.irtools.stablehlo_views import TriangularSolveView, target_of
-from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.local.arithmetic import retype_only
 from pyshardy.partition.op_facts.record import PartitionRecord
-from pyshardy.partition.partial.blocked_factors import factors_of
-from pyshardy.partition.partial.reductions import completion_by_sum
+from pyshardy.partition.partial.reductions import completion_by_sum, factors_of
 
 _CALLS_ON_MATRICES = frozenset(
     {

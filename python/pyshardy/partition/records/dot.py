@@ -10,7 +10,7 @@ from mlir_sdy.host import ir
 from pyshardy.cost.op_work import ProductWork, SizedOperation
 from pyshardy.irtools.stablehlo_views import DotView
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.local.arithmetic import retype_only
 from pyshardy.partition.op_facts.record import Neutral, PartitionRecord
 from pyshardy.partition.partial.linear_operations import multiplicative
 from pyshardy.partition.partial.reductions import completion_by_sum

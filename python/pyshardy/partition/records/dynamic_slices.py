@@ -25,8 +25,15 @@ from pyshardy.cost.op_work import SizedOperation, Work, taking_work
 from pyshardy.irtools.stablehlo_views import DynamicSliceView, GatherView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.partition.function_context import sharding_of
-from pyshardy.partition.local.arithmetic import all_along, is_first, neutral, value_where
-from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
+from pyshardy.partition.local.arithmetic import (
+    Component,
+    Indices,
+    all_along,
+    indices_into_shard,
+    is_first,
+    neutral,
+    value_where,
+)
 from pyshardy.partition.op_facts.record import (
     ContentShape,
     Neutral,
@@ -34,9 +41,8 @@ from pyshardy.partition.op_facts.record import (
     signature_of,
 )
 from pyshardy.partition.padding.indices import clamp_starts, clamp_vectors
-from pyshardy.partition.partial.blocked_factors import factors_of
 from pyshardy.partition.partial.linear_operations import moving
-from pyshardy.partition.partial.reductions import completion_by_sum
+from pyshardy.partition.partial.reductions import completion_by_sum, factors_of
 from pyshardy.partition.types.local_builder import LocalBuilder
 from pyshardy.partition.types.padding_builder import PaddingBuilder
 from pyshardy.rules.builder import NEED_REPLICATION, REDUCTION, RuleBuilder

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import ReductionOp
-from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.local.arithmetic import retype_only
 from pyshardy.partition.op_facts.record import ContentShape, PaddingMask, PartitionRecord
 from pyshardy.partition.partial.linear_operations import (
     additive,
@@ -18,8 +18,8 @@ from pyshardy.partition.partial.linear_operations import (
     selecting,
     together,
 )
-from pyshardy.rules.families.broadcast import BROADCASTING_OPERATIONS
 from pyshardy.rules.families.pointwise import POINTWISE_BEYOND_SHARDY, POINTWISE_OPERATIONS
+from pyshardy.rules.families.reshape import BROADCASTING_OPERATIONS
 
 
 def _converted_operand(operation: ir.Operation) -> tuple[int, ...]:

@@ -8,19 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import moving_work
-from pyshardy.irtools.stablehlo_views import FieldValues, PadView
+from pyshardy.irtools.stablehlo_views import PadView
+from pyshardy.irtools.stablehlo_views.fields import FieldValues
 from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.merging import merged_padding
-from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import (
     LocalDim,
+    Window,
     WindowedDim,
     WindowedForm,
     local_copy,
     operand_fill,
     zero_fill,
 )
-from pyshardy.partition.local.conversions import fit_only
+from pyshardy.partition.local.arithmetic import fit_only
 from pyshardy.partition.op_facts.record import (
     ContentShape,
     PaddingMask,
@@ -28,10 +29,9 @@ from pyshardy.partition.op_facts.record import (
     SlicedOff,
 )
 from pyshardy.partition.op_facts.trailing_resize import does_nothing
-from pyshardy.partition.partial.blocked_factors import factors_of
 from pyshardy.partition.partial.linear_operations import is_zero, moving
-from pyshardy.partition.partial.reductions import is_positive_zero
-from pyshardy.partition.types.exchange_form import Body
+from pyshardy.partition.partial.reductions import factors_of, is_positive_zero
+from pyshardy.partition.types.exchange_plan import Body
 from pyshardy.sizes.size import Number
 
 # --- Sharding -----------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.local.arithmetic import is_first, value_where
 from pyshardy.partition.op_facts.record import PartitionRecord
 from pyshardy.partition.op_facts.reduction_bodies import is_boolean
-from pyshardy.partition.partial.blocked_factors import factors_of
+from pyshardy.partition.partial.reductions import factors_of
 from pyshardy.partition.types.local_builder import LocalBuilder
 
 _RNG_BITS = "stablehlo.rng_bit_generator"

@@ -9,25 +9,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import SizedOperation, counted_work
-from pyshardy.irtools.stablehlo_views import FieldValues, WindowsView
+from pyshardy.irtools.stablehlo_views import WindowsView
+from pyshardy.irtools.stablehlo_views.fields import FieldValues
 from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.merging import merged_padding
-from pyshardy.partition.halo.window import Window, paddings, per_dim
 from pyshardy.partition.halo.windowed import (
     LocalDim,
+    Window,
     WindowedDim,
     WindowedForm,
     local_copy,
     operand_fill,
+    paddings,
+    per_dim,
 )
-from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.local.arithmetic import retype_only
 from pyshardy.partition.op_facts.record import PartitionRecord, SlicedOff
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
-from pyshardy.partition.partial.blocked_factors import factors_of
-from pyshardy.partition.partial.reductions import is_neutral
+from pyshardy.partition.partial.reductions import factors_of, is_neutral
 from pyshardy.partition.types.device_axis import DeviceAxis
-from pyshardy.partition.types.exchange_form import Body, ExchangeForm
-from pyshardy.partition.types.exchange_plan import ExchangePlan
+from pyshardy.partition.types.exchange_plan import Body, ExchangeForm, ExchangePlan
 
 # --- Sharding -----------------------------------------------------------------------------------
 

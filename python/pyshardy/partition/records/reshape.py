@@ -12,7 +12,7 @@ from mlir_sdy.values import get_sharding
 from pyshardy.cost.op_work import SizedOperation, Work, moving_work, no_work
 from pyshardy.irtools.stablehlo_views import LeadingBroadcastView
 from pyshardy.irtools.tensor_types import padded_shape_of, shape_of
-from pyshardy.partition.local.conversions import fit_only, retype_only
+from pyshardy.partition.local.arithmetic import fit_only, retype_only
 from pyshardy.partition.op_facts.fusion import is_reshape
 from pyshardy.partition.op_facts.record import PartitionRecord, signature_of
 from pyshardy.partition.partial.linear_operations import first_operand, moving

@@ -14,17 +14,22 @@ from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_views import ScatterView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.function_context import sharding_of
-from pyshardy.partition.local.arithmetic import is_first, value_where
+from pyshardy.partition.local.arithmetic import (
+    Component,
+    Indices,
+    indices_into_shard,
+    is_first,
+    value_where,
+)
 from pyshardy.partition.local.completing import all_reduce_product
-from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
 from pyshardy.partition.op_facts.record import Neutral, PartitionRecord
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.scatter_windows import single_element_dims, window_dims
-from pyshardy.partition.partial.blocked_factors import factors_of
 from pyshardy.partition.partial.reductions import (
     completion_by_body,
     completion_of,
     counts_any_number_of_times,
+    factors_of,
 )
 from pyshardy.partition.types.local_builder import LocalBuilder, axes_of
 from pyshardy.partition.types.neutral_elements import neutral_element

@@ -14,20 +14,24 @@ from dataclasses import dataclass
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.cost.op_work import SizedOperation, counted_work
-from pyshardy.irtools.stablehlo_views import CompareView, FieldValues, WindowsView
+from pyshardy.irtools.stablehlo_views import CompareView, WindowsView
+from pyshardy.irtools.stablehlo_views.fields import FieldValues
 from pyshardy.irtools.tensor_types import shape_of, size_of_shard, with_shape
 from pyshardy.partition.halo.emit_exchange import emit_exchange
-from pyshardy.partition.halo.rules import with_factor
-from pyshardy.partition.halo.window import Window, paddings
-from pyshardy.partition.halo.windowed import local_copy
-from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.halo.windowed import Window, local_copy, paddings, with_factor
+from pyshardy.partition.local.arithmetic import retype_only
 from pyshardy.partition.op_facts.record import PartitionRecord
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.partial.reductions import is_neutral
 from pyshardy.partition.records.reduce_window import windows_of
 from pyshardy.partition.types.device_axis import DeviceAxis, FillValue, PaddingContents
-from pyshardy.partition.types.exchange_form import Body, ExchangeForm
-from pyshardy.partition.types.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
+from pyshardy.partition.types.exchange_plan import (
+    Body,
+    ExchangeForm,
+    ExchangePlan,
+    RequiredRange,
+    plan_exchange,
+)
 from pyshardy.partition.types.neutral_elements import neutral_elements
 
 _OPERAND, _SOURCE, _INITIAL = range(3)

@@ -11,23 +11,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import moving_work, taking_work
-from pyshardy.irtools.stablehlo_views import FieldValues, ReverseView, SliceView
+from pyshardy.irtools.stablehlo_views import ReverseView, SliceView
+from pyshardy.irtools.stablehlo_views.fields import FieldValues
 from pyshardy.irtools.tensor_types import shape_of, size_of_shard
 from pyshardy.partition.halo.emit_exchange import emit_exchange
-from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import (
     LocalDim,
+    Window,
     WindowedDim,
     WindowedForm,
     any_fill,
     local_copy,
 )
-from pyshardy.partition.local.conversions import fit_only, retype_only
+from pyshardy.partition.local.arithmetic import fit_only, retype_only
 from pyshardy.partition.op_facts.record import PartitionRecord, SlicedOff
 from pyshardy.partition.partial.linear_operations import first_operand, moving
 from pyshardy.partition.types.device_axis import DeviceAxis
-from pyshardy.partition.types.exchange_form import Body, ExchangeForm
-from pyshardy.partition.types.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
+from pyshardy.partition.types.exchange_plan import (
+    Body,
+    ExchangeForm,
+    ExchangePlan,
+    RequiredRange,
+    plan_exchange,
+)
 
 # --- Halo exchange ------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from pyshardy.irtools.stablehlo_builder import i64_attribute
 from pyshardy.irtools.stablehlo_views import SortView, TopKView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of
 from pyshardy.partition.function_context import sharding_of
-from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.local.arithmetic import retype_only
 from pyshardy.partition.op_facts.record import Neutral, PartitionRecord, signature_of
 from pyshardy.partition.partial.reductions import completion_by_itself
 from pyshardy.partition.types.local_builder import LocalBuilder, axes_of

@@ -20,7 +20,7 @@ from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, Shape, lists_overlap
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.tensor_types import is_even, shape_of
 from pyshardy.partition.op_facts.forms import Form, Forms
-from pyshardy.partition.partial.blocked_factors import blocked_factors
+from pyshardy.partition.partial.reductions import blocked_factors
 from pyshardy.partition.resharding.region_boundary import is_made_by_each_device, is_plain, maker_of
 from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.planned_axes import has_planned_axes

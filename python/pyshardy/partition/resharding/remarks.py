@@ -9,7 +9,7 @@ from mlir_sdy.diagnostics import emit, remark
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorMapping, TensorSharding, mesh_of
 from pyshardy.irtools.tensor_types import shape_of, shard_elements
-from pyshardy.partition.partial.blocked_factors import blocked_factors
+from pyshardy.partition.partial.reductions import blocked_factors
 from pyshardy.partition.resharding.cost import Reshard, reshard_bytes
 from pyshardy.partition.types.compatible_shardings import CompatibleShardings, Shardings
 

@@ -24,8 +24,8 @@ from pyshardy.irtools.collectives import groups_along
 from pyshardy.irtools.constants import defining_operation
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
-from pyshardy.partition.types.device_meshes import device_mesh_of
 from pyshardy.partition.types.neutral_elements import neutral_elements
+from pyshardy.partition.types.one_mesh import device_mesh_of
 
 _DEVICE_TO_DEVICE = 1
 """The type of a channel between devices."""

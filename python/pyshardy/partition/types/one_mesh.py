@@ -1,7 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations whose tensors are on several meshes of the same devices.
+"""The mesh of a function, and operations whose tensors are on several meshes of its devices.
 
 An axis has a meaning on its own mesh only, so the tensors are moved to one mesh first.
+
+The devices of one mesh run a function (`device_mesh_of`):
+
+    sdy.mesh @unused = <["a"=2]>
+    sdy.mesh @mesh = <["x"=8]>
+    func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) ...
+
+runs on 8 devices. The rule:
+
+1. A function that no other calls runs on the devices of the first mesh, in the order of the
+   declarations, that has axes and is in use in the function or in one that it calls, directly or
+   through others. A mesh is in use if a sharding or the `replica_groups` of a StableHLO collective
+   name it; shardings that leave a value replicated count only if there are no others.
+2. A function that others call runs on the devices of the first caller that has any by rule 1.
+3. If these rules name no mesh, it is the first one of the module that has axes.
+
+Functions that don't call each other may run on different numbers of devices.
 """
 
 from __future__ import annotations
@@ -9,8 +26,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, MeshAxis, TensorSharding, mesh_of
 from mlir_sdy.model.mesh_change import sharding_on
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from pyshardy.irtools.analyses import module_analysis
+from pyshardy.irtools.collectives import COLLECTIVES_WITH_GROUPS, mesh_of_groups
+from pyshardy.irtools.shardings import any_sharding
+from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
+from pyshardy.irtools.walks import operations_named
 
 
 def has_several_meshes(meshes: Mapping[str, Mesh]) -> bool:
@@ -106,3 +130,98 @@ def on_one_mesh(
             if new[index] is None or sharding.unreduced_axes:
                 return shardings
     return tuple(new)
+
+
+# --- The mesh whose devices run a function --------------------------------------------------------
+
+
+def device_mesh_of(
+    operation: ir.Operation | ir.OpView, meshes: Mapping[str, Mesh] | None = None
+) -> str | None:
+    """Return the name of the mesh whose devices run the function of an operation.
+
+    Args:
+        operation: a function, or an operation in one.
+        meshes: the meshes of its module by name, if they are known already.
+
+    Returns:
+        None if the module has no mesh with axes.
+    """
+    module = enclosing_module(operation)
+    if module is None:
+        return None
+    meshes = meshes_of(module) if meshes is None else meshes
+    names = [name for name, mesh in meshes.items() if mesh.axes]
+    if len({meshes[name].total_size for name in names}) <= 1:
+        return names[0] if names else None  # the same devices in any case
+    chosen = _meshes_by_function(module).get(_function_around(operation.operation) or "")
+    return names[0] if chosen is None else chosen
+
+
+def _agree(known: Mapping[str, str], current: Mapping[str, str]) -> bool:
+    """Whether the functions that are left have the same meshes."""
+    return all(known.get(function) == mesh for function, mesh in current.items())
+
+
+@module_analysis("device-meshes", holds=_agree)
+def _meshes_by_function(module: ir.Operation) -> dict[str, str]:
+    """Return for each function the name of the mesh that rules 1 and 2 give it, if they do."""
+    meshes = meshes_of(module)
+    top_level = [view.operation for view in module.regions[0].blocks[0].operations]
+    functions = {symbol_name(each): each for each in top_level if each.name == "func.func"}
+    callees = {
+        name: [callee_of(call) for call in operations_named({"func.call"}, function)]
+        for name, function in functions.items()
+    }
+    used = {name: _uses_in(function) for name, function in functions.items()}
+    called = {callee for name in functions for callee in callees[name] if callee != name}
+    decided: dict[str, str] = {}
+    # In a cycle, all functions have callers: the first of them is the entry.
+    for entry in [name for name in functions if name not in called] + list(functions):
+        if entry in decided:
+            continue
+        reached = _reached(entry, callees)
+        uses = {use for name in reached for use in used.get(name, ())}
+        sharded_first = [
+            name
+            for is_sharded in (True, False)
+            for name, mesh in meshes.items()
+            if mesh.axes and (name, is_sharded) in uses
+        ]
+        if sharded_first:
+            for name in reached:
+                decided.setdefault(name, sharded_first[0])
+    return decided
+
+
+def _reached(entry: str, callees: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the functions that a function calls, directly or not, and itself."""
+    reached = [entry]
+    for name in reached:  # `reached` grows
+        reached += [each for each in dict.fromkeys(callees.get(name, ())) if each not in reached]
+    return reached
+
+
+def _uses_in(function: ir.Operation) -> set[tuple[str, bool]]:
+    """Return the meshes in use in a function: the name, and whether a value is sharded on it."""
+    uses: set[tuple[str, bool]] = set()
+
+    def note(sharding: TensorSharding) -> bool:
+        if isinstance(sharding.mesh_or_ref, str):
+            is_sharded = not sharding.is_fully_replicated or bool(sharding.unreduced_axes)
+            uses.add((sharding.mesh_or_ref, is_sharded))
+        return False
+
+    any_sharding(function, note)
+    for collective in operations_named(COLLECTIVES_WITH_GROUPS, function):
+        mesh = mesh_of_groups(collective)
+        if isinstance(mesh, str):
+            uses.add((mesh, True))
+    return uses
+
+
+def _function_around(operation: ir.Operation) -> str | None:
+    function: ir.Operation | None = operation
+    while function is not None and function.name != "func.func":
+        function = None if function.parent is None else function.parent.operation
+    return None if function is None else symbol_name(function)

@@ -21,7 +21,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.stablehlo_views import function_type_of, target_of
 from pyshardy.irtools.walks import has_ancestor
-from pyshardy.partition.types.device_meshes import device_mesh_of
+from pyshardy.partition.types.one_mesh import device_mesh_of
 
 _CALLBACKS_ON_SHARDS = frozenset(
     f"xla_ffi_partitioned_python_{platform}_callback" for platform in ("cpu", "gpu")

@@ -39,13 +39,13 @@ from mlir_sdy.values import (
     set_result_shardings,
 )
 from pyshardy.irtools.analyses import OF_INTERFACE, UNCHANGED, Changes
-from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
 from pyshardy.irtools.functions import (
     FUNCTION_NO_INLINE,
     NO_INLINE,
     ORIGINAL_FUNCTION_NAME,
     FreshNames,
 )
+from pyshardy.irtools.shardings import argument_edges, remove_edge, result_edges
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass

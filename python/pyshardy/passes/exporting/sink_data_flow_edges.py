@@ -9,7 +9,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import PropagationEdges
 from mlir_sdy.values import DATA_FLOW_OPERATIONS
 from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
-from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
+from pyshardy.irtools.shardings import argument_edges, remove_edge, result_edges
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
 

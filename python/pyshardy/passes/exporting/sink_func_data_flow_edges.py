@@ -10,7 +10,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding, result_shardings_of, set_sharding
 from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
-from pyshardy.irtools.edge_groups import remove_edge
+from pyshardy.irtools.shardings import remove_edge
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
 

@@ -34,10 +34,10 @@ from mlir_sdy.values import (
     result_shardings_of,
 )
 from pyshardy.irtools.analyses import Changes
-from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import (
     NO_INLINE,
     ORIGINAL_FUNCTION_NAME,
+    CallGraph,
     functions_of,
     original_name,
 )

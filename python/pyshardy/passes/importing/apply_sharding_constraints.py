@@ -89,12 +89,12 @@ def apply_sharding_constraints(
             applier.apply(constraint, index, sharding)
     if has_history:
         # Imported here since it is rarely needed and takes long.
-        from pyshardy.propagation.debugging import constraint_history  # noqa: PLC0415
+        from pyshardy.propagation.debugging import debug_info  # noqa: PLC0415
 
         if debug_sharding_origins:
-            constraint_history.write_origins(module)
+            debug_info.write_origins(module)
         if debug_propagation_edge_sharding:
-            constraint_history.write_steps(module, applier.applied)
+            debug_info.write_steps(module, applier.applied)
     return Changes({_CONSTRAINT}, OF_SHARDINGS)
 
 

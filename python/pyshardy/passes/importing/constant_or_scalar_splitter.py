@@ -28,9 +28,8 @@ from mlir_sdy import sdy
 from mlir_sdy.host import ir
 from mlir_sdy.op_classes import view_as
 from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
-from pyshardy.irtools.call_graph import CallGraph, FunctionCloner
 from pyshardy.irtools.constants import use_sdy_constants
-from pyshardy.irtools.functions import has_static_shape, original_name
+from pyshardy.irtools.functions import CallGraph, FunctionCloner, has_static_shape, original_name
 from pyshardy.irtools.stablehlo_views import CallView, callee_of
 from pyshardy.irtools.walks import Place, may_occur_at_start, operations_named, textual_order
 from pyshardy.pipeline import register_pass

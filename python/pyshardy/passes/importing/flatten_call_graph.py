@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.analyses import Changes
-from pyshardy.irtools.call_graph import CallGraph, FunctionCloner
+from pyshardy.irtools.functions import CallGraph, FunctionCloner
 from pyshardy.irtools.stablehlo_views import CallView, callee_of
 from pyshardy.pipeline import register_pass
 

@@ -31,8 +31,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import SHARDING, argument_shardings
 from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
-from pyshardy.irtools.call_graph import CallGraph
-from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, original_name
+from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, CallGraph, original_name
 from pyshardy.irtools.shardings import complete_list
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import may_occur_at_start, operations_named, tell_inserted

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.analyses import Changes
-from pyshardy.irtools.call_graph import CallGraph
+from pyshardy.irtools.functions import CallGraph
 from pyshardy.pipeline import register_pass
 
 

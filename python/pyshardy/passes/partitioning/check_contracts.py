@@ -23,14 +23,14 @@ from mlir_sdy.host import ir
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from pyshardy.contracts.attributes import CONTRACTS, HINT, contract_of_attribute
-from pyshardy.contracts.measured import MeasuredProgram, PlacedCollective, axis_name, lines_of
+from pyshardy.contracts.contract import MeasuredProgram, PlacedCollective, axis_name, lines_of
 from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.locations import tags_of, without_tags
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
-from pyshardy.irtools.tags import tags_of, without_tags
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import Collective, collectives_of
-from pyshardy.partition.types.device_meshes import device_mesh_of
+from pyshardy.partition.types.one_mesh import device_mesh_of
 from pyshardy.passes.partitioning.mark_contracts import COLLECTIVE_TAG, CONTRACT_TAG
 from pyshardy.pipeline import register_pass
 

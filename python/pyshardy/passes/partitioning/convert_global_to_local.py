@@ -40,9 +40,9 @@ from pyshardy.irtools.functions import functions_of, has_body
 from pyshardy.irtools.shardings import MODULE_SHARDING_METADATA
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.choice.elementwise_check import is_compatible_already
+from pyshardy.partition.choice.quick_checks import is_compatible_already
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.local.arithmetic import retype_only
 from pyshardy.partition.local.device_kind import are_replicas, check_number_of_devices
 from pyshardy.partition.local.preconditions import FLOWS, STAY, LocalChecks, check_no_inner_modules
 from pyshardy.partition.op_facts.record import (
@@ -56,8 +56,8 @@ from pyshardy.partition.partial.completion import (
     complete,
     missing_completions,
 )
-from pyshardy.partition.types.device_meshes import device_mesh_of
 from pyshardy.partition.types.local_builder import LocalBuilder
+from pyshardy.partition.types.one_mesh import device_mesh_of
 from pyshardy.passes.options import PartitionCount, ReplicaCount
 from pyshardy.pipeline import register_pass
 from pyshardy.rules.signature import OperationParts

@@ -30,9 +30,9 @@ from mlir_sdy.model import Mesh, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.irtools.analyses import OF_INTERFACE, UNCHANGED, Changes
-from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import (
     MOST_OPERATIONS,
+    CallGraph,
     can_be_inlined,
     has_at_most,
     has_static_shape,

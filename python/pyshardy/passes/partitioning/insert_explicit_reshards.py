@@ -45,8 +45,7 @@ from pyshardy.irtools.shardings import (
 )
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.choice.elementwise_check import is_compatible_already
-from pyshardy.partition.choice.has_unreduced_or_maximal import has_unreduced_or_maximal
+from pyshardy.partition.choice.quick_checks import has_unreduced_or_maximal, is_compatible_already
 from pyshardy.partition.choice.resolver import (
     PARTIAL_OPERATIONS,
     CompatibilityResolver,

@@ -21,8 +21,8 @@ from mlir_sdy.traversal import may_have_regions, operations_in
 from pyshardy.contracts.attributes import CONTRACTS, contract_of_attribute
 from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.locations import tagged
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
-from pyshardy.irtools.tags import tagged
 from pyshardy.irtools.walks import names_that_may_occur
 from pyshardy.pipeline import register_pass
 

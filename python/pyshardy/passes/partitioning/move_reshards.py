@@ -22,8 +22,8 @@ from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_bytes, shard_elements
 from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.halo.communication import exchange_collectives
 from pyshardy.partition.halo.form_lookup import form_of
+from pyshardy.partition.halo.profitability import exchange_collectives
 from pyshardy.partition.resharding.axis_regions import (
     AxisRegion,
     AxisRegions,

@@ -50,7 +50,8 @@ from pyshardy.irtools.tensor_types import element_bytes, shape_of, shard_element
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.forms import FormMemo, Forms
-from pyshardy.partition.partial.blocked_factors import blocked_factors
+from pyshardy.partition.partial.reductions import blocked_factors
+from pyshardy.partition.resharding.completions import scatter_all_reduces
 from pyshardy.partition.resharding.cost import Reshard, reshard_cost
 from pyshardy.partition.resharding.region_boundary import (
     KeptReshards,
@@ -58,7 +59,6 @@ from pyshardy.partition.resharding.region_boundary import (
     made_in,
 )
 from pyshardy.partition.resharding.regions import ElementwiseRegions
-from pyshardy.partition.resharding.scatter_all_reduces import scatter_all_reduces
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
 from pyshardy.partition.types.planned_axes import has_planned_axes
 from pyshardy.pipeline import register_pass

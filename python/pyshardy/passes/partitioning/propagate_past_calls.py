@@ -45,7 +45,7 @@ from pyshardy.irtools.functions import functions_of, has_static_shape
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import may_occur_at_start, operations_named
-from pyshardy.partition.resharding.total_cost import total_cost
+from pyshardy.partition.resharding.cost import total_cost
 from pyshardy.passes.partitioning.inline_small_functions import AT_CALL
 from pyshardy.pipeline import PassPipeline, pipeline_of, pipelines, register_pass, run_pipeline
 

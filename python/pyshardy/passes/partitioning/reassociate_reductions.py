@@ -69,9 +69,8 @@ from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.invariant_computations import MOST_BYTES
 from pyshardy.partition.op_facts.own_rows import group_axes, uses_own_rows_only
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
-from pyshardy.partition.partial.accumulations import accumulation
 from pyshardy.partition.partial.completion import reduced_axes, reduction_kind
-from pyshardy.partition.partial.linear_operations import is_zero, linear_operands
+from pyshardy.partition.partial.linear_operations import accumulation, is_zero, linear_operands
 from pyshardy.pipeline import register_pass
 
 Value = TypeVar("Value")

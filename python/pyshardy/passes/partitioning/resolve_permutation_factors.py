@@ -34,7 +34,7 @@ from pyshardy.partition.local.device_kind import are_replicas, check_number_of_d
 from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.partition.op_facts.trailing_resize import factors_in_place
 from pyshardy.partition.padding.replicated import replicate_dims_around
-from pyshardy.partition.partial.blocked_factors import blocked_factors
+from pyshardy.partition.partial.reductions import blocked_factors
 from pyshardy.partition.records.random_numbers import allow_unsafe_rng
 from pyshardy.partition.types.compatible_shardings import (
     CompatibleShardings,
@@ -43,7 +43,7 @@ from pyshardy.partition.types.compatible_shardings import (
     is_plain,
     majority_mesh,
 )
-from pyshardy.partition.types.exchange_form import ExchangeForm
+from pyshardy.partition.types.exchange_plan import ExchangeForm
 from pyshardy.partition.types.local_builder import LocalBuilder
 from pyshardy.passes.options import (
     EnableHaloExchange,

@@ -33,8 +33,8 @@ from pyshardy.irtools.tensor_types import bytes_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.local.device_kind import are_replicas, check_number_of_devices
-from pyshardy.partition.types.device_meshes import device_mesh_of
 from pyshardy.partition.types.local_builder import LocalBuilder
+from pyshardy.partition.types.one_mesh import device_mesh_of
 from pyshardy.partition.types.single_device import (
     is_on_single_device,
     single_device_sharding,

@@ -15,9 +15,9 @@ from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import get_sharding, manual_axes
 from pyshardy.display import Displayed
+from pyshardy.irtools.locations import named_in_scope, user_place
 from pyshardy.irtools.modules import text_of
 from pyshardy.irtools.named_values import argument_names, result_names
-from pyshardy.irtools.scopes import named_in_scope, user_place
 from pyshardy.propagation.debugging.flows import AxisFlow, flows
 from pyshardy.propagation.debugging.refusals import Refusal, refusals, refusals_of_meshes
 from pyshardy.propagation.engine import Engine, Run, StepChange

@@ -3,14 +3,11 @@
 
 from pyshardy.rules.families import (  # noqa: F401
     batch_norm,
-    broadcast,
     collectives,
     custom_calls,
     dot,
     gather_scatter,
-    linear_algebra,
     pointwise,
-    random_numbers,
     reshape,
     slicing,
     sorting,

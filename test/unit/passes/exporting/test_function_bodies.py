@@ -5,7 +5,7 @@ import pytest
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
-from pyshardy.irtools.call_graph import CallGraph
+from pyshardy.irtools.functions import CallGraph
 from pyshardy.passes.exporting.unflatten_call_graph import body_numbers
 
 T = "tensor<8xf32>"

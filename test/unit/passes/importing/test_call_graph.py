@@ -3,7 +3,7 @@ import pytest
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import PassError
-from pyshardy.irtools.call_graph import CallGraph
+from pyshardy.irtools.functions import CallGraph
 
 
 def module_of(context, **calls: str):

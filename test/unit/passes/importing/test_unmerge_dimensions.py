@@ -14,15 +14,13 @@ from pyshardy.api import propagate
 from pyshardy.irtools.functions import functions_of
 from pyshardy.passes.importing import unmerge_batch_dimensions
 from pyshardy.passes.importing.unmerge_batch_dimensions.linked_dimensions import SharedDimension
-from pyshardy.passes.importing.unmerge_batch_dimensions.split_dimensions import (
-    split_merged_dimensions,
-)
 from pyshardy.passes.importing.unmerge_batch_dimensions.splits import (
     ALL_SPLITS,
     NO_SPLITS,
     NumberedOperation,
     parts_of,
     plan_splits,
+    split_merged_dimensions,
     through_reshape,
 )
 from pyshardy.program import partition

@@ -11,7 +11,7 @@ from mlir_sdy.host import ir
 from pyshardy.passes.importing.unmerge_batch_dimensions.broadcast_products import (
     unbatch_broadcast_operands,
 )
-from pyshardy.passes.importing.unmerge_batch_dimensions.split_dimensions import (
+from pyshardy.passes.importing.unmerge_batch_dimensions.splits import (
     split_merged_dimensions,
 )
 from pyshardy.pipeline import register_pass

@@ -18,8 +18,6 @@ from pyshardy.irtools.stablehlo_views import (
     BroadcastView,
     ConcatenateView,
     DotView,
-    Field,
-    FieldValues,
     IotaView,
     PadView,
     ReduceView,
@@ -27,6 +25,7 @@ from pyshardy.irtools.stablehlo_views import (
     SliceView,
     TransposeView,
 )
+from pyshardy.irtools.stablehlo_views.fields import Field, FieldValues
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.rules.families.pointwise import POINTWISE_BEYOND_SHARDY

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Detection of values that are unreduced, or on a single device."""
+"""Quick checks of programs and operations, before shardings are chosen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from mlir_sdy.attribute_search import values_of_attribute
 from mlir_sdy.attributes import value_of
+from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.ods.tables import OPERATIONS
@@ -20,6 +21,43 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.types.single_device import is_on_single_device
+from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
+from pyshardy.rules.families.reshape import BROADCASTING_OPERATIONS
+from pyshardy.rules.own_rules import SHARDING_RULE
+
+# --- Elementwise operations -----------------------------------------------------------------------
+
+
+_OF_ONE_SHAPE = ELEMENTWISE_OPERATIONS.difference(BROADCASTING_OPERATIONS)
+
+
+def is_compatible_already(
+    operation: ir.Operation,
+    name: str,
+    results: Sequence[TensorSharding | None],
+    known: Mapping[ir.Value, TensorSharding | None],
+) -> bool:
+    """Whether an operation is elementwise and all its tensors have equal shardings.
+
+    This quick check covers most operations of a program. No tensor may be unreduced. Equal
+    shardings prove nothing where tensors have different shapes, as for an implicit broadcast.
+
+    Args:
+        operation: the operation.
+        name: its name.
+        results: the shardings of its results.
+        known: the shardings of all values.
+    """
+    if name not in _OF_ONE_SHAPE:
+        return False
+    (sharding,) = results
+    for operand in operation.operands:
+        if known[operand] is not sharding:
+            return False
+    return not has_discardable(operation, SHARDING_RULE)
+
+
+# --- Unreduced values, and those on a single device -----------------------------------------------
 
 
 def has_unreduced_or_maximal(
