@@ -2,6 +2,7 @@
 """Imports go one way, one module names the host, and tools start without it."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -178,6 +179,23 @@ def test_packages_keep_their_budgets():
     packages = {path.parent.name for path in (ROOT / "python" / "pyshardy").glob("*/__init__.py")}
     assert BUDGETS.keys() == packages
     assert not {name: lines_of(name) for name in packages if lines_of(name) > BUDGETS[name]}
+
+
+def modules_in_table(package):
+    """The modules that the table of a package lists; none without such a table."""
+    text = (package / "__init__.py").read_text()
+    table = re.search(r"^\| module .*\n\|-.*\n((?:\|.*\n)+)", text, re.MULTILINE)
+    cells = [row.split("|")[1] for row in table[1].splitlines()] if table else []
+    return set(re.findall(r"`(\w+)`", " ".join(cells)))
+
+
+def test_tables_of_packages_list_their_modules():
+    for init in ROOT.glob("[dp][iy]*/**/__init__.py"):
+        package = init.parent
+        modules = {path.stem for path in package.glob("*.py")} - {"__init__"}
+        modules |= {path.parent.name for path in package.glob("*/__init__.py")}
+        listed = modules_in_table(package)
+        assert listed in (set(), modules), package
 
 
 def test_imports_are_found():

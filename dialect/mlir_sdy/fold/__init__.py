@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Canonicalization of the dialect's operations, as rewrite patterns.
 
-| module          | simplified operations                                               |
-|-----------------|---------------------------------------------------------------------|
-| `reshards`      | reshards of reshards                                                |
-| `reshard_reuse` | reshards equal to earlier ones, also through reshapes               |
-| `collectives`   | collectives without effect, and inverse pairs of collectives        |
-| `reduce_scatter`| all-reduces whose results are only sliced                           |
-| `computations`  | unused arguments of manual computations, and those without values   |
+| module           | simplified operations                                             |
+|------------------|-------------------------------------------------------------------|
+| `reshards`       | reshards of reshards                                              |
+| `reshard_reuse`  | reshards equal to earlier ones, also through reshapes             |
+| `collectives`    | collectives without effect, and inverse pairs of collectives      |
+| `reduce_scatter` | all-reduces whose results are only sliced                         |
+| `computations`   | unused arguments of manual computations, and those without values |
+| `pattern`        | the class of patterns, and common queries of the IR               |
 
 The function `canonicalize` applies them alone; the pass `canonicalize` of pipelines applies them
 together with upstream's pass of that name.

@@ -6,25 +6,28 @@ name, in the same order, and its `str` is the attribute's body text. Values are 
 hashable, and compare by their fields. Sizes of sub-axes depend on the mesh, which is then an
 argument.
 
-| module                | contents                                                                 |
-|-----------------------|--------------------------------------------------------------------------|
-| `enums`               | directions, kinds of reductions, of edge ends and of factors             |
-| `axes`                | references to axes and sub-axes: containment, overlap, order             |
-| `mesh`                | the mesh: its checks, kinds, sizes and devices                           |
-| `axis_lists`          | lists of refs: merge, cut, subtract                                      |
-| `axis_prefix`         | whether a list is a prefix of another, which may end within a ref        |
-| `sharding`            | shardings of dimensions and tensors: queries, builders, shapes           |
-| `equivalence`         | equivalence of shardings; the common mesh of several shardings           |
-| `mesh_change`         | conversion of shardings to another mesh of the same devices              |
-| `manual_axes`         | shardings inside and outside of a manual computation                     |
-| `communication`       | bytes that devices send in a collective                                  |
-| `reshape_equivalence` | whether a tensor and its reshape have their data on the same devices     |
-| `devices`             | coordinates of devices along axes, shard indices, replica groups         |
-| `placement`           | the slice of a tensor that each device holds                             |
-| `rule`                | sharding rules and the names of factors                                  |
-| `all_to_all`          | the moves of an all-to-all                                               |
-| `collectives`         | the axes of a collective's result from those of its operand              |
-| `edges`               | the record of propagation steps                                          |
+| module                | contents                                                             |
+|-----------------------|----------------------------------------------------------------------|
+| `enums`               | directions, kinds of reductions, of edge ends and of factors         |
+| `axes`                | references to axes and sub-axes: containment, overlap, order         |
+| `mesh`                | the mesh: its checks, kinds, sizes and devices                       |
+| `axis_lists`          | lists of refs: merge, cut, subtract                                  |
+| `axis_prefix`         | whether a list is a prefix of another, which may end within a ref    |
+| `sharding`            | shardings of dimensions and tensors: queries, builders, shapes       |
+| `equivalence`         | equivalence of shardings; the common mesh of several shardings       |
+| `mesh_change`         | conversion of shardings to another mesh of the same devices          |
+| `manual_axes`         | shardings inside and outside of a manual computation                 |
+| `reshape_equivalence` | whether a tensor and its reshape have their data on the same devices |
+| `devices`             | coordinates of devices along axes, shard indices, replica groups     |
+| `placement`           | the slice of a tensor that each device holds                         |
+| `rule`                | sharding rules and the names of factors                              |
+| `all_to_all`          | the moves of an all-to-all                                           |
+| `collectives`         | the axes of a collective's result from those of its operand          |
+| `edges`               | the record of propagation steps                                      |
+| `errors`              | the exception of this package                                        |
+| `hashing`             | values with a cached hash                                            |
+| `text`                | the MLIR text of the values of this package                          |
+| `value_list`          | values that consist of a list                                        |
 
 Invalid values and arguments raise `ModelError`.
 """

@@ -5,6 +5,5 @@
 |-------------|-----------------------------------------------------------------------|
 | `store`     | the files of a folder: reading, writing, and the limit of their size  |
 | `user_code` | the content of the rules and passes of users                          |
-| `producer`  | the versions of the packages that compute a result                    |
 | `programs`  | the key of a run, and the replacement of the run by its stored result |
 """

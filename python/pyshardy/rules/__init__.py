@@ -9,14 +9,15 @@ Each family of operations has a module that registers its rules; users register 
     def attention_rule(op):
         return rule("b s h d, b t h d -> b s h d", reduction="t")
 
-| module      | contents                                                            |
-|-------------|---------------------------------------------------------------------|
-| `signature` | input of rules: name, types and attributes of an operation          |
-| `notation`  | rules written as text                                               |
-| `builder`   | rules built factor by factor                                        |
-| `registry`  | registration of rules, also of those in files of users              |
-| `lookup`    | the rule of each operation of a program                             |
-| `families`  | the rules of the project, by family of operations                   |
+| module      | contents                                                   |
+|-------------|------------------------------------------------------------|
+| `signature` | input of rules: name, types and attributes of an operation |
+| `notation`  | rules written as text                                      |
+| `builder`   | rules built factor by factor                               |
+| `registry`  | registration of rules, also of those in files of users     |
+| `lookup`    | the rule of each operation of a program                    |
+| `families`  | the rules of the project, by family of operations          |
+| `own_rules` | rules that operations carry as attributes                  |
 """
 
 from pyshardy.rules import families as _families  # noqa: F401 (registers rules)

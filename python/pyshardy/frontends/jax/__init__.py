@@ -6,17 +6,18 @@
     step = sdy.partition(module).as_jax()
     parameters = step(parameters, batch)
 
-| module                | contents                                                      |
-|-----------------------|---------------------------------------------------------------|
-| `tracing`             | tracing of functions, with shardings of JAX or pyshardy       |
-| `libraries`           | modules and functions of flax, equinox and haiku              |
-| `lowered`             | import of lowered and exported functions, with locations      |
-| `structure`           | the pytrees of arguments and results                          |
-| `callbacks`           | Python callbacks of a program                                 |
-| `custom_partitioning` | functions with `jax.experimental.custom_partitioning`         |
-| `meshes`              | meshes and shardings of JAX                                   |
-| `dtypes`              | element types, and random number keys                         |
-| `callable`            | partitioned programs as functions of JAX                      |
+| module                | contents                                                                |
+|-----------------------|-------------------------------------------------------------------------|
+| `tracing`             | tracing of functions, with shardings of JAX or pyshardy                 |
+| `libraries`           | modules and functions of flax, equinox and haiku                        |
+| `lowered`             | import of lowered and exported functions, with locations                |
+| `callbacks`           | Python callbacks of a program                                           |
+| `custom_partitioning` | functions with `jax.experimental.custom_partitioning`                   |
+| `meshes`              | meshes and shardings of JAX                                             |
+| `dtypes`              | element types, and random number keys                                   |
+| `callable`            | partitioned programs as functions of JAX                                |
+| `closed_over`         | large arrays that a traced function closes over, which become constants |
+| `symbolic`            | symbolic dimensions of JAX, as sizes of a program                       |
 """
 
 from __future__ import annotations

@@ -13,4 +13,6 @@
 | `invariant_computations` | what a loop computes from values that it doesn't change         |
 | `fusion`                 | results that XLA keeps out of memory                            |
 | `work`                   | the work of a device for an operation                           |
+| `known_integers`         | integers that are known at compile time, and bounds             |
+| `sorted_rows`            | rows that are sorted by groups, in any order                    |
 """

@@ -5,11 +5,9 @@
 |---------------------|----------------------------------------------------------------------|
 | `reductions`        | the completion that the results of an operation need                 |
 | `linear_operations` | operations with partial results for partial operands                 |
-| `blocked_factors`   | factors along which shards don't suffice                             |
 | `completion`        | the collectives that complete results, in programs with reshards     |
 | `unreduced`         | completion and introduction of unreduced axes                        |
 | `planned_partial`   | the partial results that a plan has chosen                           |
-| `accumulations`     | sums that loops accumulate, which may stay partial                   |
 | `joint_sums`        | sums of several results, which may stay partial until they are added |
 
 The cost of a completion is in `resharding.completions`, and its local form in `local.completing`.

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reshards: the plan of collectives, its cost, and fewer of them.
 
-| module                | contents                                                       |
-|-----------------------|----------------------------------------------------------------|
-| `plan`                | the plan of a reshard, with regard to padding                  |
-| `planner`             | the search for steps                                           |
-| `cost`                | the time of a reshard                                          |
-| `completions`         | partial results that are completed and resharded, and the time |
-| `total_cost`          | the time of all collectives of a module                        |
-| `remarks`             | remarks on gathered operands                                   |
-| `regions`             | regions of elementwise operations in another sharding          |
-| `axis_regions`        | regions of operations with axes along other dimensions         |
-| `region_boundary`     | the reshards around a region                                   |
-| `share_reshards`      | reshards that start from others of the same value              |
-| `scatter_all_reduces` | all-reduces that become reduce-scatters                        |
+| module            | contents                                                       |
+|-------------------|----------------------------------------------------------------|
+| `plan`            | the plan of a reshard, with regard to padding                  |
+| `planner`         | the search for steps                                           |
+| `cost`            | the time of a reshard                                          |
+| `completions`     | partial results that are completed and resharded, and the time |
+| `remarks`         | remarks on gathered operands                                   |
+| `regions`         | regions of elementwise operations in another sharding          |
+| `axis_regions`    | regions of operations with axes along other dimensions         |
+| `region_boundary` | the reshards around a region                                   |
+| `share_reshards`  | reshards that start from others of the same value              |
 """

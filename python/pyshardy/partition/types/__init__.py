@@ -5,15 +5,12 @@
 |-----------------------------|--------------------------------------------------------------|
 | `factor_axes`               | the axes of the factors of an operation                      |
 | `compatible_shardings`      | compatible shardings from the axes of factors                |
-| `reshape_axes`              | Shardy's choice for reshapes whose axes fit no factor        |
 | `dot_result`                | Shardy's choice for results of matrix products               |
 | `planned_axes`              | the axes of each factor that a plan has chosen               |
 | `reshapes`                  | shards before and after a reshape                            |
 | `steps`                     | the steps in which a reshard is planned                      |
-| `device_meshes`             | the devices of the meshes of a program                       |
 | `one_mesh`, `single_device` | operations on several meshes, and on a single device         |
 | `neutral_elements`          | neutral elements of reductions                               |
-| `exchange_form`             | the exchange that an operation needs, and its computation    |
 | `exchange_plan`             | the elements that shards need, and the shards that send them |
 | `device_axis`               | operations between the devices along the axes of a dimension |
 | `local_builder`             | builder of StableHLO for one device: ids, tables, offsets    |
