@@ -12,8 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
@@ -48,9 +46,6 @@ from pyshardy.explain.program import explain_program
 from pyshardy.forms import spec_text
 from pyshardy.pipelines.partition import Overlap
 from pyshardy.program import PartitionedProgram, partition
-
-_PRICES_OF_EARLY_RESHARDS = (0.5, 0.1)
-"""The parts of the time of reshards that count in further searches, if they can be hidden."""
 
 
 @dataclass(frozen=True)
@@ -130,35 +125,7 @@ class Constraints:
             assert stored is not None, "a solution without a choice isn't stored"
             solution = Solution.from_json(stored)
         self.search.check_found(solution, self.limit)
-        plan = ShardingPlan(self, solution)
-        if self.search.options.overlap == "none" or self.objective != "time":
-            return plan
-        plans = [plan]
-        for price in _PRICES_OF_EARLY_RESHARDS:
-            hidden = self.search.hiding(price).solve(
-                self.permitted(), start=solution.choice, progress=progress, memory=self.limit
-            )
-            other = ShardingPlan(self, self._with_overlap(solution, hidden))
-            if not any(np.array_equal(other.choice, each.choice) for each in plans):
-                plans.append(other)
-        return min(plans, key=lambda each: each.overlapped_seconds)
-
-    def _with_overlap(self, solution: Solution, hidden: Solution) -> Solution:
-        """Return the solution of another search, with the bound of the first."""
-        assert hidden.choice is not None, "it starts from a choice"
-        note = (
-            f"chosen by the timeline with overlap={self.search.options.overlap!r}: the predicted "
-        )
-        note += "cost and its bound are without overlap"
-        return replace(
-            solution,
-            status="feasible",
-            choice=hidden.choice,
-            cost=self.search.built.cost(hidden.choice),
-            peak=hidden.peak,
-            seconds=solution.seconds + hidden.seconds,
-            notes=(*solution.notes, note),
-        )
+        return ShardingPlan(self, solution)
 
     def _request(self) -> str:
         """Return what is solved beside the program, as a text."""

@@ -19,6 +19,9 @@ from pyshardy.irtools.functions import entry_block, functions_of
 
 Objective: TypeAlias = Literal["time", "bytes"]
 
+HIDE = 0.8
+"""The part of the computation of a loop's body that hides communication by default."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
@@ -35,6 +38,7 @@ class SearchOptions:
         timeout: the search ends after these seconds.
         solver: the name of the solver.
         overlap: what hides communication in the partitioned program, as for `partition`.
+        hide: the part of the computation of a loop's body that can hide communication.
     """
 
     memory: float | None = None
@@ -47,6 +51,7 @@ class SearchOptions:
     timeout: float = 60.0
     solver: str = "combined"
     overlap: str = "none"
+    hide: float = HIDE
 
     @classmethod
     def of(
@@ -62,6 +67,7 @@ class SearchOptions:
         timeout: float,
         solver: str,
         overlap: str = "none",
+        hide: float = HIDE,
     ) -> SearchOptions:
         """Check and convert options that a user gave.
 
@@ -75,6 +81,8 @@ class SearchOptions:
         if overlap not in (known := ("none", "schedule", "all")):
             expected = f"expected the overlap {', '.join(map(repr, known))}, got: {overlap!r}"
             raise UsageError(error(f"{expected}{did_you_mean(overlap, known)}"))
+        if not 0 <= hide <= 1:
+            raise UsageError(error(f"'hide' must be a fraction from 0 to 1, got: {hide}"))
         limit = float(bytes_of_text(memory)) if isinstance(memory, str) else memory
         if limit is not None and limit <= 0:
             raise UsageError(error(f"the memory must be positive, got: {memory}"))
@@ -89,6 +97,7 @@ class SearchOptions:
             timeout=timeout,
             solver=solver,
             overlap=overlap,
+            hide=hide,
         )
 
 
