@@ -239,6 +239,8 @@ def _print(plan: ShardingPlan, pareto: Pareto | None, arguments: AutoFlags) -> N
             f"peak memory: {check.predicted_memory:,.0f} bytes predicted, "
             f"{check.counted_memory:,.0f} counted"
         )
+        if check.time_text:
+            printer.line(f"time: {check.time_text}")
         limit = plan.search.options.memory
         if limit is not None and check.counted_memory > limit:
             excess = check.counted_memory - limit

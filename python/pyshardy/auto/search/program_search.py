@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 
@@ -57,6 +58,9 @@ from pyshardy.pipeline import run_pipeline
 
 _ROUNDING = 1e-12
 """The part of a cost that is taken for rounding."""
+
+_SHARE_OF_PRICES = 0.2
+"""The fraction of the time that is left for each problem of a search with overlap."""
 
 _NEARBY_SHARE = 0.05
 """The fraction of the time for local search from a plan that is known."""
@@ -160,12 +164,14 @@ class Search:
         begun = time.perf_counter()
 
         def run(problem: Problem, start: Ints | None, seconds: float = math.inf) -> Solution:
-            left = self.options.timeout - (time.perf_counter() - begun)
+            gap, left = self.options.gap, self.options.timeout - (time.perf_counter() - begun)
+            if self.hiding is not None:
+                gap, left = gap / 2, min(seconds, _SHARE_OF_PRICES * left)
             return solve(
                 self.built.restricted(problem, permitted or {}),
                 by=self.options.solver,
-                gap=self.options.gap if self.hiding is None else self.options.gap / 2,
-                timeout=max(0.0, left if self.hiding is None else min(seconds, left / 2)),
+                gap=gap,
+                timeout=max(0.0, left),
                 start=start,
                 progress=progress,
             )
@@ -197,6 +203,14 @@ class Search:
     def hidden(self, choice: Ints) -> float:
         """Return the seconds of communication that are hidden behind computation in a choice."""
         return 0.0 if self.hiding is None else self.hiding.seconds(self.built.problem, choice)
+
+    def without_overlap(self) -> Search:
+        """Return the search in which no communication is hidden."""
+        other = copy(self)
+        other.hiding = None
+        for name in ("_binding", "_problems", "_messages", "memory_problem"):
+            vars(other).pop(name, None)
+        return other
 
     @property
     def prefetches(self) -> bool:

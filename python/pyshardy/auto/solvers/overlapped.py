@@ -30,6 +30,12 @@ _ROUNDS = 8
 _SMALL = 20_000
 """The pairs of classes up to which the exact problem is solved with all strategies."""
 
+NEAR = 0.25
+"""The part of its cost by which a choice may be above the best one, to be one of the others."""
+
+_OTHERS = 3
+"""The most other choices of a solution."""
+
 _EXACT_SHARE = 2.0
 """The most seconds for the exact problem, for each second of the search before."""
 
@@ -62,6 +68,7 @@ class _OverlapSearch:
         self.begun = time.perf_counter()
         self.choices: list[Ints] = []
         self.cuts: list[tuple[float, Floats]] = []
+        self.offers: list[tuple[float, Ints]] = []
         self.best: Ints | None = None
         self.cost, self.bound = np.inf, -np.inf
 
@@ -90,7 +97,16 @@ class _OverlapSearch:
             self._solve_exactly()
         bound = min(self.bound, self.cost)
         status = "optimal" if relative_gap(self.cost, bound) <= self.gap else "feasible"
-        return replace(found, status=status, choice=self.best, cost=self.cost, bound=bound)
+        ranked = sorted(self.offers, key=lambda each: each[0])
+        others = [choice for cost, choice in ranked if cost < (1 + NEAR) * self.cost]
+        return replace(
+            found,
+            status=status,
+            choice=self.best,
+            cost=self.cost,
+            bound=bound,
+            others=tuple(others[:_OTHERS]),
+        )
 
     def _offer(self, choice: Ints) -> None:
         """Keep a choice with the bound that it gives for other prices."""
@@ -99,8 +115,10 @@ class _OverlapSearch:
         self.choices.append(choice)
         self.cuts.append((evaluation.cost - float(sent.sum()), sent - computed))
         cost = evaluation.cost - float(np.minimum(sent, computed).sum())
-        if cost < self.cost and evaluation.fits(self.problem.limit):
-            self.best, self.cost = choice, cost
+        if evaluation.fits(self.problem.limit):
+            self.offers.append((cost, choice))
+            if cost < self.cost:
+                self.best, self.cost = choice, cost
 
     def _solve_exactly(self) -> None:
         """Solve the exact problem with some strategies, and with all if it is small."""
@@ -136,16 +154,17 @@ def _highest(cuts: Sequence[tuple[float, Floats]]) -> Floats:
     """
     count, bodies = len(cuts), len(cuts[0][1])
     unit = max(1e-300, *(abs(constant) for constant, _ in cuts))
-    upper = [constant / unit for constant, _ in cuts] + [1.0] * bodies
-    rows = [[1.0, *(-slopes / unit)] for _, slopes in cuts]
-    entries_of = [*np.concatenate(rows), *np.ones(bodies)]
-    columns = [*range(1 + bodies)] * count + [*range(1, 1 + bodies)]
-    starts = [*range(0, count * (1 + bodies), 1 + bodies)]
-    starts += [len(starts) * (1 + bodies) + each for each in range(bodies + 1)]
-    matrix = SparseRows(
-        np.full(len(upper), -np.inf), *map(np.array, (upper, starts, columns, entries_of))
-    )
-    found = LinearProgram(np.array([-1.0, *[0.0] * bodies]), matrix).run(10.0)
+    table: Floats = np.zeros((count + bodies, 1 + bodies))
+    table[:count, 0] = 1.0
+    for row, (_, slopes) in enumerate(cuts):
+        table[row, 1:] = -slopes / unit
+    table[count:, 1:] = np.eye(bodies)
+    upper: Floats = np.array([constant / unit for constant, _ in cuts] + [1.0] * bodies)
+    rows, columns = np.nonzero(table)
+    starts: Ints = np.searchsorted(rows, np.arange(len(table) + 1))
+    lower: Floats = np.full(len(upper), -np.inf)
+    matrix = SparseRows(lower, upper, starts, columns, table[rows, columns])
+    found = LinearProgram(np.array([-1.0] + [0.0] * bodies), matrix).run(10.0)
     if found.solution is None:
         return np.full(bodies, 0.5)
     return np.clip(found.solution[1:], 0.0, 1.0)
