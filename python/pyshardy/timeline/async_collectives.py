@@ -59,15 +59,20 @@ def await_result(value: ir.Value) -> ir.Value:
 
 
 def check_is_local(module: ir.Module, name: str) -> None:
-    """Check that a program has been partitioned.
+    """Check that a program has been partitioned, and has an entry if it communicates.
 
     Args:
         module: the program.
         name: the pass that needs it to be.
 
     Raises:
-        PassError: the program has shardings, and its types are global.
+        PassError: the program has shardings, and its types are global; or it has no `@main`.
     """
+    names = {symbol_name(each) for each in functions_of(module)}
+    if ENTRY not in names and operations_named(COLLECTIVES, module):
+        known = ", ".join(f"'@{each}'" for each in sorted(names))
+        message = f"'{name}' needs an entry '@{ENTRY}'; the program has {known}"
+        raise PassError(error(message, location_of(module.operation.location)))
     if get_discardable(module.operation, _LOCAL) is not None:
         return
     for function in functions_of(module):
