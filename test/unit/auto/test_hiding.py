@@ -17,7 +17,7 @@ from pyshardy.auto.solvers.solver import solve
 def random_hiding(problem, seed, bodies):
     """Return bodies that share the nodes and the values of a problem."""
     rng = np.random.default_rng(seed)
-    found = [HidingBody() for _ in range(bodies)]
+    found = [HidingBody(number) for number in range(bodies)]
     for node, costs in enumerate(problem.nodes):
         finite = np.where(np.isfinite(costs.costs), costs.costs, 0.0)
         body = found[rng.integers(bodies)]
@@ -27,7 +27,9 @@ def random_hiding(problem, seed, bodies):
             body.sent[node] = (1 - part) * finite
     for index in range(len(problem.values)):
         if rng.random() < 0.7:
-            found[rng.integers(bodies)].resharded[index] = rng.random()
+            costs = problem.values[index].costs
+            finite = np.where(np.isfinite(costs), costs, 0.0)
+            found[rng.integers(bodies)].resharded[index] = rng.random() * finite
     return Hiding(tuple(body for body in found if not body.is_empty))
 
 

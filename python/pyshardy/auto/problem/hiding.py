@@ -1,26 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Communication that is hidden behind computation, in the cost of a problem.
 
-A *body* is that of a loop, or the program around loops. In a choice, it has C seconds of
-communication that can run ahead of its use, or after it, and W seconds of computation beside which
-it can run. The smaller one of both is hidden, so that the cost of a choice is
+A *body* is that of a loop, or the program around loops, on one lane of links. In a choice, it has C
+seconds of communication that can run ahead of its use, or after it, and W seconds beside which it
+can run: those of computation, and of other communication on other lanes. The smaller one of both is
+hidden, so that the cost of a choice is
 
     plain cost - sum over bodies of min(C, W)
 
-or, with one continuous variable e >= 0 for each body, the plain cost without C, plus e >= C - W. No
-other part of the cost depends on more than one value, so that solvers know no such variables.
+or, with one continuous variable e >= 0 for each body, the plain cost without C, plus e >= C - W.
+Solvers know no such variables, as no other part of the cost depends on more than one value.
 
 1. *Prices*. For each p in [0, 1], (1 - p) C + p W >= min(C, W). With a price p of each body, C and
    W are costs of nodes and of reshards, and the problem is one without overlap (`priced`), whose
-   optimum is a lower bound of the cost with overlap.
+   optimum is a lower bound of the cost with overlap. The prices of the lanes of a body add up to 1
+   at most, so that no cost is negative.
 2. *Exactly*. The variable e is a sum of nodes with two strategies, which cost 0 and a power of two
    of a unit, and the constraint that it is large enough is one of memory, at a point of time of its
-   own (`exact`). So it is one that solvers know.
+   own (`exact`). So it is one that solvers know. Reshards beside which communication runs don't
+   count there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -33,17 +36,21 @@ _BITS = 12
 
 @dataclass(eq=False, slots=True)
 class HidingBody:
-    """The communication that can be hidden in a body, and its computation.
+    """The communication that can be hidden in a body on a lane, and what it can be hidden by.
 
     Attributes:
+        number: the number of the body; that of the lane doesn't matter.
         sent: the seconds of collectives after nodes, by their strategies.
-        resharded: the part of the seconds of the reshards of values.
+        resharded: the seconds of reshards of values, as in their costs.
         computed: the seconds of nodes beside which communication can run, by their strategies.
+        beside: those of reshards.
     """
 
+    number: int = 0
     sent: dict[int, Floats] = field(default_factory=dict[int, Floats])
-    resharded: dict[int, float] = field(default_factory=dict[int, float])
+    resharded: dict[int, Floats] = field(default_factory=dict[int, Floats])
     computed: dict[int, Floats] = field(default_factory=dict[int, Floats])
+    beside: dict[int, Floats] = field(default_factory=dict[int, Floats])
 
     @property
     def is_empty(self) -> bool:
@@ -61,18 +68,24 @@ class Hiding:
 
     bodies: tuple[HidingBody, ...]
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the exact problem has all that hides communication."""
+        return not any(body.beside for body in self.bodies)
+
     def amounts(self, problem: Problem, choice: Sequence[int] | Ints) -> tuple[Floats, Floats]:
-        """Return the communication and the computation of each body in a choice, in seconds."""
-        sent, computed = (np.zeros(len(self.bodies)) for _ in range(2))
-        seconds: dict[int, float] = {}
+        """Return the communication of each body in a choice, and what hides it, in seconds."""
+        found = np.zeros((2, len(self.bodies)))
         for number, body in enumerate(self.bodies):
-            sent[number] = sum(float(own[choice[node]]) for node, own in body.sent.items())
-            computed[number] = sum(float(own[choice[node]]) for node, own in body.computed.items())
-            for index, part in body.resharded.items():
-                if index not in seconds:
-                    seconds[index] = _reshard_seconds(problem.values[index], choice)
-                sent[number] += part * seconds[index]
-        return sent, computed
+            for row, nodes, values in (
+                (0, body.sent, body.resharded),
+                (1, body.computed, body.beside),
+            ):
+                total = sum(float(own[choice[node]]) for node, own in nodes.items())
+                for index, costs in values.items():
+                    total += _reshard_seconds(problem.values[index], costs, choice)
+                found[row, number] = total
+        return found[0], found[1]
 
     def seconds(self, problem: Problem, choice: Sequence[int] | Ints) -> float:
         """Return the seconds that are hidden in a choice."""
@@ -86,15 +99,15 @@ class Hiding:
             prices: a number from 0 to 1 for each body: 0 counts the computation and no hidden
                 communication, and 1 counts the communication.
         """
-        nodes, parts = list(problem.nodes), dict[int, float]()
+        nodes, values = list(problem.nodes), list(problem.values)
         for price, body in zip(prices.tolist(), self.bodies, strict=True):
-            for weight, amounts in (1.0 - price, body.sent), (price, body.computed):
-                for node, seconds in amounts.items() if weight else ():
-                    costs = np.maximum(nodes[node].costs - weight * seconds, 0.0)
-                    nodes[node] = Node(nodes[node].name, costs)
-            for value, part in body.resharded.items():
-                parts[value] = parts.get(value, 0.0) + (1.0 - price) * part
-        return _with_parts(problem, nodes, parts)
+            for weight, of_nodes, of_values in (
+                (1.0 - price, body.sent, body.resharded),
+                (price, body.computed, body.beside),
+            ):
+                if weight:
+                    _subtract(weight, of_nodes, of_values, nodes, values)
+        return Problem(nodes, values, problem.buffers, problem.copies, problem.limit)
 
     def exact(self, problem: Problem, choice: Ints, most: float) -> tuple[Problem, Ints, float]:
         """Return a problem whose cost is that with overlap, but for rounding.
@@ -110,17 +123,13 @@ class Hiding:
             rounding of its cost.
         """
         sent, computed = self.amounts(problem, choice)
-        nodes, parts = list(problem.nodes), dict[int, float]()
+        nodes, values = list(problem.nodes), list(problem.values)
         buffers, copies = list(problem.buffers), list(problem.copies)
         limit = 1.0 if problem.limit is None else problem.limit
         chosen = choice.tolist()
         unit = most / (2**_BITS - 1)
         for number, body in enumerate(self.bodies):
-            for node, seconds in body.sent.items():
-                costs = np.maximum(nodes[node].costs - seconds, 0.0)
-                nodes[node] = Node(nodes[node].name, costs)
-            for value, part in body.resharded.items():
-                parts[value] = parts.get(value, 0.0) + part
+            _subtract(1.0, body.sent, body.resharded, nodes, values)
             # C + (most W - W) + (most e - e) <= most W + most e
             idle = {node: float(seconds.max()) - seconds for node, seconds in body.computed.items()}
             longest = sum(float(seconds.max()) for seconds in body.computed.values())
@@ -128,12 +137,10 @@ class Hiding:
             at, until = problem.points + number, problem.points + number + 1
             for node, seconds in (*body.sent.items(), *idle.items()):
                 buffers.append(Buffer(at, until, node, scale * seconds))
-            for index, part in body.resharded.items():
-                costs = problem.values[index].costs
-                finite = np.where(np.isfinite(costs), costs, 0.0) * part * scale
+            for index, costs in body.resharded.items():
                 copies += [
-                    Copy(at, until, index, target, finite[:, target])
-                    for target in np.flatnonzero(finite.any(axis=0)).tolist()
+                    Copy(at, until, index, target, costs[:, target] * scale)
+                    for target in np.flatnonzero(costs.any(axis=0)).tolist()
                 ]
             exposed = max(0.0, float(sent[number] - computed[number]))
             needed = int(np.ceil(exposed / unit)) if unit else 0
@@ -142,23 +149,28 @@ class Hiding:
                 buffers.append(Buffer(at, until, len(nodes), np.array([size * scale, 0.0])))
                 nodes.append(Node("exposed communication", np.array([0.0, size])))
                 chosen.append(min(needed, 2**_BITS - 1) >> bit & 1)
-        costs = _with_parts(problem, nodes[: len(problem.nodes)], parts)
-        found = Problem(nodes, costs.values, buffers, copies, limit)
+        found = Problem(nodes, values, buffers, copies, limit)
         return found, np.array(chosen, np.int64), unit * len(self.bodies)
 
 
-def _reshard_seconds(value: Value, choice: Sequence[int] | Ints) -> float:
-    """Return the seconds of the reshards of a value in a choice."""
+def _reshard_seconds(value: Value, costs: Floats, choice: Sequence[int] | Ints) -> float:
+    """Return the seconds of the reshards of a value in a choice, by given costs."""
     source = int(value.source[choice[value.producer]])
     needed = {int(user.target[choice[user.node]]) for user in value.users}
-    return sum(float(value.costs[source, target]) for target in needed)
+    return sum(float(costs[source, target]) for target in needed)
 
 
-def _with_parts(problem: Problem, nodes: Iterable[Node], parts: Mapping[int, float]) -> Problem:
-    """Return a problem with other nodes, in which parts of the reshards of values are free."""
-    values = list(problem.values)
-    for index, part in parts.items():
-        costs = values[index].costs
-        left = np.where(np.isfinite(costs), costs * max(0.0, 1.0 - part), np.inf)
-        values[index] = replace(values[index], costs=left)
-    return Problem([*nodes], values, problem.buffers, problem.copies, problem.limit)
+def _subtract(
+    weight: float,
+    of_nodes: Mapping[int, Floats],
+    of_values: Mapping[int, Floats],
+    nodes: list[Node],
+    values: list[Value],
+) -> None:
+    """Subtract a part of some seconds from the costs of nodes and values."""
+    for node, seconds in of_nodes.items():
+        costs = np.maximum(nodes[node].costs - weight * seconds, 0.0)
+        nodes[node] = Node(nodes[node].name, costs)
+    for index, seconds in of_values.items():
+        costs = np.maximum(values[index].costs - weight * seconds, 0.0)
+        values[index] = replace(values[index], costs=costs)

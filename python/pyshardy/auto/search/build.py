@@ -63,6 +63,13 @@ class Built:
         """Whether some sites have their strategy in common."""
         return len(self.problem.nodes) < len(self.graph.sites)
 
+    def seconds_of(self, group: FlowGroup, reshards: ReshardCosts) -> Floats:
+        """Return the costs of the reshards of a value by other costs of reshards."""
+        flow = group.flow
+        return flow.repetitions * reshards.matrix(
+            flow.nbytes, flow.shape, group.sources, group.targets
+        )
+
     def axes_of(self, choice: Sequence[int] | Ints, site: int, result: int) -> AxesPerDim:
         """Return the axes of a result of a site in a choice for the nodes."""
         alternatives = self.graph.sites[site].alternatives

@@ -8,13 +8,13 @@
    (`graph.late_values`).
 3. The computation of a body hides them up to a part `hide`: other communication waits for some of
    it. Without prefetches, it counts before the last use of 1, or after the first value of 2.
-4. Where computation is slower beside communication, only a part of the communication is hidden.
+4. Each lane of links hides by itself, also beside other communication on other lanes.
+5. Where computation is slower beside communication, only a part of the communication is hidden.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,9 +22,11 @@ import numpy as np
 from pyshardy.auto.graph.sites import Body, Flow, Site
 from pyshardy.auto.problem.arrays import Floats
 from pyshardy.auto.problem.hiding import Hiding, HidingBody
-from pyshardy.auto.search.build import Built
+from pyshardy.auto.search.build import Built, FlowGroup
 from pyshardy.auto.strategies.alternatives import Alternatives
-from pyshardy.auto.strategies.costs import HardwareCosts
+from pyshardy.auto.strategies.costs import CostModel, HardwareCosts, ReshardCosts
+from pyshardy.cost.collectives import PlannedCollective
+from pyshardy.cost.op_work import Work
 
 
 def hiding_of(built: Built, *, prefetches: bool, hide: float) -> Hiding | None:
@@ -35,34 +37,122 @@ def hiding_of(built: Built, *, prefetches: bool, hide: float) -> Hiding | None:
         prefetches: whether collectives of loops run beside another iteration.
         hide: the part of the computation of a body beside which communication can run.
     """
-    graph, model = built.graph, built.reshards.model
-    bodies = [HidingBody() for _ in graph.bodies]
-    beside = 1.0
-    if isinstance(model, HardwareCosts):
-        beside = model.hardware.compute_while_communicating
+    lanes = _lanes(built.reshards)
     spans = _spans(built, prefetches=prefetches)
-    completions: dict[int, Floats] = {}
-    for site, color in zip(graph.sites, built.colors, strict=True):
-        known = completions.get(id(site.alternatives))
+    parts = [_parts(built, group, prefetches=prefetches) for group in built.groups]
+    found: list[HidingBody] = []
+    for lane in lanes:
+        bodies = [HidingBody(number) for number in range(len(built.graph.bodies))]
+        _add_sites(built, lane, bodies, spans, hide)
+        for index, (group, by_body) in enumerate(zip(built.groups, parts, strict=True)):
+            if group.flow.is_tied:
+                continue
+            own, others = (built.seconds_of(group, each) for each in (lane.own, lane.others))
+            for number, (hidden, rest) in by_body.items():
+                if hidden and own.any():
+                    bodies[number].resharded[index] = lane.share * hidden * own
+                if rest and len(lanes) > 1 and others.any():
+                    bodies[number].beside[index] = rest * others
+        found += [body for body in bodies if not body.is_empty]
+    return Hiding(tuple(found)) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Lane:
+    """A lane of links.
+
+    Attributes:
+        own: the costs of reshards on it, without those of operations.
+        others: the costs of those that it isn't busy with.
+        share: the part of its communication that computation can hide.
+    """
+
+    own: ReshardCosts
+    others: ReshardCosts
+    share: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _LaneCosts:
+    """The cost of collectives on a lane, or of all that don't occupy it; operations cost nothing.
+
+    A collective on several lanes is one of the first of them.
+
+    Attributes:
+        model: the cost of collectives.
+        lane: the lane; empty for all of them.
+        is_other: whether the others count.
+    """
+
+    model: CostModel
+    lane: str
+    is_other: bool
+
+    def operation(self, name: str, work: Work) -> float:  # noqa: ARG002 (of the protocol)
+        """Return zero."""
+        return 0.0
+
+    def collective(self, collective: PlannedCollective) -> float:
+        """Return the cost on the lane, or zero."""
+        lanes = ("",)
+        if self.lane and isinstance(self.model, HardwareCosts):
+            lanes = self.model.hardware.lanes(collective.axes)
+        counts = self.lane not in lanes if self.is_other else self.lane == lanes[0]
+        return self.model.collective(collective) if counts else 0.0
+
+
+def _lanes(reshards: ReshardCosts) -> list[_Lane]:
+    """Return the lanes of the mesh."""
+    model, names, share = reshards.model, [""], 1.0
+    if isinstance(model, HardwareCosts):
+        hardware = model.hardware
+        share = hardware.compute_while_communicating
+        axes = reshards.mesh.axis_names
+        names = [*dict.fromkeys(lane for axis in axes for lane in hardware.lanes((axis,)))]
+    return [
+        _Lane(
+            reshards.with_model(_LaneCosts(model, name, is_other=False)),
+            reshards.with_model(_LaneCosts(model, name, is_other=True)),
+            share,
+        )
+        for name in names
+    ]
+
+
+def _parts(built: Built, group: FlowGroup, *, prefetches: bool) -> dict[int, tuple[float, float]]:
+    """Return the parts of the reshards of a value that can be hidden, and others, by bodies."""
+    found: dict[int, tuple[float, float]] = {}
+    for flow in group.members:
+        hidden, rest = found.get(flow.body, (0.0, 0.0))
+        part = hidden_part(flow, built.graph.bodies[flow.body], prefetches=prefetches)
+        times = flow.repetitions / group.flow.repetitions
+        found[flow.body] = hidden + part * times, rest + (1.0 - part) * times
+    return found
+
+
+def _add_sites(
+    built: Built, lane: _Lane, bodies: list[HidingBody], spans: list[_Spans], hide: float
+) -> None:
+    """Add the computation of sites, and their collectives."""
+    seconds: dict[int, tuple[Floats, Floats, Floats]] = {}
+    for site, color in zip(built.graph.sites, built.colors, strict=True):
+        alternatives = site.alternatives
+        known = seconds.get(id(alternatives))
         if known is None:
-            known = completions[id(site.alternatives)] = _completions(built, site.alternatives)
-        own = bodies[site.body]
+            known = seconds[id(alternatives)] = tuple(
+                _completions(alternatives, model)
+                for model in (built.reshards.model, lane.own.model, lane.others.model)
+            )  # type: ignore[assignment]
+        completing, own, others = known
+        body = bodies[site.body]
         if spans[site.body].holds(site.time):
-            computed = hide * _computation(site, known)
-            own.computed[color] = own.computed.get(color, 0.0) + computed
-        if site.is_late and known.any():
-            sent = beside * site.repetitions * known
-            own.sent[color] = own.sent.get(color, 0.0) + sent
-    for index, group in enumerate(built.groups):
-        times: defaultdict[int, float] = defaultdict(float)
-        for flow in group.members:
-            part = hidden_part(flow, graph.bodies[flow.body], prefetches=prefetches)
-            times[flow.body] += part * flow.repetitions
-        for number, each in times.items():
-            if each:
-                bodies[number].resharded[index] = beside * each / group.flow.repetitions
-    found = tuple(body for body in bodies if not body.is_empty)
-    return Hiding(found) if found else None
+            computed = hide * _computation(site, completing)
+            if not site.is_late:
+                computed = computed + site.repetitions * others
+            body.computed[color] = body.computed.get(color, 0.0) + computed
+        if site.is_late and own.any():
+            sent = lane.share * site.repetitions * own
+            body.sent[color] = body.sent.get(color, 0.0) + sent
 
 
 @dataclass(slots=True)
@@ -108,9 +198,8 @@ def hidden_part(flow: Flow, body: Body, *, prefetches: bool) -> float:
     return (body.trips - 1) / body.trips if prefetches else 0.0
 
 
-def _completions(built: Built, alternatives: Alternatives) -> Floats:
+def _completions(alternatives: Alternatives, model: CostModel) -> Floats:
     """Return the seconds of the collectives that complete results, by the strategies."""
-    model = built.reshards.model
     seconds = (sum(map(model.collective, each)) for each in alternatives.collectives)
     return np.array([*seconds], np.float64)
 

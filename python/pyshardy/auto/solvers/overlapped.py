@@ -78,7 +78,8 @@ class _OverlapSearch:
 
     def search(self, start: Ints | None) -> Solution:
         """Return the best choice; without one, the solution of the first problem."""
-        prices, last = np.zeros(len(self.hiding.bodies)), None
+        prices: Floats = np.zeros(len(self.hiding.bodies))
+        last: Floats | None = None
         found: Solution | None = None
         for _ in range(_ROUNDS):
             begin = start if self.best is None else self.best
@@ -89,7 +90,8 @@ class _OverlapSearch:
             self._offer(found.choice)
             if self._is_proven or (last is not None and np.abs(prices - last).max() < 1e-3):
                 break
-            last, prices = prices, _highest(self.cuts)
+            bodies = [body.number for body in self.hiding.bodies]
+            last, prices = prices, _highest(self.cuts, bodies)
         assert found is not None, "at least one round"
         if self.best is None:
             return found
@@ -140,25 +142,27 @@ class _OverlapSearch:
             ]
             seconds = _EXACT_SHARE * (time.perf_counter() - self.begun)
             found = self.run(exact.with_nodes([*nodes, *extra]), begin, seconds)
-            if kept is every:
+            if kept is every and self.hiding.is_exact:
                 self.bound = max(self.bound, found.bound - rounding)
             if found.choice is not None:
                 self._offer(found.choice[: len(kept)])
 
 
-def _highest(cuts: Sequence[tuple[float, Floats]]) -> Floats:
-    """Return the prices from 0 to 1 at which the least of some linear functions is the highest.
+def _highest(cuts: Sequence[tuple[float, Floats]], groups: Sequence[int]) -> Floats:
+    """Return the prices from 0 on at which the least of some linear functions is the highest.
 
     Args:
         cuts: the value of each function at 0, and its slopes.
+        groups: the number of each price's group; the prices of a group add up to 1 at most.
     """
-    count, bodies = len(cuts), len(cuts[0][1])
+    count, bodies = len(cuts), len(groups)
     unit = max(1e-300, *(abs(constant) for constant, _ in cuts))
     table: Floats = np.zeros((count + bodies, 1 + bodies))
     table[:count, 0] = 1.0
     for row, (_, slopes) in enumerate(cuts):
         table[row, 1:] = -slopes / unit
-    table[count:, 1:] = np.eye(bodies)
+    for column, group in enumerate(groups, 1):
+        table[count + groups.index(group), column] = 1.0
     upper: Floats = np.array([constant / unit for constant, _ in cuts] + [1.0] * bodies)
     rows, columns = np.nonzero(table)
     starts: Ints = np.searchsorted(rows, np.arange(len(table) + 1))
@@ -166,5 +170,5 @@ def _highest(cuts: Sequence[tuple[float, Floats]]) -> Floats:
     matrix = SparseRows(lower, upper, starts, columns, table[rows, columns])
     found = LinearProgram(np.array([-1.0] + [0.0] * bodies), matrix).run(10.0)
     if found.solution is None:
-        return np.full(bodies, 0.5)
+        return np.full(bodies, 0.5 / bodies)
     return np.clip(found.solution[1:], 0.0, 1.0)
