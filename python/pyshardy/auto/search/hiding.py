@@ -139,10 +139,11 @@ def _add_sites(
         alternatives = site.alternatives
         known = seconds.get(id(alternatives))
         if known is None:
-            known = seconds[id(alternatives)] = tuple(
-                _completions(alternatives, model)
-                for model in (built.reshards.model, lane.own.model, lane.others.model)
-            )  # type: ignore[assignment]
+            known = seconds[id(alternatives)] = (
+                _completions(alternatives, built.reshards.model),
+                _completions(alternatives, lane.own.model),
+                _completions(alternatives, lane.others.model),
+            )
         completing, own, others = known
         body = bodies[site.body]
         if spans[site.body].holds(site.time):
