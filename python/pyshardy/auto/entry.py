@@ -98,7 +98,7 @@ def auto_shard(
         raise wrong_type("auto_shard", "a program without arguments", module, _call_for(module))
     module = module_of("auto_shard", module)
     model = report_hardware_of(hardware)
-    options = SearchOptions.of(
+    options = SearchOptions(
         memory=memory,
         axes=axes,
         fixed=fixed,

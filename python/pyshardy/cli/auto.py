@@ -241,7 +241,7 @@ def _print(plan: ShardingPlan, pareto: Pareto | None, arguments: AutoFlags) -> N
         )
         if check.time_text:
             printer.line(f"time: {check.time_text}")
-        limit = plan.search.options.memory
+        limit = plan.search.options.limit
         if limit is not None and check.counted_memory > limit:
             excess = check.counted_memory - limit
             printer.line(f"the limit of {limit:,.0f} bytes is exceeded by {excess:,.0f}: add --fit")

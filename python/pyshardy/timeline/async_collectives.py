@@ -68,9 +68,8 @@ def check_is_local(module: ir.Module, name: str) -> None:
     Raises:
         PassError: the program has shardings, and its types are global; or it has no `@main`.
     """
-    names = {symbol_name(each) for each in functions_of(module)}
-    if ENTRY not in names and operations_named(COLLECTIVES, module):
-        known = ", ".join(f"'@{each}'" for each in sorted(names))
+    known = ", ".join(f"'@{symbol_name(each)}'" for each in functions_of(module))
+    if f"'@{ENTRY}'" not in known and operations_named(COLLECTIVES, module):
         message = f"'{name}' needs an entry '@{ENTRY}'; the program has {known}"
         raise PassError(error(message, location_of(module.operation.location)))
     if get_discardable(module.operation, _LOCAL) is not None:

@@ -78,7 +78,7 @@ class Constraints:
     @property
     def limit(self) -> float | None:
         """The limit of the predicted peak in bytes; None for any memory."""
-        return self.search.options.memory if self.memory is None else self.memory
+        return self.search.options.limit if self.memory is None else self.memory
 
     def fix(self, pattern: str, spec: Spec) -> Constraints:
         """Return constraints by which values also have a sharding.
@@ -339,7 +339,7 @@ class ShardingPlan(Printed):
         Raises:
             UsageError: no plan fits, or none of the attempts does.
         """
-        asked, plan = self.search.options.memory, self
+        asked, plan = self.search.options.limit, self
         if asked is None:
             return plan
         for _ in range(attempts - 1):

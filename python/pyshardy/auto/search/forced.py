@@ -51,7 +51,7 @@ def forced_shardings(
         seconds: the time after which no further argument is begun; larger arguments come first.
     """
     end = time.perf_counter() + seconds
-    built, limit = search.built, search.options.memory
+    built, limit = search.built, search.options.limit
     searches = [LocalSearch(built.restricted(built.problem, permitted), choice)]
     if limit is not None:
         limited = with_memory(built, limit, len(search.arguments))

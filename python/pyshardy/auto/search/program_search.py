@@ -156,7 +156,7 @@ class Search:
             bound: a lower bound of the cost that is known. Local search from the start comes first,
                 and suffices if the bound proves the gap of what it finds.
         """
-        limit = self.options.memory if memory is None else memory
+        limit = self.options.limit if memory is None else memory
         if start is not None and math.isfinite(bound) and self.hiding is None:
             again = self._solve_from(permitted or {}, start, limit, bound, progress)
             if again is not None:
@@ -485,7 +485,7 @@ class Search:
             raise UsageError(error("no plan satisfies the shardings that are fixed or forbidden"))
         nodes = self.built.problem.nodes
         needs = "; ".join(f"{nodes[at].name}: {size:,.0f}" for at, size in shortage.needs[:8])
-        limit = (self.options.memory if memory is None else memory) or 0.0
+        limit = (self.options.limit if memory is None else memory) or 0.0
         found = limit + shortage.nbytes
         if solution.status == "unknown":
             problem = f"no plan was found in time that fits into {limit:,.0f} bytes of memory"

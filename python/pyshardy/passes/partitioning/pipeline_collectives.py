@@ -21,7 +21,7 @@ from pyshardy.irtools.functions import can_be_inlined, must_stay, replace_by_bod
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import collectives_of
-from pyshardy.pipeline import register_pass
+from pyshardy.pipeline import register_pass, run_pipeline
 from pyshardy.timeline.async_collectives import check_is_local, mesh_of_local
 from pyshardy.timeline.durations import Durations, resource_use_of
 from pyshardy.timeline.loop_plans import LoopPlanner, carry_out, plans_within
@@ -127,24 +127,20 @@ def _inline_in_loops(module: ir.Module) -> None:
         return
     sending: set[str] = set()
     for name in graph.post_order:
-        callees = map(callee_of, graph.calls[name])
-        function = graph.functions[name]
-        if operations_named(COLLECTIVES, function) or not sending.isdisjoint(callees):
+        is_calling = not sending.isdisjoint(map(callee_of, graph.calls[name]))
+        if is_calling or operations_named(COLLECTIVES, graph.functions[name]):
             sending.add(name)
-    inlined: set[str] = set()
-    while calls := [
-        call
-        for loop in operations_named({"stablehlo.while"}, module)
-        for call in operations_named({"func.call"}, loop)
-        if (name := callee_of(call)) in sending
-        and can_be_inlined(graph.functions[name])
-        and not must_stay(call)
-    ]:
-        name = callee_of(calls[0])
-        inlined.add(name)
-        copy = graph.functions[name].clone(ip=False).operation
-        replace_by_body(calls[0], copy.regions[0].blocks[0])
-    for name in reversed(graph.post_order):
-        left = operations_named({"func.call"}, module)
-        if name in inlined and name not in map(callee_of, left):
-            graph.functions[name].erase()
+    while call := next(
+        (
+            call
+            for loop in operations_named({"stablehlo.while"}, module)
+            for call in operations_named({"func.call"}, loop)
+            if callee_of(call) in sending
+            and can_be_inlined(graph.functions[callee_of(call)])
+            and not must_stay(call)
+        ),
+        None,
+    ):
+        copy = graph.functions[callee_of(call)].clone(ip=False).operation
+        replace_by_body(call, copy.regions[0].blocks[0])
+    run_pipeline(module, "symbol-dce")
