@@ -44,7 +44,7 @@ from pyshardy.auto.graph.operation_forms import (
 )
 from pyshardy.auto.graph.partial_results import PartialValues, partials_left, with_partial_results
 from pyshardy.auto.graph.replaced_arguments import replaced_arguments
-from pyshardy.auto.graph.sites import Body, Flow, Graph, Site
+from pyshardy.auto.graph.sites import Flow, Graph, LoopBody, Site
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.auto.strategies.computations import Computations
 from pyshardy.cost.op_work import Work
@@ -511,7 +511,7 @@ class _Builder:
             self._define(result, site, 0, outside, operand if shares else None)
         around, self.body = self.body, len(self.graph.bodies)
         trips = inside // outside if inside % outside == 0 else 1
-        body = Body(trips, len(self.graph.times))
+        body = LoopBody(trips, len(self.graph.times))
         self.graph.bodies.append(body)
         for number, (result, site) in enumerate(zip(loop.results, sites, strict=True)):
             for block in blocks:

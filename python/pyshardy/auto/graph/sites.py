@@ -108,7 +108,7 @@ class Flow:
 
 
 @dataclass(slots=True)
-class Body:
+class LoopBody:
     """The body of a loop, or the program around loops.
 
     Attributes:
@@ -144,4 +144,4 @@ class Graph:
     results: dict[int, int] = field(default_factory=dict[int, int])
     replicated: list[str] = field(default_factory=list[str])
     times: list[str] = field(default_factory=list[str])
-    bodies: list[Body] = field(default_factory=lambda: [Body()])
+    bodies: list[LoopBody] = field(default_factory=lambda: [LoopBody()])

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyshardy.auto.graph.sites import Body, Flow, Site
+from pyshardy.auto.graph.sites import Flow, LoopBody, Site
 from pyshardy.auto.problem.arrays import Floats
 from pyshardy.auto.problem.hiding import Hiding, HidingBody
 from pyshardy.auto.search.build import Built, FlowGroup
@@ -190,7 +190,7 @@ def _spans(built: Built, *, prefetches: bool) -> list[_Spans]:
     return found
 
 
-def hidden_part(flow: Flow, body: Body, *, prefetches: bool) -> float:
+def hidden_part(flow: Flow, body: LoopBody, *, prefetches: bool) -> float:
     """Return the part of the iterations of a body in which a value's reshards can be hidden."""
     if not flow.can_wait or flow.is_tied:
         return 0.0
