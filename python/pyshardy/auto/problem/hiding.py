@@ -60,7 +60,7 @@ class HidingBody:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Hiding:
-    """What can be hidden in a problem.
+    """The bodies of a problem in which communication can be hidden.
 
     Attributes:
         bodies: the bodies.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What can be hidden in a program, by its structure, before it is sharded.
+"""Find the communication of a program that can be hidden, before it is sharded.
 
 1. Reshards of arguments, and of slices of those that are stacked, can run ahead of their use. If
    nothing is computed in the body before, only a prefetch hides them: beside the iteration before,
