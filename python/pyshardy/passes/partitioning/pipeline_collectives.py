@@ -16,8 +16,7 @@ from mlir_sdy.host import ir, location_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.display import bytes_of_text
-from pyshardy.irtools.call_graph import CallGraph
-from pyshardy.irtools.functions import can_be_inlined, must_stay, replace_by_body
+from pyshardy.irtools.functions import CallGraph, can_be_inlined, must_stay, replace_by_body
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import collectives_of
