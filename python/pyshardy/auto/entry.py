@@ -10,7 +10,7 @@ from mlir_sdy.model import Mesh
 from mlir_sdy.model.mesh import MeshWithNames
 from pyshardy.any_program import Program, is_function, is_of_torch, module_of
 from pyshardy.auto.plans.plan import Constraints, ShardingPlan
-from pyshardy.auto.search.options import Objective, SearchOptions, cost_model
+from pyshardy.auto.search.options import HIDE, Objective, SearchOptions, cost_model
 from pyshardy.auto.search.program_search import Search
 from pyshardy.auto.solvers.solver import ProgressCallback
 from pyshardy.auto.strategies.costs import CostModel
@@ -38,6 +38,7 @@ def auto_shard(
     gap: float = 0.01,
     solver: str = "combined",
     overlap: Overlap = "none",
+    hide: float = HIDE,
     costs: CostModel | None = None,
     progress: ProgressCallback | None = None,
     cache: CacheFolder = None,
@@ -72,9 +73,12 @@ def auto_shard(
         solver: the solver: "highs", "message_passing", or "combined": HiGHS, and message passing
             for what is too large for it or isn't proven in time.
         overlap: what hides communication in the partitioned program, as for `partition`. If it
-            isn't "none", there are two more searches, in which reshards of arguments and of slices
-            of them cost a part of their time, as they can run ahead of it. The plan with the least
-            time by the timeline is returned. Each search has the time limit.
+            isn't "none", communication that can run beside the computation of its loop, or of the
+            program around loops, costs what this doesn't hide. The best plan, some that are nearly
+            as good, and that without overlap are partitioned, and the fastest by the timeline is
+            returned. The search and that without overlap have the time limit each.
+        hide: the part of the computation of a loop, or of the program around loops, that can hide
+            communication.
         costs: the cost of operations and collectives, in place of the objective.
         progress: called with the state of the search now and then.
         cache: a folder in which the solution is kept, and looked up if the program and all that it
@@ -94,7 +98,7 @@ def auto_shard(
         raise wrong_type("auto_shard", "a program without arguments", module, _call_for(module))
     module = module_of("auto_shard", module)
     model = report_hardware_of(hardware)
-    options = SearchOptions.of(
+    options = SearchOptions(
         memory=memory,
         axes=axes,
         fixed=fixed,
@@ -105,6 +109,7 @@ def auto_shard(
         timeout=timeout,
         solver=solver,
         overlap=overlap,
+        hide=hide,
     )
     has_own_costs = costs is None
     costs = cost_model(objective, model) if costs is None else costs

@@ -239,7 +239,9 @@ def _print(plan: ShardingPlan, pareto: Pareto | None, arguments: AutoFlags) -> N
             f"peak memory: {check.predicted_memory:,.0f} bytes predicted, "
             f"{check.counted_memory:,.0f} counted"
         )
-        limit = plan.search.options.memory
+        if check.time_text:
+            printer.line(f"time: {check.time_text}")
+        limit = plan.search.options.limit
         if limit is not None and check.counted_memory > limit:
             excess = check.counted_memory - limit
             printer.line(f"the limit of {limit:,.0f} bytes is exceeded by {excess:,.0f}: add --fit")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from mlir_sdy.host import ir
+from mlir_sdy.model import Shape
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.measured import PRODUCT
 from pyshardy.irtools.stablehlo_views import ProductView
@@ -74,19 +75,23 @@ class TensorSize:
     Attributes:
         elements: the number of its elements.
         nbytes: its bytes; zero if it is never in memory.
+        shape: its dimensions.
     """
 
     elements: int
     nbytes: int
+    shape: Shape = ()
 
     def times(self, count: int) -> TensorSize:
         """Return the size of a tensor that is accessed several times, or not at all."""
-        return self if count == 1 else TensorSize(self.elements, self.nbytes * count)
+        return self if count == 1 else replace(self, nbytes=self.nbytes * count)
 
 
 @dataclass(frozen=True, slots=True)
 class SizedOperation:
     """An operation with the sizes of its operands and results.
+
+    The sizes may be those of shards, so that the shapes in types don't count.
 
     Attributes:
         operation: the operation.
@@ -137,10 +142,12 @@ class TensorSizes:
 
 
 def _size_of(value_type: ir.Type) -> TensorSize:
-    if not isinstance(value_type, ir.RankedTensorType) or not value_type.has_static_shape:
+    if not isinstance(value_type, ir.RankedTensorType):
         return TensorSize(0, 0)
-    elements = math.prod(value_type.shape)
-    return TensorSize(elements, tensor_bytes(value_type))
+    shape = tuple(value_type.shape)
+    if not value_type.has_static_shape:
+        return TensorSize(0, 0, shape)
+    return TensorSize(math.prod(shape), tensor_bytes(value_type), shape)
 
 
 WorkFunction = Callable[[SizedOperation], Work]

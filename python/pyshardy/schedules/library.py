@@ -307,7 +307,7 @@ def auto(
     if given:
         set_argument_shardings(main, given)
     used = {axis.name for each in given.values() for axis in each.all_axes()}
-    options = SearchOptions.of(
+    options = SearchOptions(
         memory=memory,
         axes=[name for name in program.mesh.axis_names if name in used or name in axes],
         fixed=True,

@@ -59,15 +59,19 @@ def await_result(value: ir.Value) -> ir.Value:
 
 
 def check_is_local(module: ir.Module, name: str) -> None:
-    """Check that a program has been partitioned.
+    """Check that a program has been partitioned, and has an entry if it communicates.
 
     Args:
         module: the program.
         name: the pass that needs it to be.
 
     Raises:
-        PassError: the program has shardings, and its types are global.
+        PassError: the program has shardings, and its types are global; or it has no `@main`.
     """
+    known = ", ".join(f"'@{symbol_name(each)}'" for each in functions_of(module))
+    if f"'@{ENTRY}'" not in known and operations_named(COLLECTIVES, module):
+        message = f"'{name}' needs an entry '@{ENTRY}'; the program has {known}"
+        raise PassError(error(message, location_of(module.operation.location)))
     if get_discardable(module.operation, _LOCAL) is not None:
         return
     for function in functions_of(module):

@@ -6,7 +6,7 @@
    nothing, and the end waits for both.
 2. The collectives of a loop are moved if it becomes faster by `min_gain`, with the first fetch and
    the last sum, which are beside no other iteration; the late ones if they gain as much again. If
-   the first fetch takes too long, the first iteration is peeled, and its collectives stay in it.
+   that gains as much, too, the first iteration is peeled, and its collectives stay in it.
 3. If the peak memory exceeds the limit, those with the least exposed time per byte stay.
 """
 
@@ -100,7 +100,7 @@ class LoopPlanner:
         peel: Peel = "auto",
         max_peel: int = 500,
         reductions: bool = True,
-        min_gain: float = 0.05,
+        min_gain: float = 0.02,
     ):
         self._durations, self._table = durations, durations.table
         self._peel: Peel = peel
@@ -180,8 +180,9 @@ class LoopPlanner:
         peeled = before + body.seconds_of(late) + (trips - 1) * after
         if not peel:
             return whole, False
-        needed = before * trips * (1 - self._min_gain)
-        return (peeled, True) if late or whole > needed else (whole, False)
+        part = 1 - self._min_gain
+        is_worth = whole > before * trips * part or peeled <= whole * part
+        return (peeled, True) if late or is_worth else (whole, False)
 
     def _is_peeled(self, number: int, found: LoopCollectives, body: _Body) -> bool:
         if self._peel != "auto":

@@ -336,19 +336,8 @@ def _timeline(
         name = table.names[each.number].removeprefix("stablehlo.")
         if index is not None:
             name = collectives[index].kind
-        events.append(
-            Event(
-                name,
-                each.start,
-                each.seconds,
-                each.times,
-                flops,
-                index,
-                each.is_loop,
-                each.number,
-                lane,
-            )
-        )
+        when = each.start, each.seconds, each.times
+        events.append(Event(name, *when, flops, index, each.is_loop, each.number, lane))
     return Timeline(
         seconds,
         tuple(events),

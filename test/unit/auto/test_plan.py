@@ -11,6 +11,7 @@ import pytest
 import pyshardy as sdy
 from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes, read_measured
 from pyshardy.cli.auto import main
+from pyshardy.cost.measured import Curve
 from pyshardy.cost.op_work import Work
 from pyshardy.explain.estimate import estimate
 
@@ -259,6 +260,37 @@ def test_measured_operations(tmp_path):
     costs = read_measured(path, hardware)
     plan = sdy.auto_shard(sdy.parse(MLP), hardware=hardware, costs=costs)
     assert 2 <= plan.cost < 2.001
+
+
+CONVOLUTION = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%image: IMAGE {IMAGE_AXES}, %kernel: KERNEL {KERNEL_AXES}) -> RESULT {
+  %y = stablehlo.convolution(%image, %kernel)
+    dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f],
+    window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+    : (IMAGE, KERNEL) -> RESULT
+  return %y : RESULT
+}"""
+"""The gradient of the kernel of a convolution."""
+
+
+@pytest.mark.parametrize("axes", ['[{"x"}, {}, {}, {}]', '[{}, {"x"}, {}, {}]'])
+def test_products_have_the_rate_of_their_shards(axes):
+    """The rate of a product depends on its smallest dimension, and on the window of a gradient."""
+    curves = [
+        Curve("convolution", (1, 1000), (1e6, 1e9), element="f32"),
+        Curve("gradient", (1, 1000), (1e5, 1e7), element="f32"),
+    ]
+    hardware = dataclasses.replace(sdy.load_hardware("cpu"), measured=tuple(curves))
+    text = CONVOLUTION
+    for name, shape in (("IMAGE", "8x4x4x2"), ("KERNEL", "8x4x4x3"), ("RESULT", "3x3x2x3")):
+        text = text.replace(f"{{{name}_AXES}}", f"{{sdy.sharding = #sdy.sharding<@mesh, {axes}>}}")
+        text = text.replace(name, f"tensor<{shape}xf32>")
+    plan = sdy.auto_shard(sdy.parse(text), hardware=hardware)
+    assert plan.prediction.costs["computation"] == pytest.approx(
+        plan.estimate.compute_seconds, rel=0.01
+    )
+    assert plan.check().difference == 0
 
 
 @pytest.mark.parametrize(

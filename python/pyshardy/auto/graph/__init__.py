@@ -7,5 +7,6 @@
 | `sites`              | the sites where a strategy is chosen                         |
 | `operation_forms`    | properties of operations, and chains of elementwise ones     |
 | `partial_results`    | strategies with partial operands and results                 |
+| `late_values`        | values that are not needed before the end of a block         |
 | `replaced_arguments` | results that replace arguments in the next step              |
 """

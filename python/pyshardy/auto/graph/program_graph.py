@@ -32,8 +32,9 @@ from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
+from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in, terminator_of
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
+from pyshardy.auto.graph.late_values import HEAVY, LateValues
 from pyshardy.auto.graph.operation_forms import (
     Chains,
     InlinedCalls,
@@ -43,7 +44,7 @@ from pyshardy.auto.graph.operation_forms import (
 )
 from pyshardy.auto.graph.partial_results import PartialValues, partials_left, with_partial_results
 from pyshardy.auto.graph.replaced_arguments import replaced_arguments
-from pyshardy.auto.graph.sites import Flow, Graph, Site
+from pyshardy.auto.graph.sites import Flow, Graph, LoopBody, Site
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.auto.strategies.computations import Computations
 from pyshardy.cost.op_work import Work
@@ -116,6 +117,10 @@ class _Builder:
         self.flow_of: dict[ir.Value, Flow] = {}
         self.flows: list[Flow] = []
         self.early: set[ir.Value] = set()
+        self.late: set[ir.Value] = set()
+        self.late_values = LateValues(self.functions)
+        self.body = 0  # the number of the present body
+        self.is_moving = False  # whether the present operation only moves an early value
         self.branches = [0]  # the numbers of the branches around the present operation
         self.num_branches = 0
         self.branch_of: dict[ir.Value, int] = {}
@@ -137,9 +142,14 @@ class _Builder:
             name = names[number] or f"arg{number}"
             site = self._value_site(argument, name, 1, is_even=True)
             self._define(argument, site, 0, 1)
-        self._block(block)
+        returned = terminator_of(block).operands
+        self._block(block, [True] * len(returned), is_followed=False)
         self._results_of(main, block)
+        self.graph.bodies[0].end = len(self.graph.times)
         self.graph.flows = self.flows
+        for flow in reversed(self.flows):
+            if flow.moved_from is not None:
+                flow.moved_from.needed = min(flow.moved_from.needed, flow.needed)
         self.chains.merge(self.graph, self.of)
         return self.graph
 
@@ -163,6 +173,7 @@ class _Builder:
         return self._site(Site(name, found, repetitions, f"value of {operands}"))
 
     def _site(self, site: Site) -> int:
+        site.body, site.time = self.body, self.now
         self.graph.sites.append(site)
         return len(self.graph.sites) - 1
 
@@ -173,15 +184,27 @@ class _Builder:
         result: int,
         repetitions: int,
         memory_of: ir.Value | None = None,
+        moved_from: ir.Value | None = None,
     ) -> None:
-        """Note the site that defines a value, and the value whose memory it has."""
+        """Note the site that defines a value.
+
+        Args:
+            value: the value.
+            site: the site.
+            result: the number of its result.
+            repetitions: how often it is resharded.
+            memory_of: the value whose memory it has.
+            moved_from: the value that it is another form of.
+        """
         self.graph.placed[value] = site, result
         tensor, now = self.forms.tensor(value), self.now
         flow = self.flow_of[value] = Flow(
             site, result, tensor.shape, tensor.nbytes, repetitions, start=now, uses=(now, now)
         )
         flow.memory_of = None if memory_of is None else self.flow_of.get(memory_of)
-        flow.is_early = value in self.early
+        flow.body, flow.can_wait = self.body, value in self.early or value in self.late
+        if moved_from is not None and value in self.early:
+            flow.moved_from = self.flow_of.get(moved_from)
         self.branch_of[value] = self.branches[-1]
         self.flows.append(flow)
 
@@ -189,6 +212,8 @@ class _Builder:
         flow = self.flow_of.get(value)
         if flow is None or not flow.shape:
             return
+        if not self.is_moving:
+            flow.needed = min(flow.needed, self.now)
         flow.add_use(self.now)
         if self.num_branches:
             flow = self._in_branch(value, flow)
@@ -213,6 +238,7 @@ class _Builder:
                 start=now,
                 uses=(now, now),
                 memory_of=flow,
+                body=self.body,
             )
             self.flows.append(found)
         found.add_use(self.now)
@@ -226,12 +252,24 @@ class _Builder:
 
     # --- Operations -------------------------------------------------------------------------
 
-    def _block(self, block: ir.Block) -> None:
+    def _block(
+        self, block: ir.Block, is_late: Sequence[bool] = (), *, is_followed: bool = True
+    ) -> None:
+        """Read the operations of a block.
+
+        Args:
+            block: the block.
+            is_late: for each value that it returns whether it isn't needed soon; none is by
+                default.
+            is_followed: whether computation follows beside which late collectives can run.
+        """
+        self.late |= self.late_values.of(block, is_late, is_followed=is_followed)
         for view in block.operations:
             operation = view.operation
             name = operation.name
-            self.now = len(self.graph.times)
+            time = self.now = len(self.graph.times)
             self.graph.times.append(name)
+            self.is_moving = False
             if name == _CALL:
                 self._call(operation)
             elif name == _BARRIER:
@@ -247,12 +285,16 @@ class _Builder:
                 self._branches(operation)
             elif len(operation.results) or (name in _EFFECTS and len(operation.operands)):
                 self._operation(operation, name)
+            if name in HEAVY:
+                body = self.graph.bodies[self.body]
+                body.first = min(body.first, time)
 
     def _operation(self, operation: ir.Operation, name: str) -> None:
         operands, results = list(operation.operands), list(operation.results)
         taken = [self.forms.tensor(each) for each in operands]
         made = [self.forms.tensor(each) for each in results]
-        if name in _MOVING and operands[0] in self.early:
+        self.is_moving = name in _MOVING and operands[0] in self.early
+        if self.is_moving:
             self.early.update(results)
         accesses = self.fused_values.accesses(operation)
         is_fused = 0 in accesses[len(operands) :]
@@ -288,12 +330,14 @@ class _Builder:
             if options or (len(results) == 1 and results[0] in self.partial_values):
                 found = self._with_partial_results(operation, found, options, is_fused=is_fused)
             site = self._site(Site(name, found, repetitions, name, operation.location))
+            self.graph.sites[site].is_late = all(each in self.late for each in results)
             if is_replicated:
                 self.graph.replicated.append(self.graph.sites[site].name)
             for number, operand in enumerate(operands):
                 self._use(operand, site, number)
         for number, result in enumerate(results):
-            self._define(result, site, number, repetitions)
+            source = operands[0] if self.is_moving else None
+            self._define(result, site, number, repetitions, moved_from=source)
             if is_fused:
                 flow = self.flow_of[result]
                 flow.is_fused = True
@@ -399,10 +443,11 @@ class _Builder:
                 self._rename(argument, operand)
                 continue
             site = self._value_site(argument, f"argument {number} of @{name}", repetitions, 1)
-            self._define(argument, site, 0, repetitions, operand)
+            self._define(argument, site, 0, repetitions, operand, operand)
+            self.is_moving = argument in self.early
             self._use(operand, site, 0)
-        self._block(block)
-        for result, value in zip(call.results, _terminator(block).operands, strict=True):
+        self._block(block, [each in self.late for each in call.results])
+        for result, value in zip(call.results, terminator_of(block).operands, strict=True):
             self._copy(result, value, self.repetitions.of(call) or 1)
             if is_inlined and result in self.flow_of and self.fused_values.is_fused(value):
                 self.flow_of[result].is_fused = True
@@ -421,8 +466,8 @@ class _Builder:
             site = self._value_site(argument, f"argument {number} of {place}", repetitions, 1)
             self._define(argument, site, 0, repetitions, operand)
             self._use(operand, site, 0)
-        self._block(block)
-        returned = _terminator(block).operands
+        self._block(block, [each in self.late for each in computation.results])
+        returned = terminator_of(block).operands
         for number, (result, value) in enumerate(zip(computation.results, returned, strict=True)):
             if self._given(result) is None:
                 self._copy(result, value, repetitions)
@@ -444,7 +489,7 @@ class _Builder:
         if value in self.free:
             self.free[result] = self.free[value]
         elif value in self.graph.placed:
-            self._define(result, *self.graph.placed[value], repetitions, value)
+            self._define(result, *self.graph.placed[value], repetitions, value, value)
 
     def _loop(self, loop: ir.Operation) -> None:
         """Tie the initial, the carried and the next values of a loop."""
@@ -452,21 +497,30 @@ class _Builder:
         blocks = [region.blocks[0] for region in loop.regions]
         inside = self._repetitions_in(blocks[1])
         sites: list[int] = []
-        returned = _terminator(blocks[1]).operands
+        returned = terminator_of(blocks[1]).operands
         for number, (result, operand) in enumerate(zip(loop.results, loop.operands, strict=True)):
             is_kept = returned[number] == blocks[1].arguments[number]
             shares = is_kept or (isinstance(operand, ir.OpResult) and has_one_use(operand))
-            if is_kept and operand in self.early:
-                self.early.update((result, *(block.arguments[number] for block in blocks)))
+            if is_kept:
+                self.early.update(block.arguments[number] for block in blocks)
+                self.early.update([result] * (operand in self.early))
             title = f"value {number} of the loop at {location_of(loop.location)}"
             site = self._value_site(result, title, inside, 2)
             sites.append(site)
             self._use(operand, site, 0)
             self._define(result, site, 0, outside, operand if shares else None)
+        around, self.body = self.body, len(self.graph.bodies)
+        trips = inside // outside if inside % outside == 0 else 1
+        body = LoopBody(trips, len(self.graph.times))
+        self.graph.bodies.append(body)
+        for number, (result, site) in enumerate(zip(loop.results, sites, strict=True)):
             for block in blocks:
                 self._define(block.arguments[number], site, 0, inside, result)
-        for block in blocks:
-            self._block(block)
+        self._block(blocks[0])
+        self._block(
+            blocks[1], [self.late_values.is_only_written(each) for each in blocks[1].arguments]
+        )
+        self.body, body.end = around, len(self.graph.times)
         for site, value in zip(sites, returned, strict=True):
             self._use(value, site, 1)
         self._keep_alive(loop)
@@ -484,7 +538,7 @@ class _Builder:
             title = f"result {number} of {operation.name} at {location_of(operation.location)}"
             site = self._value_site(result, title, outside, len(blocks))
             for index, block in enumerate(blocks):
-                self._use(_terminator(block).operands[number], site, index)
+                self._use(terminator_of(block).operands[number], site, index)
             self._define(result, site, 0, outside)
         self._keep_alive(operation)
 
@@ -495,13 +549,13 @@ class _Builder:
                 self._touch(operand)
 
     def _repetitions_in(self, block: ir.Block) -> int:
-        return self.repetitions.of(_terminator(block)) or 1
+        return self.repetitions.of(terminator_of(block)) or 1
 
     # --- Results ----------------------------------------------------------------------------
 
     def _results_of(self, main: ir.Operation, block: ir.Block) -> None:
         """Add sites for annotated results, and tie arguments to the results that replace them."""
-        values = list(_terminator(block).operands)
+        values = list(terminator_of(block).operands)
         given = result_shardings(main) if self.keep_given else [None] * len(values)
         names = result_names(main)
         replaced = replaced_arguments(main, by_name=not self.once)
@@ -521,10 +575,6 @@ class _Builder:
                 flow = self.flow_of[block.arguments[argument]]
                 tie = Flow(flow.producer, 0, flow.shape, flow.nbytes, 1, [(site, 1)], is_tied=True)
                 self.flows.append(tie)
-
-
-def _terminator(block: ir.Block) -> ir.Operation:
-    return block.operations[len(block.operations) - 1].operation
 
 
 def _declares_shardings(computation: ir.Operation) -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from mlir_sdy.host import ir, location_of
@@ -20,6 +21,9 @@ class Site:
         repetitions: how often it is executed.
         kind: what distinguishes it from other sites with the same alternatives.
         location: the location of the operation; None for values.
+        body: the number of the body that it is in.
+        time: the time of its operation.
+        is_late: whether its results are completed for later use only, beside other computation.
     """
 
     title: str
@@ -27,6 +31,9 @@ class Site:
     repetitions: int
     kind: str
     location: ir.Location | None = None
+    body: int = 0
+    time: int = 0
+    is_late: bool = False
 
     @property
     def name(self) -> str:
@@ -55,7 +62,10 @@ class Flow:
         has_memory: whether it takes memory.
         memory_of: the value whose memory it has; None if it has its own.
         sources: the operands of a fused operation, which are live until its last use.
-        is_early: whether its reshards can run ahead of time, beside the computation.
+        body: the number of the body that it is resharded in.
+        can_wait: whether its reshards can run beside other computation: ahead of time, or late.
+        needed: the time at which its first user computes with it; infinite if none does.
+        moved_from: the value that it is a slice or another form of, if that can wait, too.
     """
 
     producer: int
@@ -71,7 +81,10 @@ class Flow:
     has_memory: bool = True
     memory_of: Flow | None = None
     sources: list[Flow] = field(default_factory=list["Flow"])
-    is_early: bool = False
+    body: int = 0
+    can_wait: bool = False
+    needed: float = math.inf
+    moved_from: Flow | None = None
 
     def add_use(self, time: int) -> None:
         """Note a use at a time, also of the values whose memory is live for it."""
@@ -95,6 +108,23 @@ class Flow:
 
 
 @dataclass(slots=True)
+class LoopBody:
+    """The body of a loop, or the program around loops.
+
+    Attributes:
+        trips: the number of iterations in a row; 1 for the program, and if it isn't known.
+        start: the time of its first operation.
+        end: the time after the last one.
+        first: the time of the first operation that can hide communication.
+    """
+
+    trips: int = 1
+    start: int = 0
+    end: int = 0
+    first: float = math.inf
+
+
+@dataclass(slots=True)
 class Graph:
     """The choices of a program.
 
@@ -105,6 +135,7 @@ class Graph:
         results: for each annotated result of `@main` the number of its site.
         replicated: the operations that can't be computed on shards, with their locations.
         times: the operations by their times, which are the points of the program in its order.
+        bodies: the program, and the bodies of its loops.
     """
 
     sites: list[Site] = field(default_factory=list[Site])
@@ -113,3 +144,4 @@ class Graph:
     results: dict[int, int] = field(default_factory=dict[int, int])
     replicated: list[str] = field(default_factory=list[str])
     times: list[str] = field(default_factory=list[str])
+    bodies: list[LoopBody] = field(default_factory=lambda: [LoopBody()])

@@ -14,7 +14,7 @@ from pyshardy.auto.problem.arrays import Ints
 from pyshardy.auto.problem.solution import Solution, relative_gap
 from pyshardy.auto.search.build import Built
 from pyshardy.auto.search.texts import bytes_text, cost_text, signed_text
-from pyshardy.display import DisplayedText, Printed, Table, counted
+from pyshardy.display import DisplayedText, Printed, Table, counted, seconds_text
 from pyshardy.forms import spec_text
 
 _MOST_CHANGES = 6
@@ -148,8 +148,14 @@ class Prediction:
         return Table("Largest costs of communication", ("place", "cost"), rows, num_numeric=1)
 
 
-def predict(built: Built, choice: Ints) -> Prediction:
-    """Return the predicted costs of a choice."""
+def predict(built: Built, choice: Ints, hidden: float = 0.0) -> Prediction:
+    """Return the predicted costs of a choice.
+
+    Args:
+        built: the program.
+        choice: the choice.
+        hidden: the seconds of communication that are hidden behind computation.
+    """
     model = built.reshards.model
     nbytes: defaultdict[tuple[str, str], float] = defaultdict(float)
     costs: defaultdict[str, float] = defaultdict(float)
@@ -164,6 +170,8 @@ def predict(built: Built, choice: Ints) -> Prediction:
     communication = sum(costs.values())
     total = built.cost(choice)
     costs["computation"] = total - communication
+    if hidden:
+        costs["hidden communication"] = -hidden
     return Prediction(dict(nbytes), dict(costs), dict(places))
 
 
@@ -213,12 +221,25 @@ class PlanCheck(Printed):
         counted: those of the partitioned program.
         predicted_memory: the predicted peak memory of a device in bytes.
         counted_memory: that of the partitioned program.
+        predicted_seconds: the predicted time; NaN for another objective.
+        counted_seconds: that of the partitioned program, by its timeline.
     """
 
     predicted: Mapping[tuple[str, str], float]
     counted: Mapping[tuple[str, str], float]
     predicted_memory: float
     counted_memory: float
+    predicted_seconds: float
+    counted_seconds: float
+
+    @property
+    def time_text(self) -> str:
+        """The predicted time, and that by the timeline; empty for another objective."""
+        if math.isnan(self.predicted_seconds):
+            return ""
+        predicted, found = self.predicted_seconds, self.counted_seconds
+        beyond = f" ({found / predicted - 1:+.1%})" if predicted else ""
+        return f"{seconds_text(predicted)} predicted, {seconds_text(found)} by the timeline{beyond}"
 
     @property
     def difference(self) -> float:
@@ -234,6 +255,7 @@ class PlanCheck(Printed):
         return (
             f"{predicted:,.0f} bytes predicted, {found:,.0f} counted; peak memory: "
             f"{self.predicted_memory:,.0f} bytes predicted, {self.counted_memory:,.0f} counted"
+            f"{'; time: ' if self.time_text else ''}{self.time_text}"
         )
 
     def tables(self) -> list[Table]:

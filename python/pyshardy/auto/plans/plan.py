@@ -12,8 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
@@ -49,9 +47,6 @@ from pyshardy.forms import spec_text
 from pyshardy.pipelines.partition import Overlap
 from pyshardy.program import PartitionedProgram, partition
 
-_PRICES_OF_EARLY_RESHARDS = (0.5, 0.1)
-"""The parts of the time of reshards that count in further searches, if they can be hidden."""
-
 
 @dataclass(frozen=True)
 class Constraints:
@@ -83,7 +78,7 @@ class Constraints:
     @property
     def limit(self) -> float | None:
         """The limit of the predicted peak in bytes; None for any memory."""
-        return self.search.options.memory if self.memory is None else self.memory
+        return self.search.options.limit if self.memory is None else self.memory
 
     def fix(self, pattern: str, spec: Spec) -> Constraints:
         """Return constraints by which values also have a sharding.
@@ -123,6 +118,8 @@ class Constraints:
                 memory=self.limit,
                 bound=self.bound,
             )
+            if self.search.hiding is not None and solution.choice is not None:
+                solution = self._fastest_by_timeline(solution, progress)
             return solution.to_json()
 
         stored = stored_data(self.store, self.search.module, self._request(), solve)
@@ -130,34 +127,43 @@ class Constraints:
             assert stored is not None, "a solution without a choice isn't stored"
             solution = Solution.from_json(stored)
         self.search.check_found(solution, self.limit)
-        plan = ShardingPlan(self, solution)
-        if self.search.options.overlap == "none" or self.objective != "time":
-            return plan
-        plans = [plan]
-        for price in _PRICES_OF_EARLY_RESHARDS:
-            hidden = self.search.hiding(price).solve(
-                self.permitted(), start=solution.choice, progress=progress, memory=self.limit
-            )
-            other = ShardingPlan(self, self._with_overlap(solution, hidden))
-            if not any(np.array_equal(other.choice, each.choice) for each in plans):
-                plans.append(other)
-        return min(plans, key=lambda each: each.overlapped_seconds)
+        return ShardingPlan(self, solution)
 
-    def _with_overlap(self, solution: Solution, hidden: Solution) -> Solution:
-        """Return the solution of another search, with the bound of the first."""
-        assert hidden.choice is not None, "it starts from a choice"
-        note = (
-            f"chosen by the timeline with overlap={self.search.options.overlap!r}: the predicted "
+    def _fastest_by_timeline(
+        self, solution: Solution, progress: ProgressCallback | None
+    ) -> Solution:
+        """Return the solution whose partitioned program takes the least time by the timeline.
+
+        The others are those that were nearly as good, and the best one without overlap, so that
+        no plan without overlap is faster.
+        """
+        plain = self.search.without_overlap().solve(
+            self.permitted(), start=solution.choice, progress=progress, memory=self.limit
         )
-        note += "cost and its bound are without overlap"
+        choices = [solution.choice, *solution.others, plain.choice]
+        known = {tuple(each.tolist()): each for each in choices if each is not None}
+        plans = [ShardingPlan(self, replace(solution, choice=each)) for each in known.values()]
+        best = min(plans, key=lambda each: each.overlapped_seconds)
+        built = self.search.built
+        cost = built.cost(best.choice) - self.search.hidden(best.choice)
+        seconds = best.overlapped_seconds
+        difference = f" ({seconds / cost - 1:+.1%})" if cost else ""
+        note = (
+            f"the cost is that with overlap={self.search.options.overlap!r}: communication beside "
+            f"computation is free; by the timeline, the partitioned program takes "
+            f"{seconds_text(seconds)}{difference}"
+        )
+        notes = [note]
+        if best is not plans[0]:
+            notes.append(f"{counted(len(plans), 'plan')} of least cost were compared by timelines")
         return replace(
             solution,
-            status="feasible",
-            choice=hidden.choice,
-            cost=self.search.built.cost(hidden.choice),
-            peak=hidden.peak,
-            seconds=solution.seconds + hidden.seconds,
-            notes=(*solution.notes, note),
+            status=solution.status if best is plans[0] else "feasible",
+            choice=best.choice,
+            cost=cost,
+            seconds=solution.seconds + plain.seconds,
+            notes=(*solution.notes, *notes),
+            others=(),
         )
 
     def _request(self) -> str:
@@ -199,7 +205,8 @@ class ShardingPlan(Printed):
         self.solution = solution
         self.choice: Ints = solution.choice
         self.search = constraints.search
-        self.prediction: Prediction = predict(self.search.built, self.choice)
+        hidden = self.search.hidden(self.choice)
+        self.prediction: Prediction = predict(self.search.built, self.choice, hidden)
 
     # --- The certificate --------------------------------------------------------------------
 
@@ -218,10 +225,13 @@ class ShardingPlan(Printed):
         """A lower bound of the cost of plans in which equal places may differ, in any memory.
 
         It is computed when it is asked for, in up to the time limit of the search. None for
-        programs of more than 20,000 places; that of all plans if nothing is folded.
+        programs of more than 20,000 places, and with overlap; that of all plans if nothing is
+        folded.
         """
         if not self.search.built.is_folded:
             return self.bound
+        if self.search.hiding is not None:
+            return None
         options = self.search.options
         found = untied_bound(
             self.search.built,
@@ -288,8 +298,10 @@ class ShardingPlan(Printed):
         """The partitioned program."""
         module = self.search.annotated(self.choice)
         propagate(module)
-        overlap = cast("Overlap", self.search.options.overlap)
-        return partition(module, hardware=self.constraints.hardware, overlap=overlap)
+        overlap, limit = cast("Overlap", self.search.options.overlap), self.constraints.limit
+        memory = "" if limit is None or overlap == "none" else f"{limit:.0f}B"
+        hardware = self.constraints.hardware
+        return partition(module, hardware=hardware, overlap=overlap, overlap_memory=memory)
 
     @cached_property
     def overlapped_seconds(self) -> float:
@@ -311,6 +323,8 @@ class ShardingPlan(Printed):
             dict(counted_bytes),
             self.memory,
             self.estimate.peak_bytes,
+            self.cost if self.constraints.objective == "time" else math.nan,
+            self.overlapped_seconds,
         )
 
     def fitted(self, attempts: int = 5) -> ShardingPlan:
@@ -325,7 +339,7 @@ class ShardingPlan(Printed):
         Raises:
             UsageError: no plan fits, or none of the attempts does.
         """
-        asked, plan = self.search.options.memory, self
+        asked, plan = self.search.options.limit, self
         if asked is None:
             return plan
         for _ in range(attempts - 1):

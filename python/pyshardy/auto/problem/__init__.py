@@ -8,4 +8,5 @@
 | `reduce`           | exact reductions of a problem                               |
 | `reduction_tables` | tables of reshards while a problem is reduced               |
 | `prices`           | the memory as a cost, by a price of each byte               |
+| `hiding`           | communication that computation hides, in the cost           |
 """

@@ -47,6 +47,7 @@ class Solution:
         seconds: the time spent.
         shortage: the missing memory of an infeasible problem, where memory is the reason.
         notes: remarks on the proof, for users.
+        others: other choices that are nearly as good, of a search with overlap.
     """
 
     status: Status
@@ -57,18 +58,20 @@ class Solution:
     seconds: float
     shortage: Shortage | None = None
     notes: tuple[str, ...] = ()
+    others: tuple[Ints, ...] = ()
 
     def to_json(self) -> dict[str, Any] | None:
         """Return the solution as values of JSON; None without a choice."""
         if self.choice is None:
             return None
         values = {each: getattr(self, each) for each in self.__slots__}
-        return {**values, "choice": self.choice.tolist(), "shortage": None}
+        return {**values, "choice": self.choice.tolist(), "shortage": None, "others": ()}
 
     @classmethod
     def from_json(cls, told: dict[str, Any]) -> Solution:
         """Return the solution that `to_json` has written."""
         told = {**told, "choice": np.array(told["choice"], np.int64), "notes": (*told["notes"],)}
+        told["others"] = ()
         return cls(**told)
 
     @property

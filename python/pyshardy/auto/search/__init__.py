@@ -5,6 +5,7 @@
 |------------------|------------------------------------------------|
 | `build`          | the optimization problem of a folded program   |
 | `memory`         | its memory                                     |
+| `hiding`         | what can be hidden, by the structure           |
 | `apply`          | writing shardings into a program               |
 | `options`        | the options, and checks of the program         |
 | `program_search` | from a program to an annotated one             |

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -63,19 +63,12 @@ class Built:
         """Whether some sites have their strategy in common."""
         return len(self.problem.nodes) < len(self.graph.sites)
 
-    def hiding(self, price: float) -> Built:
-        """Return the program with a problem in which some reshards cost a part of their time.
-
-        Args:
-            price: the part that counts of reshards that can run ahead of time.
-        """
-        values = [
-            replace(value, costs=value.costs * price)
-            if group.flow.is_early and not group.flow.is_tied
-            else value
-            for group, value in zip(self.groups, self.problem.values, strict=True)
-        ]
-        return replace(self, problem=replace(self.problem, values=values))
+    def seconds_of(self, group: FlowGroup, reshards: ReshardCosts) -> Floats:
+        """Return the costs of the reshards of a value by other costs of reshards."""
+        flow = group.flow
+        return flow.repetitions * reshards.matrix(
+            flow.nbytes, flow.shape, group.sources, group.targets
+        )
 
     def axes_of(self, choice: Sequence[int] | Ints, site: int, result: int) -> AxesPerDim:
         """Return the axes of a result of a site in a choice for the nodes."""
@@ -182,7 +175,7 @@ def _grouped(graph: Graph, colors: list[int]) -> list[tuple[Flow, list[Flow]]]:
     A color that uses its own result has one sharding in all copies, and is no user of the flow.
     """
     found: dict[
-        tuple[int, int, Shape, int, bool, bool, bool, tuple[tuple[int, int], ...]], list[Flow]
+        tuple[int, int, Shape, int, bool, bool, tuple[tuple[int, int], ...]], list[Flow]
     ] = {}
     for flow in graph.flows:
         producer = colors[flow.producer]
@@ -196,7 +189,6 @@ def _grouped(graph: Graph, colors: list[int]) -> list[tuple[Flow, list[Flow]]]:
                 flow.nbytes,
                 flow.is_tied,
                 flow.is_fused,
-                flow.is_early,
                 others,
             )
             found.setdefault(key, []).append(flow)
@@ -211,12 +203,11 @@ def _grouped(graph: Graph, colors: list[int]) -> list[tuple[Flow, list[Flow]]]:
                 [*users],
                 is_tied,
                 is_fused=is_fused,
-                is_early=is_early,
             ),
             flows,
         )
         for (
-            (producer, result, shape, nbytes, is_tied, is_fused, is_early, users),
+            (producer, result, shape, nbytes, is_tied, is_fused, users),
             flows,
         ) in found.items()
     ]

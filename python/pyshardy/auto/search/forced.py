@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from pyshardy.auto.problem.arrays import Ints, Problem, evaluate
 from pyshardy.auto.search.build import Permitted
@@ -49,7 +51,7 @@ def forced_shardings(
         seconds: the time after which no further argument is begun; larger arguments come first.
     """
     end = time.perf_counter() + seconds
-    built, limit = search.built, search.options.memory
+    built, limit = search.built, search.options.limit
     searches = [LocalSearch(built.restricted(built.problem, permitted), choice)]
     if limit is not None:
         limited = with_memory(built, limit, len(search.arguments))
@@ -63,7 +65,9 @@ def forced_shardings(
         if color not in by_color and time.perf_counter() < end:
             axes = built.graph.sites[site].alternatives.results[0]
             others = [
-                ForcedSharding(each, _cost_with(searches, choice, color, strategy, end))
+                ForcedSharding(
+                    each, _cost_with(searches, choice, color, strategy, end, search.hidden)
+                )
                 for each, strategy in _other_shardings(problem, choice, color, axes)
             ]
             by_color[color] = tuple(sorted(others, key=lambda each: each.cost))
@@ -84,7 +88,12 @@ def _other_shardings(
 
 
 def _cost_with(
-    searches: Sequence[LocalSearch], choice: Ints, node: int, strategy: int, deadline: float
+    searches: Sequence[LocalSearch],
+    choice: Ints,
+    node: int,
+    strategy: int,
+    deadline: float,
+    hidden: Callable[[Ints], float],
 ) -> float:
     """Return the cost of a plan in which a node has a strategy.
 
@@ -95,6 +104,7 @@ def _cost_with(
         node: the node.
         strategy: its strategy.
         deadline: the time to stop at.
+        hidden: returns the seconds of a choice that are hidden.
     """
     limited = searches[-1].problem
     for search in searches:
@@ -105,5 +115,5 @@ def _cost_with(
             search.improve(deadline, search.neighbors(node))
             found = evaluate(limited, search.choice)
             if found.fits(limited.limit):
-                return found.cost
+                return found.cost - hidden(np.array(search.choice, np.int64))
     return math.inf

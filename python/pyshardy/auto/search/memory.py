@@ -10,7 +10,8 @@ The model is that of `timeline.memory`, for a program whose operations are in on
    of barriers, and of loops whose initial values aren't used elsewhere or which don't change them.
 3. While an operation runs, its partial results are live in place of the completed ones.
 4. A reshard makes a copy, which is live from the first use to the last. Copies that are smaller
-   than a part of the limit are left out (`SMALLEST_PART`).
+   than a part of the limit are left out (`SMALLEST_PART`). Those of loops with prefetches are live
+   in a whole iteration as well, for the next one.
 5. A tensor that is sliced unevenly is padded before, at the time of the first use.
 """
 
@@ -25,6 +26,7 @@ from mlir_sdy.model import Mesh, Shape
 from pyshardy.auto.graph.sites import Flow
 from pyshardy.auto.problem.arrays import Buffer, Copy, Floats, Problem
 from pyshardy.auto.search.build import Built, FlowGroup
+from pyshardy.auto.search.hiding import hidden_part
 from pyshardy.auto.strategies.alternatives import Alternatives
 from pyshardy.auto.strategies.padding import padded_bytes
 from pyshardy.auto.strategies.strategy import num_parts_of
@@ -36,18 +38,21 @@ SMALLEST_PART = 1e-4
 """The share of the limit below which a tensor doesn't count."""
 
 
-def with_memory(built: Built, limit: float | None, num_arguments: int) -> Problem:
+def with_memory(
+    built: Built, limit: float | None, num_arguments: int, *, prefetches: bool = False
+) -> Problem:
     """Return the problem of a program with its memory.
 
     Args:
         built: the program.
         limit: the bytes of a device; None for any number.
         num_arguments: the number of arguments of `@main`, which are the first flows.
+        prefetches: whether collectives of loops run beside another iteration.
     """
     problem = built.problem
     smallest = SMALLEST_PART * (limit or 0.0)
     buffers = tuple(_buffers(built, smallest, num_arguments))
-    copies = tuple(_copies(built, smallest)) if limit is not None else ()
+    copies = tuple(_copies(built, smallest, prefetches)) if limit is not None else ()
     return Problem(problem.nodes, problem.values, buffers, copies, limit)
 
 
@@ -80,7 +85,7 @@ def _sizes(alternatives: Alternatives, flow: Flow, mesh: Mesh) -> tuple[Floats, 
     return nbytes, np.maximum(_bytes(flow, computed, mesh) - nbytes, 0.0)
 
 
-def _copies(built: Built, smallest: float) -> Iterator[Copy]:
+def _copies(built: Built, smallest: float, prefetches: bool) -> Iterator[Copy]:
     mesh = built.reshards.mesh
     for number, group in enumerate(built.groups):
         if group.flow.is_tied:
@@ -92,6 +97,9 @@ def _copies(built: Built, smallest: float) -> Iterator[Copy]:
                 continue
             for flow in group.members:
                 yield Copy(flow.uses[0], flow.uses[1] + 1, number, target, nbytes)
+                body = built.graph.bodies[flow.body]
+                if body.trips > 1 and prefetches and hidden_part(flow, body, prefetches=True):
+                    yield Copy(body.start, body.end, number, target, nbytes)
             padded = _padded(group, group.targets[target], mesh)
             for flow in group.members if padded.any() else ():
                 yield Copy(flow.uses[0], flow.uses[0] + 1, number, target, padded)

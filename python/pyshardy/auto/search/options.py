@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -19,13 +20,16 @@ from pyshardy.irtools.functions import entry_block, functions_of
 
 Objective: TypeAlias = Literal["time", "bytes"]
 
+HIDE = 0.8
+"""The part of the computation of a loop's body that hides communication by default."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
     """The options of a search.
 
     Attributes:
-        memory: the bytes of a device; None for any number.
+        memory: the memory of a device, in bytes or as a text; None for any.
         axes: the axes that may be used; by default, all of the mesh.
         fixed: whether shardings in the program are kept.
         uneven: whether axes may shard dimensions that they don't divide.
@@ -35,10 +39,14 @@ class SearchOptions:
         timeout: the search ends after these seconds.
         solver: the name of the solver.
         overlap: what hides communication in the partitioned program, as for `partition`.
+        hide: the part of the computation of a loop's body that can hide communication.
+
+    Raises:
+        UsageError: an option is out of its range.
     """
 
-    memory: float | None = None
-    axes: tuple[str, ...] | None = None
+    memory: float | str | None = None
+    axes: Sequence[str] | None = None
     fixed: bool = True
     uneven: bool = False
     sub_axes: bool = False
@@ -47,49 +55,26 @@ class SearchOptions:
     timeout: float = 60.0
     solver: str = "combined"
     overlap: str = "none"
+    hide: float = HIDE
 
-    @classmethod
-    def of(
-        cls,
-        *,
-        memory: float | str | None,
-        axes: Sequence[str] | None,
-        fixed: bool,
-        uneven: bool = False,
-        sub_axes: bool = False,
-        once: bool = False,
-        gap: float,
-        timeout: float,
-        solver: str,
-        overlap: str = "none",
-    ) -> SearchOptions:
-        """Check and convert options that a user gave.
+    def __post_init__(self) -> None:
+        if self.timeout <= 0:
+            raise UsageError(error(f"the time limit must be positive, got: {self.timeout}"))
+        if self.gap < 0:
+            raise UsageError(error(f"the gap must be a fraction of at least 0, got: {self.gap}"))
+        if self.overlap not in (known := ("none", "schedule", "all")):
+            expected = f"expected the overlap {', '.join(map(repr, known))}, got: {self.overlap!r}"
+            raise UsageError(error(f"{expected}{did_you_mean(self.overlap, known)}"))
+        if not 0 <= self.hide <= 1:
+            raise UsageError(error(f"'hide' must be a fraction from 0 to 1, got: {self.hide}"))
+        if self.limit is not None and self.limit <= 0:
+            raise UsageError(error(f"the memory must be positive, got: {self.memory}"))
 
-        Raises:
-            UsageError: an option is out of its range.
-        """
-        if timeout <= 0:
-            raise UsageError(error(f"the time limit must be positive, got: {timeout}"))
-        if gap < 0:
-            raise UsageError(error(f"the gap must be a fraction of at least 0, got: {gap}"))
-        if overlap not in (known := ("none", "schedule", "all")):
-            expected = f"expected the overlap {', '.join(map(repr, known))}, got: {overlap!r}"
-            raise UsageError(error(f"{expected}{did_you_mean(overlap, known)}"))
-        limit = float(bytes_of_text(memory)) if isinstance(memory, str) else memory
-        if limit is not None and limit <= 0:
-            raise UsageError(error(f"the memory must be positive, got: {memory}"))
-        return cls(
-            memory=limit,
-            axes=None if axes is None else tuple(axes),
-            fixed=fixed,
-            uneven=uneven,
-            sub_axes=sub_axes,
-            once=once,
-            gap=gap,
-            timeout=timeout,
-            solver=solver,
-            overlap=overlap,
-        )
+    @cached_property
+    def limit(self) -> float | None:
+        """The bytes of a device; None for any number."""
+        given = self.memory
+        return float(bytes_of_text(given)) if isinstance(given, str) else given
 
 
 def cost_model(objective: str, hardware: Hardware) -> CostModel:

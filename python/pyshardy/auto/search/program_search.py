@@ -28,6 +28,7 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding
 from pyshardy.auto.graph.program_graph import graph_of
 from pyshardy.auto.problem.arrays import Ints, Problem, evaluate
+from pyshardy.auto.problem.hiding import Hiding
 from pyshardy.auto.problem.solution import Solution, solution_of
 from pyshardy.auto.search.apply import (
     OperationAxes,
@@ -37,14 +38,16 @@ from pyshardy.auto.search.apply import (
     values_of,
 )
 from pyshardy.auto.search.build import Built, Permitted, build
+from pyshardy.auto.search.hiding import hiding_of
 from pyshardy.auto.search.memory import with_memory
 from pyshardy.auto.search.options import SearchOptions, check_axes, check_static_shapes
 from pyshardy.auto.search.ties import break_ties, precedence
 from pyshardy.auto.solvers.kept_messages import KeptMessages
 from pyshardy.auto.solvers.local_search import LocalSearch
+from pyshardy.auto.solvers.overlapped import solve_with_overlap
 from pyshardy.auto.solvers.solver import ProgressCallback, solve
 from pyshardy.auto.strategies.alternatives import AlternativesOf
-from pyshardy.auto.strategies.costs import CostModel, HardwareCosts
+from pyshardy.auto.strategies.costs import CostModel, HardwareCosts, SentBytes
 from pyshardy.irtools.functions import entry_block, main_function
 from pyshardy.irtools.modules import copy_of, text_of
 from pyshardy.irtools.named_values import argument_names, result_names
@@ -52,6 +55,12 @@ from pyshardy.partition.choice.enumerate import AxisChoices
 from pyshardy.partition.types.one_mesh import device_mesh_of
 from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.pipeline import run_pipeline
+
+_ROUNDING = 1e-12
+"""The part of a cost that is taken for rounding."""
+
+_SHARE_OF_PRICES = 0.2
+"""The fraction of the time that is left for each problem of a search with overlap."""
 
 _NEARBY_SHARE = 0.05
 """The fraction of the time for local search from a plan that is known."""
@@ -121,6 +130,11 @@ class Search:
             self.module, self.alternatives, keep_given=options.fixed, once=options.once
         )
         self.built: Built = build(graph, self.alternatives.reshards)
+        self.hiding: Hiding | None = None
+        if options.overlap != "none" and not isinstance(model, SentBytes):
+            self.hiding = hiding_of(
+                self.built, prefetches=options.overlap == "all", hide=options.hide
+            )
         self.seconds = time.perf_counter() - started
 
     def solve(
@@ -142,26 +156,33 @@ class Search:
             bound: a lower bound of the cost that is known. Local search from the start comes first,
                 and suffices if the bound proves the gap of what it finds.
         """
-        limit = self.options.memory if memory is None else memory
-        if start is not None and math.isfinite(bound):
+        limit = self.options.limit if memory is None else memory
+        if start is not None and math.isfinite(bound) and self.hiding is None:
             again = self._solve_from(permitted or {}, start, limit, bound, progress)
             if again is not None:
                 return again
         begun = time.perf_counter()
 
-        def run(problem: Problem, start: Ints | None) -> Solution:
-            spent = time.perf_counter() - begun
+        def run(problem: Problem, start: Ints | None, seconds: float = math.inf) -> Solution:
+            gap, left = self.options.gap, self.options.timeout - (time.perf_counter() - begun)
+            if self.hiding is not None:
+                gap, left = gap / 2, min(seconds, _SHARE_OF_PRICES * left)
             return solve(
                 self.built.restricted(problem, permitted or {}),
                 by=self.options.solver,
-                gap=self.options.gap,
-                timeout=max(0.0, self.options.timeout - spent),
+                gap=gap,
+                timeout=max(0.0, left),
                 start=start,
                 progress=progress,
             )
 
+        def best(problem: Problem, start: Ints | None) -> Solution:
+            if self.hiding is None:
+                return run(problem, start)
+            return solve_with_overlap(problem, self.hiding, run, gap=self.options.gap, start=start)
+
         problem = self.built.problem
-        found = run(problem, start)
+        found = best(problem, start)
         if limit is not None and found.choice is not None:
             problem = self._within(limit)
             evaluation = evaluate(problem, found.choice)
@@ -169,13 +190,32 @@ class Search:
                 found = replace(found, peak=evaluation.peak)
             else:
                 self._binding.add(limit)
-                found = run(problem, found.choice)
+                found = best(problem, found.choice)
         if found.choice is None:
             return found
         restricted = self.built.restricted(problem, permitted or {})
         chosen = break_ties(restricted, self._precedence, found.choice)
-        evaluation = evaluate(problem, chosen)
-        return replace(found, choice=chosen, cost=evaluation.cost)
+        cost = evaluate(problem, chosen).cost - self.hidden(chosen)
+        if cost > found.cost * (1 + _ROUNDING):
+            return found
+        return replace(found, choice=chosen, cost=cost)
+
+    def hidden(self, choice: Ints) -> float:
+        """Return the seconds of communication that are hidden behind computation in a choice."""
+        return 0.0 if self.hiding is None else self.hiding.seconds(self.built.problem, choice)
+
+    def without_overlap(self) -> Search:
+        """Return the search in which no communication is hidden."""
+        other = copy(self)
+        other.hiding = None
+        for name in ("_binding", "_problems", "_messages", "memory_problem"):
+            vars(other).pop(name, None)
+        return other
+
+    @property
+    def prefetches(self) -> bool:
+        """Whether collectives of loops run beside another iteration."""
+        return self.options.overlap == "all" and self.hiding is not None
 
     def _solve_from(
         self,
@@ -282,18 +322,12 @@ class Search:
         cost, seconds = evaluate(problem, choice).cost, time.perf_counter() - begun
         return replace(found, choice=choice, cost=cost, seconds=seconds)
 
-    def hiding(self, price: float) -> Search:
-        """Return a search in which some reshards cost a part of their time; see `Built.hiding`."""
-        other = copy(self)
-        vars(other)["built"] = self.built.hiding(price)
-        for name in ("_binding", "_problems", "_messages", "_precedence", "memory_problem"):
-            vars(other).pop(name, None)
-        return other
-
     def _within(self, limit: float | None) -> Problem:
         """Return the problem with a memory limit; None for any memory."""
         if limit not in self._problems:
-            self._problems[limit] = with_memory(self.built, limit, len(self.arguments))
+            self._problems[limit] = with_memory(
+                self.built, limit, len(self.arguments), prefetches=self.prefetches
+            )
         return self._problems[limit]
 
     @cached_property
@@ -319,7 +353,7 @@ class Search:
     @cached_property
     def memory_problem(self) -> Problem:
         """The problem with the memory of all values and reshards, however small."""
-        return with_memory(self.built, 0.0, len(self.arguments))
+        return with_memory(self.built, 0.0, len(self.arguments), prefetches=self.prefetches)
 
     def peak(self, choice: Ints) -> float:
         """Return the peak memory of a choice."""
@@ -451,7 +485,7 @@ class Search:
             raise UsageError(error("no plan satisfies the shardings that are fixed or forbidden"))
         nodes = self.built.problem.nodes
         needs = "; ".join(f"{nodes[at].name}: {size:,.0f}" for at, size in shortage.needs[:8])
-        limit = (self.options.memory if memory is None else memory) or 0.0
+        limit = (self.options.limit if memory is None else memory) or 0.0
         found = limit + shortage.nbytes
         if solution.status == "unknown":
             problem = f"no plan was found in time that fits into {limit:,.0f} bytes of memory"

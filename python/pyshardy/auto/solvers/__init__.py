@@ -12,6 +12,7 @@
 | `price_search`    | choices within the memory limit, by prices of memory           |
 | `exact_parts`     | the exact solution of parts of a problem                       |
 | `kept_messages`   | the solution of problems that differ in permitted strategies   |
+| `overlapped`      | the best choice where communication is hidden                  |
 | `local_search`    | moves of nodes within the memory limit                         |
 | `highs_model`     | a program in HiGHS                                             |
 | `linear_program`  | the same, or in a process of its own, whose columns keep their |

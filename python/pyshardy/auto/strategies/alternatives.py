@@ -28,6 +28,7 @@ from pyshardy.cost.op_work import SizedOperation, TensorSize, TensorSizes, Work
 from pyshardy.irtools.tensor_types import element_bytes, shape_of, tensor_bytes
 from pyshardy.partition.choice.enumerate import AxisChoices
 from pyshardy.partition.halo.form_lookup import form_of
+from pyshardy.partition.halo.profitability import shard_sizes
 from pyshardy.partition.op_facts.record import record_of, rule_on_shards
 from pyshardy.partition.op_facts.work import elements_of_product, work_of
 from pyshardy.partition.padding.replicated import unpaddable_factors
@@ -186,21 +187,20 @@ class AlternativesOf:
             )
             strategies = _agreeing(strategies, given) or _only_given(strategies, given)
         exchanges: dict[Strategy, Exchange] = {}
-        for strategy in strategies:
-            needed: Exchange | None = Exchange()
-            if form is not None:
+        if form is not None:
+            for strategy in strategies:
                 needed = exchange_of(form, strategy, shapes, nbytes, self.choices.mesh)
-            if needed is not None:
-                exchanges[strategy] = needed
-        strategies = [*exchanges]
+                if needed is not None:
+                    exchanges[strategy] = needed
+            strategies = [*exchanges]
         strategies.sort(key=lambda each: (len(each.reduced), each.num_parts > 1))  # stable
         costs: list[float] = []
         collectives: list[Collectives] = []
         for strategy in strategies:
-            cost = self._operation_cost(operation, strategy, free, accesses)
-            exchange = exchanges[strategy]
-            completing: Collectives = exchange.collectives
-            if exchange.accessed:
+            exchange = exchanges.get(strategy)
+            cost = self._operation_cost(operation, strategy, free, accesses, exchange)
+            completing: Collectives = () if exchange is None else exchange.collectives
+            if exchange is not None and exchange.accessed:
                 copies = Work(0.0, exchange.accessed)
                 cost += self.model.operation("stablehlo.concatenate", copies)
             for at, (computed, result) in enumerate(
@@ -334,22 +334,18 @@ class AlternativesOf:
         strategy: Strategy,
         free: Sequence[Work | None],
         accesses: Sequence[int],
+        exchange: Exchange | None,
     ) -> float:
-        """Return the cost of an operation on shards, without its completion."""
+        """Return the cost of an operation on shards, without its completion and its exchange."""
         sized = self._sizes.of_operation(operation, accesses)
         whole = work_of(operation.name, sized)
         shapes = [shape_of(each.type) for each in operation.operands]
-        operands = [
-            self._local(size, shape, axes)
-            for size, shape, axes in zip(sized.operands, shapes, strategy.operands, strict=True)
-        ]
-        results = [
-            self._local(size, shape_of(value.type), axes)
-            for size, value, axes in zip(
-                sized.results, operation.results, strategy.computed, strict=True
-            )
-        ]
-        local = work_of(operation.name, SizedOperation(operation, operands, results))
+        mesh = self.choices.mesh
+        taken = shard_sizes(strategy.operands, shapes, mesh)
+        operands = map(_local, sized.operands, taken if exchange is None else exchange.shapes)
+        made = shard_sizes(strategy.computed, [size.shape for size in sized.results], mesh)
+        results = map(_local, sized.results, made)
+        local = work_of(operation.name, SizedOperation(operation, [*operands], [*results]))
         work = replace(local, operations=whole.operations / strategy.num_parts)
         cost = self.model.operation(operation.name, work)
         for shape, axes, made in zip(shapes, strategy.operands, free, strict=True):
@@ -358,9 +354,13 @@ class AlternativesOf:
                 cost += self.model.operation("stablehlo.broadcast_in_dim", made.times(share))
         return cost
 
-    def _local(self, size: TensorSize, shape: Shape, axes: AxesPerDim) -> TensorSize:
-        count = self.num_parts(shape, axes)
-        return TensorSize(round(size.elements / count), round(size.nbytes / count))
+
+def _local(size: TensorSize, shape: Sequence[int]) -> TensorSize:
+    """Return the size of a shard of a tensor, with elements of other shards if it has any."""
+    elements = math.prod(shape)
+    return TensorSize(
+        elements, size.nbytes * elements // size.elements if size.elements else 0, tuple(shape)
+    )
 
 
 def _lost_factors(rule: OpShardingRule) -> frozenset[int]:

@@ -13,6 +13,7 @@ import csv
 import math
 import os
 from collections.abc import Mapping, Sequence, Set
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias
@@ -164,6 +165,12 @@ class ReshardCosts:
 
     def __post_init__(self) -> None:
         self._forms = ReshardForms(self.mesh)
+
+    def with_model(self, model: CostModel) -> ReshardCosts:
+        """Return the costs of the same reshards by another model."""
+        other = copy(self)
+        other.model = model
+        return other
 
     def collectives(
         self,

@@ -32,10 +32,12 @@ class Exchange:
     Attributes:
         collectives: its collectives.
         accessed: the bytes that are read and written where elements are cut, joined and selected.
+        shapes: the shapes of the operands on a device afterwards.
     """
 
-    collectives: Collectives = ()
-    accessed: float = 0.0
+    collectives: Collectives
+    accessed: float
+    shapes: tuple[Shape, ...]
 
 
 def exchange_of(
@@ -71,7 +73,8 @@ def exchange_of(
             accessed += _accessed(plan, shard_size, nbytes[0]) * rest / nbytes[0]
         for at, dim in places:
             sizes[at][dim] = form.size_after(factor, num_shards, sizes[at][dim])
-    return Exchange(collectives, accessed + _masked(form, strategy, shapes, nbytes, mesh))
+    accessed += _masked(form, strategy, shapes, nbytes, mesh)
+    return Exchange(collectives, accessed, tuple(map(tuple, sizes)))
 
 
 def _masked(

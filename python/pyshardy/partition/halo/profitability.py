@@ -193,10 +193,11 @@ def bytes_beside(
 
 
 def places_of(form: ExchangeForm, factor: int) -> list[tuple[int, int]]:
-    """Return the operands and dimensions that have a factor."""
+    """Return the exchanged operands and their dimensions that have a factor."""
     return [
         (at, dim)
         for at, mapping in enumerate(form.rule.operand_mappings)
+        if form.moves(at)
         for dim, of_dim in enumerate(mapping.dim_mappings)
         if factor in of_dim.factor_indices
     ]

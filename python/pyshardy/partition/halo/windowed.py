@@ -258,6 +258,10 @@ class WindowedForm(ExchangeForm):
         self._fill = fill
         self._attributes = attributes
 
+    def moves(self, operand: int, /) -> bool:
+        """Whether windows move over an operand."""
+        return operand in self._covered
+
     def exchange_plans(self, factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
         """Return the plan for the elements that the windows of each shard cover."""
         return (self.dims[factor].exchange_plan(num_shards),)

@@ -186,7 +186,7 @@ def fit_convolution(operation: ir.Operation) -> None:
 def _num_operations(sized: SizedOperation) -> int:
     """Return 2 for each element of the result and of the kernel, per feature."""
     numbers = ConvolutionView(sized.operation).dimension_numbers
-    kernel = shape_of(sized.operation.operands[1].type)
+    kernel = sized.operands[1].shape
     features_dim = numbers.kernel_output_feature_dimension
     num_features = max(kernel[features_dim], 1)
     return 2 * sized.results[0].elements * (math.prod(kernel) // num_features)
@@ -198,16 +198,16 @@ _LARGEST_WINDOW = 9
 
 def _kind(sized: SizedOperation) -> str:
     """Return the kind of product: a large window that covers the result is that of a gradient."""
-    view = ConvolutionView(sized.operation)
-    numbers = view.dimension_numbers
-    kernel, result = (
-        shape_of(value.type) for value in (sized.operation.operands[1], sized.operation.results[0])
-    )
+    numbers = ConvolutionView(sized.operation).dimension_numbers
+    (image, kernel), result = (size.shape for size in sized.operands), sized.results[0].shape
     window = math.prod(kernel[dim] for dim in numbers.kernel_spatial_dimensions)
     places = math.prod(result[dim] for dim in numbers.output_spatial_dimensions)
     kind = GRADIENT if window > max(places, _LARGEST_WINDOW) else CONVOLUTION
-    groups = max(view.feature_group_count or 1, view.batch_group_count or 1)
-    return GROUPED + kind if groups > 1 else kind
+    has_groups = (
+        image[numbers.input_feature_dimension] > kernel[numbers.kernel_input_feature_dimension]
+        or image[numbers.input_batch_dimension] > result[numbers.output_batch_dimension]
+    )
+    return GROUPED + kind if has_groups else kind
 
 
 # --- Record -------------------------------------------------------------------------------------

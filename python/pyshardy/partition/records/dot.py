@@ -9,7 +9,6 @@ from dataclasses import replace
 from mlir_sdy.host import ir
 from pyshardy.cost.op_work import ProductWork, SizedOperation
 from pyshardy.irtools.stablehlo_views import DotView
-from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.arithmetic import retype_only
 from pyshardy.partition.op_facts.record import Neutral, PartitionRecord
 from pyshardy.partition.partial.linear_operations import multiplicative
@@ -30,14 +29,14 @@ def zeros_for_all_operands(operation: ir.Operation) -> dict[int, Neutral] | None
 def _num_operations(sized: SizedOperation) -> int:
     """Return 2 for each element of the result and of the contracted dimensions."""
     numbers = DotView(sized.operation).dot_dimension_numbers
-    shape = shape_of(sized.operation.operands[0].type)
+    shape = sized.operands[0].shape
     dims: list[int] = list(numbers.lhs_contracting_dimensions)
     return 2 * math.prod(shape[dim] for dim in dims) * sized.results[0].elements
 
 
 def _num_operations_of_matrices(sized: SizedOperation) -> int:
     """Return 2 for each element of the result and of the last dimension of the left operand."""
-    shape = shape_of(sized.operation.operands[0].type)
+    shape = sized.operands[0].shape
     return 2 * (shape[-1] if shape else 1) * sized.results[0].elements
 
 

@@ -193,10 +193,9 @@ def _num_operations(sized: SizedOperation) -> int:
 
     If the ragged dimension is contracted, each of its elements counts for one of the groups only.
     """
-    operation = sized.operation
-    numbers = RaggedDotView(operation).ragged_dot_dimension_numbers
-    shape = shape_of(operation.operands[0].type)
-    num_groups = shape_of(operation.results[0].type)[0] if numbers.is_contracting else 1
+    numbers = RaggedDotView(sized.operation).ragged_dot_dimension_numbers
+    shape = sized.operands[0].shape
+    num_groups = sized.results[0].shape[0] if numbers.is_contracting else 1
     contracted = math.prod(shape[dim] for dim in numbers.lhs_contracting)
     return 2 * contracted * sized.results[0].elements // max(num_groups, 1)
 

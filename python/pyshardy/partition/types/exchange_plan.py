@@ -272,6 +272,10 @@ class ExchangeForm(ABC):
         """Return the values from which the results are computed."""
         return list(self.operation.operands)
 
+    def moves(self, _operand: int, /) -> bool:
+        """Whether shards take elements of an operand from others."""
+        return True
+
     def is_profitable(self, factor: int, num_shards: int) -> bool:
         """Whether shards receive no more elements along a factor than by a gather."""
         plans = self.exchange_plans(factor, num_shards)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass `sdy-pipeline-collectives`: run collectives of loops beside another iteration.
 
-1. `timeline.loop_collectives` says which can be, by their structure.
-2. `timeline.loop_plans` says which gain time within the memory, by the timeline of the body.
-3. `timeline.loop_iterations` builds the loops.
+1. Functions with collectives that loops call are inlined there.
+2. `timeline.loop_collectives` says which can be, by their structure.
+3. `timeline.loop_plans` says which gain time within the memory, by the timeline of the body.
+4. `timeline.loop_iterations` builds the loops.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from mlir_sdy.host import ir, location_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import load_hardware
 from pyshardy.display import bytes_of_text
-from pyshardy.irtools.stablehlo_views import COLLECTIVES
+from pyshardy.irtools.functions import CallGraph, can_be_inlined, must_stay, replace_by_body
+from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import collectives_of
-from pyshardy.pipeline import register_pass
+from pyshardy.pipeline import register_pass, run_pipeline
 from pyshardy.timeline.async_collectives import check_is_local, mesh_of_local
 from pyshardy.timeline.durations import Durations, resource_use_of
 from pyshardy.timeline.loop_plans import LoopPlanner, carry_out, plans_within
@@ -34,7 +36,7 @@ def pipeline_collectives(
     peel: Literal["auto", "true", "false"] = "auto",
     max_peel: int = 500,
     reductions: bool = True,
-    min_gain: float = 0.05,
+    min_gain: float = 0.02,
 ) -> None:
     """Run collectives of loops beside the iteration before or after theirs.
 
@@ -62,7 +64,8 @@ def pipeline_collectives(
     .. uses %w ..
     ```
 
-    A loop is changed if it becomes faster in the estimated time of the hardware, and if the values
+    The collectives of functions that a loop calls are those of the loop: the calls are inlined. A
+    loop is changed if it becomes faster in the estimated time of the hardware, and if the values
     that it carries in addition fit the memory.
 
     Options:
@@ -90,6 +93,7 @@ def pipeline_collectives(
         COLLECTIVES, module
     ):
         return
+    _inline_in_loops(module)
     use = resource_use_of(module)
     collectives = collectives_of(module, mesh_of_local(module))
     durations = Durations(use, collectives, devices)
@@ -113,3 +117,29 @@ def pipeline_collectives(
                 message = f"{one.kind} along {axes} {text}"
                 emit(remark(message, location_of(operation.location)))
     carry_out(module, plans)
+
+
+def _inline_in_loops(module: ir.Module) -> None:
+    """Inline the calls in loops of functions with collectives, and erase those without calls."""
+    graph = CallGraph(module)
+    if graph.is_recursive:
+        return
+    sending: set[str] = set()
+    for name in graph.post_order:
+        is_calling = not sending.isdisjoint(map(callee_of, graph.calls[name]))
+        if is_calling or operations_named(COLLECTIVES, graph.functions[name]):
+            sending.add(name)
+    while call := next(
+        (
+            call
+            for loop in operations_named({"stablehlo.while"}, module)
+            for call in operations_named({"func.call"}, loop)
+            if callee_of(call) in sending
+            and can_be_inlined(graph.functions[callee_of(call)])
+            and not must_stay(call)
+        ),
+        None,
+    ):
+        copy = graph.functions[callee_of(call)].clone(ip=False).operation
+        replace_by_body(call, copy.regions[0].blocks[0])
+    run_pipeline(module, "symbol-dce")

@@ -69,7 +69,7 @@ def auto_shard(
         fraction = float(gap)
     except ValueError:
         raise UsageError(error(f"'gap' must be a number, got: {gap!r}")) from None
-    options = SearchOptions.of(
+    options = SearchOptions(
         memory=memory or None,
         axes=axes.split(",") if axes else None,
         fixed=fixed,

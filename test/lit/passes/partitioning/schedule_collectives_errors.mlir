@@ -57,3 +57,13 @@ func.func @main(%a: tensor<4xf32>, %p: tensor<i1>) -> tensor<4xf32> {
   }) : (tensor<i1>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+// expected-error@+1 {{'sdy-schedule-collectives' needs an entry '@main'; the program has '@step'}}
+module {
+func.func @step(%a: tensor<4xf32>) -> tensor<8xf32> {
+  %0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}> : (tensor<4xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+}

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Find the communication of a program that can be hidden, before it is sharded.
+
+1. Reshards of arguments, and of slices of those that are stacked, can run ahead of their use. If
+   nothing is computed in the body before, only a prefetch hides them: beside the iteration before,
+   so that those of the first iteration are exposed.
+2. Reshards and completions of values that aren't needed before the end of their body can run late
+   (`graph.late_values`).
+3. The computation of a body hides them up to a part `hide`: other communication waits for some of
+   it. Without prefetches, it counts before the last use of 1, or after the first value of 2.
+4. Each lane of links hides by itself, also beside other communication on other lanes.
+5. Where computation is slower beside communication, only a part of the communication is hidden.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyshardy.auto.graph.sites import Flow, LoopBody, Site
+from pyshardy.auto.problem.arrays import Floats
+from pyshardy.auto.problem.hiding import Hiding, HidingBody
+from pyshardy.auto.search.build import Built, FlowGroup
+from pyshardy.auto.strategies.alternatives import Alternatives
+from pyshardy.auto.strategies.costs import CostModel, HardwareCosts, ReshardCosts
+from pyshardy.cost.collectives import PlannedCollective
+from pyshardy.cost.op_work import Work
+
+
+def hiding_of(built: Built, *, prefetches: bool, hide: float) -> Hiding | None:
+    """Return what can be hidden in a program; None if nothing can be, whatever is chosen.
+
+    Args:
+        built: the program.
+        prefetches: whether collectives of loops run beside another iteration.
+        hide: the part of the computation of a body beside which communication can run.
+    """
+    lanes = _lanes(built.reshards)
+    spans = _spans(built, prefetches=prefetches)
+    parts = [_parts(built, group, prefetches=prefetches) for group in built.groups]
+    found: list[HidingBody] = []
+    for lane in lanes:
+        bodies = [HidingBody(number) for number in range(len(built.graph.bodies))]
+        _add_sites(built, lane, bodies, spans, hide)
+        for index, (group, by_body) in enumerate(zip(built.groups, parts, strict=True)):
+            if group.flow.is_tied:
+                continue
+            own, others = (built.seconds_of(group, each) for each in (lane.own, lane.others))
+            for number, (hidden, rest) in by_body.items():
+                if hidden and own.any():
+                    bodies[number].resharded[index] = lane.share * hidden * own
+                if rest and len(lanes) > 1 and others.any():
+                    bodies[number].beside[index] = rest * others
+        found += [body for body in bodies if not body.is_empty]
+    return Hiding(tuple(found)) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Lane:
+    """A lane of links.
+
+    Attributes:
+        own: the costs of reshards on it, without those of operations.
+        others: the costs of those that it isn't busy with.
+        share: the part of its communication that computation can hide.
+    """
+
+    own: ReshardCosts
+    others: ReshardCosts
+    share: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _LaneCosts:
+    """The cost of collectives on a lane, or of all that don't occupy it; operations cost nothing.
+
+    A collective on several lanes is one of the first of them.
+
+    Attributes:
+        model: the cost of collectives.
+        lane: the lane; empty for all of them.
+        is_other: whether the others count.
+    """
+
+    model: CostModel
+    lane: str
+    is_other: bool
+
+    def operation(self, name: str, work: Work) -> float:  # noqa: ARG002 (of the protocol)
+        """Return zero."""
+        return 0.0
+
+    def collective(self, collective: PlannedCollective) -> float:
+        """Return the cost on the lane, or zero."""
+        lanes = ("",)
+        if self.lane and isinstance(self.model, HardwareCosts):
+            lanes = self.model.hardware.lanes(collective.axes)
+        counts = self.lane not in lanes if self.is_other else self.lane == lanes[0]
+        return self.model.collective(collective) if counts else 0.0
+
+
+def _lanes(reshards: ReshardCosts) -> list[_Lane]:
+    """Return the lanes of the mesh."""
+    model, names, share = reshards.model, [""], 1.0
+    if isinstance(model, HardwareCosts):
+        hardware = model.hardware
+        share = hardware.compute_while_communicating
+        axes = reshards.mesh.axis_names
+        names = [*dict.fromkeys(lane for axis in axes for lane in hardware.lanes((axis,)))]
+    return [
+        _Lane(
+            reshards.with_model(_LaneCosts(model, name, is_other=False)),
+            reshards.with_model(_LaneCosts(model, name, is_other=True)),
+            share,
+        )
+        for name in names
+    ]
+
+
+def _parts(built: Built, group: FlowGroup, *, prefetches: bool) -> dict[int, tuple[float, float]]:
+    """Return the parts of the reshards of a value that can be hidden, and others, by bodies."""
+    found: dict[int, tuple[float, float]] = {}
+    for flow in group.members:
+        hidden, rest = found.get(flow.body, (0.0, 0.0))
+        part = hidden_part(flow, built.graph.bodies[flow.body], prefetches=prefetches)
+        times = flow.repetitions / group.flow.repetitions
+        found[flow.body] = hidden + part * times, rest + (1.0 - part) * times
+    return found
+
+
+def _add_sites(
+    built: Built, lane: _Lane, bodies: list[HidingBody], spans: list[_Spans], hide: float
+) -> None:
+    """Add the computation of sites, and their collectives."""
+    seconds: dict[int, tuple[Floats, Floats, Floats]] = {}
+    for site, color in zip(built.graph.sites, built.colors, strict=True):
+        alternatives = site.alternatives
+        known = seconds.get(id(alternatives))
+        if known is None:
+            known = seconds[id(alternatives)] = (
+                _completions(alternatives, built.reshards.model),
+                _completions(alternatives, lane.own.model),
+                _completions(alternatives, lane.others.model),
+            )
+        completing, own, others = known
+        body = bodies[site.body]
+        if spans[site.body].holds(site.time):
+            computed = hide * _computation(site, completing)
+            if not site.is_late:
+                computed = computed + site.repetitions * others
+            body.computed[color] = body.computed.get(color, 0.0) + computed
+        if site.is_late and own.any():
+            sent = lane.share * site.repetitions * own
+            body.sent[color] = body.sent.get(color, 0.0) + sent
+
+
+@dataclass(slots=True)
+class _Spans:
+    """The times of a body at which computation hides communication.
+
+    Attributes:
+        until: the time of the last use of a value that is resharded early.
+        since: the time of the first late value.
+    """
+
+    until: float = -math.inf
+    since: float = math.inf
+
+    def holds(self, time: int) -> bool:
+        """Whether a time is one of them."""
+        return time < self.until or time > self.since
+
+
+def _spans(built: Built, *, prefetches: bool) -> list[_Spans]:
+    """Return the times at which computation hides communication, by bodies."""
+    graph = built.graph
+    found = [_Spans() for _ in graph.bodies]
+    for flow in graph.flows:
+        own, body = found[flow.body], graph.bodies[flow.body]
+        if hidden_part(flow, body, prefetches=prefetches):
+            if prefetches and body.trips > 1:
+                own.until = math.inf
+            elif flow.needed < math.inf:
+                own.until = max(own.until, flow.needed)
+    for site in graph.sites:
+        if site.is_late:
+            found[site.body].since = min(found[site.body].since, site.time)
+    return found
+
+
+def hidden_part(flow: Flow, body: LoopBody, *, prefetches: bool) -> float:
+    """Return the part of the iterations of a body in which a value's reshards can be hidden."""
+    if not flow.can_wait or flow.is_tied:
+        return 0.0
+    if flow.needed > body.first:
+        return 1.0
+    return (body.trips - 1) / body.trips if prefetches else 0.0
+
+
+def _completions(alternatives: Alternatives, model: CostModel) -> Floats:
+    """Return the seconds of the collectives that complete results, by the strategies."""
+    seconds = (sum(map(model.collective, each)) for each in alternatives.collectives)
+    return np.array([*seconds], np.float64)
+
+
+def _computation(site: Site, completions: Floats) -> Floats:
+    """Return the seconds of a site without its collectives, by its strategies."""
+    costs: Floats = np.array(site.alternatives.costs) - completions
+    return site.repetitions * np.where(np.isfinite(costs), np.maximum(costs, 0.0), 0.0)
