@@ -88,7 +88,7 @@ def at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir
     dynamic = copy_of(module)
     inline_calls(dynamic)
     _remember_given(dynamic)
-    _number(dynamic)
+    number_operations(dynamic)
     static = static_program(dynamic, hint_values(symbols), signature)
     write_symbols(dynamic, symbols.values())
     write_sizes(entry_of(dynamic), {each.index: each.sizes for each in signature.arguments})
@@ -115,12 +115,18 @@ def _remember_given(module: ir.Module) -> None:
         )
 
 
-def _number(module: ir.Module) -> None:
-    """Number the operations of the entry."""
+def number_operations(module: ir.Module) -> None:
+    """Number the operations of the entry, so that they are known in static programs."""
     with module.context:
         integer = ir.IntegerType.get_signless(64)
         for number, view in enumerate(operations_in(entry_of(module))):
             set_discardable(view.operation, _NUMBER, ir.IntegerAttr.get(integer, number))
+
+
+def remove_numbers(module: ir.Module) -> None:
+    """Remove the numbers of the operations of the entry."""
+    for view in operations_in(entry_of(module)):
+        remove_discardable(view.operation, _NUMBER)
 
 
 def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
@@ -135,7 +141,7 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     taken: set[int] = set()
     pairs: list[tuple[ir.Operation, ir.Operation]] = []
     for source in [each.operation for each in operations_in(entry_of(static))]:
-        number = _number_of(source)
+        number = number_of(source)
         if number is None:
             continue
         target = operations[number]
@@ -153,8 +159,7 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
                 constraint_to_reshard(target)
         elif shardings and len(shardings) == len(target.results):
             set_result_shardings_of(target, dict(enumerate(shardings)))
-    for operation in operations_in(entry_of(dynamic)):
-        remove_discardable(operation.operation, _NUMBER)
+    remove_numbers(dynamic)
     given = dict(enumerate(argument_shardings(entry_of(static))))
     count = len(entry_of(dynamic).regions[0].blocks[0].arguments)
     passed = [index for index in range(count) if index not in signature.constants]
@@ -179,10 +184,11 @@ def _use_copies(
         copy, maker = made.get(identity(operand)), used.owner
         if copy is None or copy == maker:
             continue
-        if _number_of(copy) == _number_of(maker):
+        if number_of(copy) == number_of(maker):
             target.operands[at] = copy.results[ir.OpResult(operand).result_number]
 
 
-def _number_of(operation: ir.Operation) -> int | None:
+def number_of(operation: ir.Operation) -> int | None:
+    """Return the number of an operation; None if it has none."""
     number = get_discardable(operation, _NUMBER)
     return None if number is None else number.value

@@ -18,7 +18,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -34,9 +34,10 @@ from pyshardy.backends import CompileOptions
 from pyshardy.backends.arrays.sharded_arrays import ShardedArray
 from pyshardy.display import Displayed, Table, counted
 from pyshardy.dynamic.buckets import Bucket, Buckets, capacity, check_buckets, within
-from pyshardy.dynamic.guards import DynamicPort, Guard, Uneven, guards_of
+from pyshardy.dynamic.choices import FREEZES, ChoiceRecorder, Freeze
+from pyshardy.dynamic.guards import DynamicPort, Guard, Uneven, check_word, guards_of
 from pyshardy.dynamic.masks import mask_padding
-from pyshardy.dynamic.plan import GIVEN
+from pyshardy.dynamic.plan import GIVEN, number_operations
 from pyshardy.dynamic.valid_sizes import CapacityError, separate_sizes
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import result_names
@@ -90,12 +91,13 @@ class DynamicProgram(Displayed):
 
     Args:
         module: the propagated program, which isn't changed.
-        partition: partitions a static program.
+        partition: partitions a static program, with `observers` of the pipeline.
         uneven: what is done at sizes that the shards don't divide; None for the defaults, see
             `guards`.
         buckets: the capacities of symbols, by their names; or those of all symbols. See `buckets`.
         max_programs: the number of partitioned programs that are kept; the least recently used one
             is dropped.
+        freeze: what is the same at all sizes: `shardings`, or `all`, also the collectives.
 
     Raises:
         UsageError: there is no such policy, or the program can't be partitioned at the hints.
@@ -105,11 +107,13 @@ class DynamicProgram(Displayed):
     def __init__(
         self,
         module: ir.Module,
-        partition: Callable[[ir.Module], PartitionedProgram],
+        partition: Callable[..., PartitionedProgram],
         uneven: Uneven | None = None,
         max_programs: int = MOST_PROGRAMS,
         buckets: Buckets | Bucket | None = None,
+        freeze: Freeze = "shardings",
     ):
+        check_word("freeze", freeze, FREEZES)
         if max_programs < 1:
             raise UsageError(error(f"'max_programs' is at least 1, got {max_programs}"))
         self._module = copy_of(module)
@@ -135,6 +139,14 @@ class DynamicProgram(Displayed):
         self._has_assertions = has_assertions(self._module)
         self._is_full = False
         tried = {n: within(self._buckets.get(n, 1), hint) for n, hint in self.hints.items()}
+        if freeze == "all":
+            recorder = ChoiceRecorder()
+            self._partition = partial(partition, observers=(recorder,))
+            number_operations(self._module)
+            self.at(**tried)
+            recorder.freeze(self._module)
+            self._partition = partition
+            self._programs.clear()
         self.at(**tried)  # what can't be partitioned is told now
 
     def __getattr__(self, name: str) -> NoReturn:
