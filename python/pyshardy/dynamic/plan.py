@@ -30,6 +30,8 @@ from mlir_sdy.values import (
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
+from pyshardy.partition.partial.planned_partial import PARTIAL_SHARDING
+from pyshardy.partition.types.planned_axes import FACTOR_AXES
 from pyshardy.sizes.signature import entry_of, signature_of, write_sizes
 from pyshardy.sizes.static_program import inline_calls, static_program
 from pyshardy.sizes.symbols import hint_values, with_hints, write_symbols
@@ -43,6 +45,7 @@ DYNAMIC_PROGRAM = "sdy.dynamic_program"
 """The attribute of a static module with the text of the dynamic one that gets its plan."""
 
 _NUMBER = "sdy.number"
+_PLANNED = (FACTOR_AXES, PARTIAL_SHARDING)
 _PASSED = frozenset({"sdy.sharding_constraint", "sdy.reshard"})
 
 
@@ -159,6 +162,10 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
                 constraint_to_reshard(target)
         elif shardings and len(shardings) == len(target.results):
             set_result_shardings_of(target, dict(enumerate(shardings)))
+        for name in _PLANNED:
+            attribute = get_discardable(source, name)
+            if attribute is not None:
+                set_discardable(target, name, attribute)
     remove_numbers(dynamic)
     given = dict(enumerate(argument_shardings(entry_of(static))))
     count = len(entry_of(dynamic).regions[0].blocks[0].arguments)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -49,6 +49,7 @@ from pyshardy.packages import require
 from pyshardy.partition.types.padding_builder import Content
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, Port
+from pyshardy.sizes.expressions import Expressions
 from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
 from pyshardy.sizes.size import Size, size_of
 from pyshardy.sizes.static_program import has_assertions, static_program
@@ -67,6 +68,7 @@ _TRIM = "builtin.module(sdy-update-non-divisible-input-output-shardings)"
 _OF_ONE_SIZE = frozenset({*dir(PartitionedProgram), *PartitionedProgram.__annotations__})
 _MOST_TRIED = 4096
 _MOST_SHAPES = 4096
+_POINTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,17 +190,17 @@ class DynamicProgram(Displayed):
 
     @cached_property
     def outputs(self) -> tuple[DynamicPort, ...]:
-        """The results; sizes that aren't linear in a symbol are unknown."""
+        """The results; sizes that aren't linear in one of the inputs are unknown."""
         entry = entry_of(self._module)
         shardings, given = result_shardings(entry), FunctionView(entry).res_attrs
         types = function_type_of(entry).results
         names = result_names(entry)
-        shapes = _ResultShapes(self._module, self._signature)
+        known = self._sizes_of_results()
         return tuple(
             self._port(
                 names[index] or f"result {index}",
                 str(ir.RankedTensorType(each).element_type),
-                tuple(shapes.size(index, dim) for dim in range(len(shape_of(each)))),
+                known[index],
                 shardings[index],
                 given[index] if given else None,
                 entry.location,
@@ -509,6 +511,26 @@ class DynamicProgram(Displayed):
                     found.append(name)
         return tuple(found)
 
+    def _sizes_of_results(self) -> list[tuple[Size | None, ...]]:
+        """Return the sizes of results, from static programs near the hints."""
+        points: list[Mapping[str, int]] = []
+        shapes: list[list[Shape]] = []
+        for point in _points_near_hints(self.sizes):
+            try:
+                with collect():
+                    shapes.append(_shapes_of_results(self._module, point, self._signature))
+            except SdyError:
+                continue
+            points.append(point)
+            if len(points) == _POINTS:
+                break
+        sizes = [size for each in self._signature.arguments for size in each.sizes]
+        expressions = Expressions(points, [each for each in sizes if each.constant is None])
+        return [
+            tuple(expressions.of(numbers) for numbers in zip(*result, strict=True))
+            for result in zip(*shapes, strict=True)
+        ]
+
     def _shapes_at(self, values: Mapping[str, int]) -> list[Shape]:
         """Return the shapes of the results, and check that the program is for these sizes."""
         key = tuple(values.values())
@@ -635,53 +657,6 @@ def _without_given(attributes: ir.DictAttr) -> ir.DictAttr:
     return ir.DictAttr.get({each.name: each.attr for each in attributes if each.name != GIVEN})
 
 
-class _ResultShapes:
-    """The sizes of results, found from static programs for several sizes.
-
-    A size is taken for linear in a symbol if it is so at four values of it, with the others at
-    their hints.
-    """
-
-    def __init__(self, module: ir.Module, signature: DynamicSignature):
-        self._signature = signature
-        hints = hint_values(signature.symbols)
-        self._at_hints = _shapes_of_results(module, hints, signature)
-        self._at: dict[str, list[tuple[int, list[Shape]]]] = {}
-        for name, symbol in signature.symbols.items():
-            found: list[tuple[int, list[Shape]]] = []
-            for value in _other_values(symbol):
-                try:
-                    with collect():
-                        shapes = _shapes_of_results(module, {**hints, name: value}, signature)
-                except SdyError:
-                    continue
-                found.append((value, shapes))
-            self._at[name] = found
-
-    def size(self, index: int, dim: int) -> Size | None:
-        """Return the size of a dimension of a result; None if it isn't linear in one symbol."""
-        number = self._at_hints[index][dim]
-        hints = hint_values(self._signature.symbols)
-        changing = [
-            name
-            for name, found in self._at.items()
-            if any(shapes[index][dim] != number for _, shapes in found)
-        ]
-        if not changing:
-            return Size.of(number)
-        if len(changing) > 1:
-            return None
-        (name,) = changing
-        points = [(value, shapes[index][dim]) for value, shapes in self._at[name]]
-        away, there = points[0]
-        factor, rest = divmod(there - number, away - hints[name])
-        if rest:
-            return None
-        size = Size.of(factor) * Size.symbol(name) + Size.of(number - factor * hints[name])
-        is_linear = all(size.evaluate({name: value}) == found for value, found in points)
-        return size if is_linear else None
-
-
 def _shapes_of_results(
     module: ir.Module, values: Mapping[str, int], signature: DynamicSignature
 ) -> list[Shape]:
@@ -689,7 +664,12 @@ def _shapes_of_results(
     return [shape_of(each) for each in function_type_of(entry_of(static)).results]
 
 
-def _other_values(symbol: SizeSymbol) -> list[int]:
-    hint, step = symbol.hint or symbol.low, symbol.multiple_of
-    tried = (hint + step, hint + 2 * step, hint - step, hint + 7 * step, hint - 3 * step)
-    return [value for value in tried if not symbol.problem_of(value)][:3]
+def _points_near_hints(symbols: Mapping[str, SizeSymbol]) -> Iterator[dict[str, int]]:
+    """Yield values of symbols near their hints, which are the first."""
+    for away in (0, 1, 2, 5, 8, 24, -1, -3, -4, -8):
+        point = {
+            each.name: (each.hint or each.low) + away * each.multiple_of * (2 * number + 1)
+            for number, each in enumerate(symbols.values())
+        }
+        if not any(symbols[name].problem_of(value) for name, value in point.items()):
+            yield point

@@ -5,6 +5,7 @@
 |------------------|-------------------------------------------------------------------------|
 | `size`           | sizes as polynomials of symbols                                         |
 | `symbols`        | symbols with ranges, divisors and hints; the attribute `sdy.symbols`    |
+| `expressions`    | sizes from their numbers at several values of symbols                   |
 | `signature`      | the sizes of arguments, and the values of symbols from shapes           |
 | `static_program` | the static program for given sizes                                      |
 | `several_sizes`  | the dynamic program of several static ones                              |

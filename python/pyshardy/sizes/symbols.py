@@ -17,7 +17,7 @@ from mlir_sdy.symbols import meshes_of
 SYMBOLS = "sdy.symbols"
 """The attribute of a module with its symbols: `{b = {min = 1, max = 64, multiple_of = 8}}`."""
 
-_VALUE = re.compile(r"\s*(?P<name>\w+)\s*[=:]\s*(?P<value>\d+)\s*")
+_VALUE = re.compile(r"\s*(?:(?P<name>\w+)\s*[=:])?\s*(?P<value>\d+)\s*")
 _LEAST_HINT = 128
 _KEYS = {"min": "low", "max": "high", "multiple_of": "multiple_of", "hint": "hint"}
 
@@ -155,14 +155,33 @@ def values_in(texts: Iterable[str], what: str) -> dict[str, int]:
     Raises:
         UsageError: a text has another form, or a symbol has two values.
     """
-    found: dict[str, int] = {}
-    for text in filter(None, (part for each in texts for part in each.split(","))):
-        match = _VALUE.fullmatch(text)
-        if match is None:
-            raise UsageError(error(f"{what}: '{text}' is no size: expected NAME=N, such as b=128"))
-        if match["name"] in found:
-            raise UsageError(error(f"{what}: {match['name']} has several values"))
-        found[match["name"]] = int(match["value"])
+    found = several_in(texts, what)
+    for name, values in found.items():
+        if len(values) > 1:
+            raise UsageError(error(f"{what}: {name} has several values"))
+    return {name: value for name, (value,) in found.items()}
+
+
+def several_in(texts: Iterable[str], what: str) -> dict[str, list[int]]:
+    """Return the values of symbols that texts such as `b=3` or `b=3,8,s=128` give.
+
+    Args:
+        texts: the texts.
+        what: the flag or option that has them, for errors.
+
+    Raises:
+        UsageError: a text has another form.
+    """
+    found: dict[str, list[int]] = {}
+    for each in texts:
+        name = None
+        for text in filter(None, each.split(",")):
+            match = _VALUE.fullmatch(text)
+            name = name if match is None else match["name"] or name
+            if match is None or name is None:
+                message = f"{what}: '{text}' is no size: expected NAME=N, such as b=128"
+                raise UsageError(error(message))
+            found.setdefault(name, []).append(int(match["value"]))
     return found
 
 
