@@ -45,6 +45,7 @@ DYNAMIC_PROGRAM = "sdy.dynamic_program"
 """The attribute of a static module with the text of the dynamic one that gets its plan."""
 
 _NUMBER = "sdy.number"
+_OF_COMPUTATIONS = ("in_shardings", "out_shardings")
 _PLANNED = (FACTOR_AXES, PARTIAL_SHARDING)
 _PASSED = frozenset({"sdy.sharding_constraint", "sdy.reshard"})
 
@@ -162,7 +163,7 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
                 constraint_to_reshard(target)
         elif shardings and len(shardings) == len(target.results):
             set_result_shardings_of(target, dict(enumerate(shardings)))
-        for name in _PLANNED:
+        for name in (*_PLANNED, *_OF_COMPUTATIONS):
             attribute = get_discardable(source, name)
             if attribute is not None:
                 set_discardable(target, name, attribute)

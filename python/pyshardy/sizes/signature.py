@@ -231,7 +231,8 @@ def signature_of(module: ir.Module) -> DynamicSignature:
     for name in constants.values():
         symbols.setdefault(name, declared.get(name) or SizeSymbol(name))
     for name in declared:
-        check_name(name, symbols, "the attribute 'sdy.symbols'")
+        place = location_of(module.operation.location)
+        check_name(name, symbols, "the attribute 'sdy.symbols'", place)
     return DynamicSignature(symbols, tuple(arguments), constants)
 
 
