@@ -27,9 +27,11 @@ from mlir_sdy.values import (
     set_result_shardings,
     set_result_shardings_of,
 )
+from mlir_sdy.verify import verify
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
+from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.partition.partial.planned_partial import PARTIAL_SHARDING
 from pyshardy.partition.types.planned_axes import FACTOR_AXES
 from pyshardy.sizes.signature import entry_of, signature_of, write_sizes
@@ -86,7 +88,11 @@ def at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir
 
     Raises:
         UsageError: a hint is wrong, or the program has no static form.
+        VerificationError: the program is invalid.
+        PassError: it has other modules in it.
     """
+    verify(module)
+    check_no_inner_modules([each.operation for each in module.body.operations])
     signature = signature_of(module)
     symbols = with_hints(signature.symbols, hints, module)
     dynamic = copy_of(module)

@@ -665,10 +665,10 @@ def _shapes_of_results(
 
 
 def _points_near_hints(symbols: Mapping[str, SizeSymbol]) -> Iterator[dict[str, int]]:
-    """Yield values of symbols near their hints, which are the first."""
+    """Yield values of symbols near their hints, which are the first, and on no common line."""
     for away in (0, 1, 2, 5, 8, 24, -1, -3, -4, -8):
         point = {
-            each.name: (each.hint or each.low) + away * each.multiple_of * (2 * number + 1)
+            each.name: (each.hint or each.low) + away ** (number + 1) * each.multiple_of
             for number, each in enumerate(symbols.values())
         }
         if not any(symbols[name].problem_of(value) for name, value in point.items()):

@@ -206,7 +206,12 @@ def signature_of(module: ir.Module) -> DynamicSignature:
     for index, argument in enumerate(main.regions[0].blocks[0].arguments):
         given = attributes[index]
         if GLOBAL_CONSTANT in given:
-            constants[index] = ir.StringAttr(given[GLOBAL_CONSTANT]).value
+            name = given[GLOBAL_CONSTANT]
+            if not isinstance(name, ir.StringAttr):
+                message = f"the attribute '{GLOBAL_CONSTANT}' of argument {index} is {name};"
+                message += ' expected the name of a size, such as "b"'
+                raise UsageError(error(message, location_of(argument.location)))
+            constants[index] = name.value
             continue
         if isinstance(argument.type, ir.UnrankedTensorType):
             message = f"argument {names[index]} has the type {argument.type}; give it a rank, with"

@@ -142,8 +142,8 @@ def _check_calls(module: ir.Module) -> None:
     """
     for operation in operations_named({"func.call"}, module):
         name = callee_of(operation)
-        callee = ir.SymbolTable(module.operation)[name].operation
-        if not has_body(callee):
+        table = ir.SymbolTable(module.operation)
+        if name not in table or not has_body(table[name].operation):
             raise UsageError(
                 error(
                     f"calls '{name}', which has no body, so that the sizes of its results can't be "

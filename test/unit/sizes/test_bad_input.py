@@ -74,6 +74,26 @@ def test_attributes():
     )
 
 
+def test_invalid_programs():
+    refused(
+        r"^-:3:19: error: the attribute 'jax.global_constant' of argument 0 is unit; expected the",
+        program("%n: tensor<i32> {jax.global_constant}, %x: tensor<?xf32>", RETURN),
+    )
+    nested = sdy.parse("""module { module {
+      func.func private @f(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }
+      func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+        %0 = func.call @f(%x) : (tensor<?xf32>) -> tensor<?xf32>
+        return %0 : tensor<?xf32>
+      }
+    } }""")
+    refused("error: 'builtin.module' op is nested in a module", nested, kind=sdy.PassError)
+    manual = """%0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"q"}]>]
+        out_shardings=[<@mesh, [{"q"}]>] manual_axes={"q"} (%a: tensor<?xf32>) {
+      sdy.return %a : tensor<?xf32>
+    } : (tensor<?xf32>) -> tensor<?xf32>\n    """
+    refused('^-:4:10: error: .*"q"', program(VECTOR, manual + RETURN), kind=sdy.VerificationError)
+
+
 def test_symbols_that_are_not_found():
     product = program('%x: tensor<?xf32> {sdy.sizes = ["b*s"]}', RETURN)
     refused(
