@@ -88,16 +88,16 @@ Layers in one pair of brackets are siblings, which do not import each other.
 """
 
 BUDGETS = {
-    "auto": 11_140,
+    "auto": 11_210,
     "backends": 7_840,
     "caching": 730,
     "calibration": 1_540,
-    "cli": 5_280,
-    "contracts": 640,
+    "cli": 5_330,
+    "contracts": 700,
     "cost": 1_200,
     "drawing": 1_040,
-    "dynamic": 2_200,
-    "explain": 6_270,
+    "dynamic": 2_310,
+    "explain": 6_630,
     "frontends": 16_180,
     "irtools": 4_330,
     "local_program": 1_350,
@@ -112,8 +112,8 @@ BUDGETS = {
     "rules": 3_490,
     "schedules": 1_670,
     "shard": 1_430,
-    "sizes": 1_770,
-    "testing": 350,
+    "sizes": 2_060,
+    "testing": 360,
     "timeline": 3_000,
 }
 """The most lines of each package of `pyshardy`.

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
-from mlir_sdy.host import identity, ir
+from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.symbols import mesh_operation, meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import (
@@ -31,7 +32,7 @@ from mlir_sdy.verify import verify
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
-from pyshardy.partition.local.preconditions import check_no_inner_modules
+from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.partial.planned_partial import PARTIAL_SHARDING
 from pyshardy.partition.types.planned_axes import FACTOR_AXES
 from pyshardy.sizes.signature import entry_of, signature_of, write_sizes
@@ -92,7 +93,10 @@ def at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir
         PassError: it has other modules in it.
     """
     verify(module)
-    check_no_inner_modules([each.operation for each in module.body.operations])
+    for each in operations_named({"builtin.module"}, module):
+        if each != module.operation:
+            message = f"'{each.name}' op is nested in a module: propagate it separately"
+            raise PassError(error(message, location_of(each.location)))
     signature = signature_of(module)
     symbols = with_hints(signature.symbols, hints, module)
     dynamic = copy_of(module)

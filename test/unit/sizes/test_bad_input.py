@@ -87,11 +87,6 @@ def test_invalid_programs():
       }
     } }""")
     refused("error: 'builtin.module' op is nested in a module", nested, kind=sdy.PassError)
-    manual = """%0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"q"}]>]
-        out_shardings=[<@mesh, [{"q"}]>] manual_axes={"q"} (%a: tensor<?xf32>) {
-      sdy.return %a : tensor<?xf32>
-    } : (tensor<?xf32>) -> tensor<?xf32>\n    """
-    refused('^-:4:10: error: .*"q"', program(VECTOR, manual + RETURN), kind=sdy.VerificationError)
 
 
 def test_symbols_that_are_not_found():
