@@ -16,9 +16,9 @@
 // PINNED: all_gather along model {{ *}}4*b*t + 128 {{ *}}640 {{ *}}- * {{ *}}1,152
 // PINNED: all_reduce along model {{ *}}- {{ *}}256 * {{ *}}-
 
-// KEPT: the program keeps its contract (1 limit)
 // KEPT: aria-controls="sizes">Sizes</button>
 // KEPT-NOT: Costs by sizes
+// KEPT: the program keeps its contract (1 limit)
 // BROKEN: error: the contract 'at most 4,096 bytes of all_gather' is violated: found 2 collectives, 32,896 bytes sent at b = 512, t = 16
 // BROKEN: error: the contract 'at most 4,096 bytes of all_gather' is violated: found 2 collectives, 4,224 bytes sent at b = 64, t = 16
 // BROKEN: "all_gather along model": "4*b*t + 128"
