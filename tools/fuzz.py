@@ -34,8 +34,10 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=6000, help="how many (default: 6000)")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time (default: 1)")
     parser.add_argument("--show", type=int, metavar="CASE", help="print the program of a case")
+    parser.add_argument("--dynamic", action="store_true", help="only programs with dynamic sizes")
     arguments = parser.parse_args()
-    sampler = Sampler(programs())
+    texts = [each for each in programs() if "tensor<?" in each or not arguments.dynamic]
+    sampler = Sampler(texts)
     if arguments.show is not None:
         sys.stdout.write(program_of(arguments.show, sampler))
         return 0

@@ -30,6 +30,7 @@ OLDEST = (3, 12)
 TESTS = (
     "test/numerics/test_backends.py",
     "test/numerics/test_corpus_numbers.py",
+    "test/frontends/test_dynamic_sizes.py",
     "test/frontends/test_frontend_examples.py",
     "test/frontends/test_frontend_files.py",
     "test/frontends/test_frontend_jax.py",

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from mlir_sdy.host import ir
     from pyshardy.dynamic.buckets import Bucket, Buckets
+    from pyshardy.dynamic.choices import Freeze
     from pyshardy.dynamic.guards import Uneven
     from pyshardy.dynamic.program import DynamicProgram
     from pyshardy.pipelines.partition import PartitionOptions
@@ -37,6 +37,7 @@ def partition(
     uneven: Uneven | None = None,
     max_programs: int | None = None,
     buckets: Buckets | Bucket | None = None,
+    freeze: Freeze | None = None,
     **options: Unpack[PartitionOptions],
 ) -> PartitionedProgram:
     """Partition a program into the local program that each device of its mesh runs.
@@ -59,6 +60,8 @@ def partition(
         buckets: for such a program, the sizes for which it is partitioned, and which run smaller
             ones: `{"b": [1, 4, 16]}`, `{"b": "pow2"}` or `{"b": 8}` for multiples of 8; all symbols
             have those that are given without names. See docs/guide/dynamic_shapes.md.
+        freeze: for such a program, what is the same at all sizes: `shardings`, so that the cheapest
+            collectives are taken at each size; or `all`, with those of the hints at all sizes.
         options: the options of `sdy-partition-pipeline` (`sdy-opt --help` lists them), with
             underscores for dashes.
 
@@ -81,6 +84,7 @@ def partition(
             uneven=uneven,
             max_programs=max_programs,
             buckets=buckets,
+            freeze=freeze,
             hardware=hardware,
             instrumentation=instrumentation,
             cache=cache,
@@ -88,9 +92,11 @@ def partition(
         )
         # Callers know which programs have dynamic sizes; all others would have to ask.
         return cast("PartitionedProgram", made)
-    if uneven is not None or max_programs is not None or buckets is not None:
-        message = "the program has no dynamic sizes, so it takes no 'uneven', 'max_programs' and"
-        raise UsageError(error(f"{message} 'buckets'"))
+    given = {"uneven": uneven, "max_programs": max_programs, "buckets": buckets, "freeze": freeze}
+    wrong = [f"'{name}'" for name, value in given.items() if value is not None]
+    if wrong:
+        message = f"the program has no dynamic sizes, so it takes no {' and '.join(wrong)}"
+        raise UsageError(error(message))
     try:
         return partition_without_advice(
             module, hardware=hardware, instrumentation=instrumentation, cache=cache, **options
@@ -111,6 +117,8 @@ def partition_dynamic(
     uneven: Uneven | None = None,
     max_programs: int | None = None,
     buckets: Buckets | Bucket | None = None,
+    freeze: Freeze | None = None,
+    instrumentation: Sequence[Instrumentation] = (),
     **keywords: Any,
 ) -> DynamicProgram:
     """Return a program with dynamic sizes, which is partitioned for each size.
@@ -120,6 +128,8 @@ def partition_dynamic(
         uneven: as in `partition`.
         max_programs: as in `partition`.
         buckets: as in `partition`.
+        freeze: as in `partition`.
+        instrumentation: as in `partition`.
         keywords: the other arguments of `partition`.
 
     Raises:
@@ -131,6 +141,11 @@ def partition_dynamic(
         DynamicProgram,
     )
 
-    one_size = partial(partition_without_advice, **keywords)
+    def one_size(
+        static: ir.Module, observers: Sequence[Instrumentation] = ()
+    ) -> PartitionedProgram:
+        together = (*instrumentation, *observers)
+        return partition_without_advice(static, instrumentation=together, **keywords)
+
     most = MOST_PROGRAMS if max_programs is None else max_programs
-    return DynamicProgram(module, one_size, uneven, most, buckets)
+    return DynamicProgram(module, one_size, uneven, most, buckets, freeze or "shardings")

@@ -103,7 +103,7 @@ def test_hints():
         sdy.propagate(traced("layers", size("b", "b >= 2")), hints={"b": 1})
     with pytest.raises(UsageError, match="no dynamic sizes, so it takes no 'hints'"):
         sdy.propagate(traced("layers", 8), hints={"b": 3})
-    with pytest.raises(UsageError, match="so it takes no 'uneven', 'max_programs' and"):
+    with pytest.raises(UsageError, match="so it takes no 'uneven'"):
         sdy.partition(traced("layers", 8), uneven="pad")
 
 
@@ -249,6 +249,28 @@ def test_sizes_and_explanations():
         program.at((32, 16), (16, 32), (8, 16), b=8)
     with pytest.raises(UsageError, match="takes no 'sizes'"):
         sdy.explain(traced("layers", 8), sizes={"b": 3})
+
+
+@pytest.mark.parametrize("case", ["fsdp", "constrained", *spread(["step", "shapes", "scanned"], 1)])
+def test_frozen_collectives(case):
+    with collect():
+        module = traced(case, size())
+        sdy.propagate(module, hints={"b": 1024})
+        free, frozen = sdy.partition(module), sdy.partition(module, freeze="all")
+
+    def kinds(program, number):
+        collectives = program.at(b=number).collectives
+        return sorted((each.kind, str(each.axes)) for each in collectives)
+
+    expected = kinds(free, 1024)
+    for number in (12, 8192, 1024, 4, 16, 64)[: cases(3)]:
+        assert kinds(frozen, number) == expected
+    assert kinds(free, 12) != expected or case == "scanned"
+    inputs = arrays_of(case, 12)
+    for one, other in zip(frozen.run(inputs), free.run(inputs), strict=True):
+        np.testing.assert_allclose(one, other, rtol=3e-5, atol=3e-5)
+    with pytest.raises(UsageError, match="'freeze' can't be 'al'; did you mean 'all'"):
+        sdy.partition(module, freeze="al")
 
 
 def test_explicit_axes():

@@ -44,6 +44,13 @@ def test_mutated_programs(batch):
     assert counts["partitioned"] > size // 10, result.stdout
 
 
+def test_mutated_programs_with_dynamic_sizes():
+    command = [sys.executable, TOOLS / "fuzz.py", "--dynamic", f"--cases={CASES // 10}"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert re.search(r"^ *\d\d+ partitioned$", result.stdout, re.MULTILINE), result.stdout
+
+
 # --- The fuzzer finds what it looks for -----------------------------------------------------------
 
 

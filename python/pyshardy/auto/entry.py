@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from mlir_sdy.diagnostics import emit, warning, wrong_type
+from mlir_sdy.diagnostics import UsageError, emit, error, warning, wrong_type
 from mlir_sdy.model import Mesh
 from mlir_sdy.model.mesh import MeshWithNames
 from pyshardy.any_program import Program, is_function, is_of_torch, module_of
@@ -17,9 +17,11 @@ from pyshardy.auto.strategies.costs import CostModel
 from pyshardy.caching.store import CacheFolder, Store
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, report_hardware_of
+from pyshardy.dynamic.plan import at_hints
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.irtools.modules import copy_of
 from pyshardy.pipelines.partition import Overlap
+from pyshardy.sizes.signature import is_dynamic
 
 
 def auto_shard(
@@ -42,6 +44,7 @@ def auto_shard(
     costs: CostModel | None = None,
     progress: ProgressCallback | None = None,
     cache: CacheFolder = None,
+    hints: Mapping[str, int] | None = None,
 ) -> ShardingPlan:
     """Find the shardings of a program with the least cost, and prove how good they are.
 
@@ -83,6 +86,8 @@ def auto_shard(
         progress: called with the state of the search now and then.
         cache: a folder in which the solution is kept, and looked up if the program and all that it
             depends on are unchanged; as for `propagate`. Not used with `costs`.
+        hints: for a program with dynamic sizes, values of its symbols, for which the plan is found,
+            as for `propagate`. The program of the plan stays dynamic.
 
     Returns:
         The plan, with the annotated program.
@@ -116,11 +121,17 @@ def auto_shard(
     if mesh is not None:
         module = copy_of(module)
         declare_meshes(module, (), Mesh.of(mesh))
+    dynamic = None
+    if is_dynamic(module):
+        dynamic, module = at_hints(module, hints or {})
+    elif hints:
+        raise UsageError(error("the program has no dynamic sizes, so it takes no 'hints'"))
     search = Search(module, costs, options)
     for each in search.built.graph.replicated:
         emit(warning(f"{each} can't be computed on shards, and is replicated"))
     store = Store.at(cache) if has_own_costs else None
-    return Constraints(search, model, objective, store=store).solve(progress=progress)
+    given = Constraints(search, model, objective, store=store, dynamic=dynamic)
+    return given.solve(progress=progress)
 
 
 def _call_for(program: object) -> str:

@@ -10,6 +10,7 @@
     sdy-explain program.mlir --trace=trace.json
     sdy-explain program.mlir --against-xla
     sdy-explain program.mlir --check=contract.toml
+    sdy-explain program.mlir --size=b=1,64,4096
     sdy-explain program.mlir --what-if="params['w']=[{'model'}, {}]"
 
 Propagates and partitions the program, but does not run it.
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from pyshardy.cli.explain_ahead import ReportAhead
     from pyshardy.contracts.contract import Contract
     from pyshardy.explain.program import ExplainedProgram
+    from pyshardy.explain.sizes import SizesComparison
     from pyshardy.explain.what_if import WhatIf
     from pyshardy.forms import Form
     from pyshardy.pipelines.partition import PartitionOptions
@@ -66,6 +68,13 @@ class ExplainFlags(MeshFlag, SizeFlag, ScheduleFlag, OverlapFlag, RuleFlags, Gua
     """The flags of sdy-explain."""
 
     file: str = argument("input file; - for standard input", default="-")
+    size: tuple[str, ...] = flag(
+        (),
+        "the value of a dynamic size for which the program is explained, such as b=128; of several "
+        "values, such as b=1,64, the costs of one plan for all are compared; may be repeated "
+        "(default: its hint)",
+        "NAME=N",
+    )
     value: tuple[str, ...] = flag(
         (),
         "explain a value: a name in the text ('%%5', '%%name'), 'arg2', 'result 0', the name "
@@ -141,6 +150,14 @@ class ExplainFlags(MeshFlag, SizeFlag, ScheduleFlag, OverlapFlag, RuleFlags, Gua
     json: bool = flag(False, "print the output as JSON")
     cache: str | None = flag(None, CACHE, "DIR", alone="true")
 
+    @property
+    def hints(self) -> list[str]:
+        """The values of `--size` for which the program is explained, as that flag has them."""
+        from pyshardy.sizes.symbols import several_in  # noqa: PLC0415 (loads the host)
+
+        found = several_in(self.size, "--size").items()
+        return [f"{name}={values[0]}" for name, values in found if len(values) == 1]
+
 
 parser = partial(
     Parser[ExplainFlags],
@@ -192,21 +209,24 @@ def _explain_with(ahead: ReportAhead, arguments: ExplainFlags, tool: Tool) -> in
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.caching.store import Store  # noqa: PLC0415
     from pyshardy.cli.explain_cache import answer_or_restore  # noqa: PLC0415
-    from pyshardy.cli.reading import check_axes, read_program  # noqa: PLC0415
+    from pyshardy.cli.reading import at_sizes, check_axes, read_program  # noqa: PLC0415
 
-    module = read_program(arguments.file, tool, arguments.mesh, arguments.size)
+    given = read_program(arguments.file, tool, arguments.mesh)
+    module = at_sizes(given, arguments.hints)
     check_axes("--what-if", arguments.what_if, module, tool)
     files = [*filter(None, (arguments.html, arguments.trace, arguments.model_explorer))]
     # XLA's answer depends on more than this package; what is written to "-" isn't text alone.
     is_stored = not arguments.against_xla and "-" not in files
     store = Store.at(arguments.cache) if is_stored else None
-    answer = partial(_answer, ahead, module, contract, shardings, arguments, tool)
-    return answer_or_restore(store, module, arguments, files, answer)
+    dynamic = None if given is module else given
+    answer = partial(_answer, ahead, module, dynamic, contract, shardings, arguments, tool)
+    return answer_or_restore(store, given, arguments, files, answer)
 
 
 def _answer(
     ahead: ReportAhead,
     module: ir.Module,
+    dynamic: ir.Module | None,
     contract: Contract | None,
     shardings: Mapping[str, str],
     arguments: ExplainFlags,
@@ -228,6 +248,8 @@ def _answer(
         starts_report = arguments.html and not arguments.diff
         on_propagated = ahead.on_propagated if starts_report else None
         explained = _explained(module, title, arguments, on_propagated)
+        if dynamic is not None:
+            explained = replace(explained, sizes=_compared(dynamic, arguments))
     explained = replace(explained, form=cast("Form", arguments.form))
     with activity("partitioning by XLA") if arguments.against_xla else nullcontext():
         xla = against_xla(annotated, explained.program) if arguments.against_xla else None
@@ -235,14 +257,14 @@ def _answer(
     _check_axes(arguments, explained)
     other = None
     if arguments.diff:
-        other_module = read_program(arguments.diff, tool, arguments.mesh, arguments.size)
+        other_module = read_program(arguments.diff, tool, arguments.mesh, arguments.hints)
         other_title = shown_name(arguments.diff)
         if plan is None:
             other = _explained(other_module, other_title, arguments)
         else:
             other = _plan(other_module, arguments)[-1].explained
     elif arguments.diff_hardware:
-        other_module = read_program(arguments.file, tool, arguments.mesh)
+        other_module = read_program(arguments.file, tool, arguments.mesh, arguments.hints)
         on_other = replace(arguments, hardware=arguments.diff_hardware)
         other = _explained(other_module, title, on_other)
     if arguments.html:
@@ -289,6 +311,8 @@ def _answer(
             answers["replicated"] = tuple(explained.replicated(_NUM_VALUES))
         if arguments.timeline:
             answers["timeline"] = explained.timeline
+        if explained.sizes is not None:
+            answers["sizes"] = explained.sizes
         _print_json(explained, answers if xla is None else {**answers, "against_xla": xla.kinds})
         return status
     from pyshardy.cli.explain_report import ExplainReport  # noqa: PLC0415 (loads rich)
@@ -310,6 +334,8 @@ def _answer(
         else:
             report.print_difference(difference, (title, shown_name(arguments.diff)))
     elif not asks:
+        if explained.sizes is not None:
+            report.print_tables(explained.sizes.tables())
         report.print_program()
         report.print_cost(cost)
     return status
@@ -422,7 +448,7 @@ def _what_if(arguments: ExplainFlags, tool: Tool) -> WhatIf:
     from pyshardy.cli.reading import read_program, rule_flags_applied  # noqa: PLC0415
     from pyshardy.explain.what_if import whatif  # noqa: PLC0415
 
-    module = read_program(arguments.file, tool, arguments.mesh, arguments.size)
+    module = read_program(arguments.file, tool, arguments.mesh, arguments.hints)
     with rule_flags_applied(arguments):
         return whatif(
             module, hardware=arguments.hardware, report_hardware=arguments.report_hardware
@@ -450,6 +476,27 @@ def _explained(
             marks_operations=bool(arguments.value or arguments.replicated or arguments.json),
             on_propagated=on_propagated,
         )
+
+
+def _compared(dynamic: ir.Module, arguments: ExplainFlags) -> SizesComparison:
+    """Return the plan of a program at the sizes of the flags."""
+    from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
+    from pyshardy.explain.sizes import compare_sizes  # noqa: PLC0415
+    from pyshardy.sizes.symbols import several_in  # noqa: PLC0415
+
+    sizes = {
+        name: values[0] if len(values) == 1 else values
+        for name, values in several_in(arguments.size, "--size").items()
+    }
+    with activity("partitioning"), rule_flags_applied(arguments):
+        compared, _ = compare_sizes(
+            dynamic,
+            sizes,
+            {},
+            hardware=arguments.hardware,
+            report_hardware=arguments.report_hardware,
+        )
+    return compared
 
 
 def _plan(module: ir.Module, arguments: ExplainFlags) -> Plan:

@@ -92,7 +92,7 @@ class ReportAhead:
             title: its name.
             xla: the collectives beside XLA's.
         """
-        if self._program is None:
+        if self._program is None or explained.sizes is not None:
             return render_page(explained, title, xla=xla)
         # Each is computed here before it forks the processes that need it.
         explained.origins  # noqa: B018

@@ -58,11 +58,19 @@ def read_program(
     _LOG.info("read %s: %s, %s bytes", shown_name(file), kind.value, f"{len(data):,}")
     if mesh:
         give_mesh(module, mesh, tool.sources)
-    return module if sizes is None else _at_sizes(module, sizes)
+    return module if sizes is None else at_sizes(module, sizes)
 
 
-def _at_sizes(module: ir.Module, sizes: Sequence[str]) -> ir.Module:
-    """Return a program with static sizes."""
+def at_sizes(module: ir.Module, sizes: Sequence[str]) -> ir.Module:
+    """Return a program with static sizes; the module itself if it has no others.
+
+    Args:
+        module: the program.
+        sizes: the values of `--size`; other symbols have their hints.
+
+    Raises:
+        UsageError: a size is malformed, or the program doesn't have it.
+    """
     if is_dynamic(module):
         return static_at(module, values_in(sizes, "--size"), "--size")
     if sizes:

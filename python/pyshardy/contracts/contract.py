@@ -10,6 +10,7 @@ A contract is a text with a limit on each line, or several between semicolons:
 | `at most 2 all_reduce along model`   | at most this number in the text of the program       |
 | `at most 8MB of all_gather`          | the bytes that a device sends in a run               |
 | `at most 8MB along data`             | the same for all kinds                               |
+| `at most 256*b bytes of all_gather`  | for dynamic sizes, an expression of these            |
 | `at most 1GiB of memory`             | the peak memory of a device                          |
 
 `along` takes the name of an axis. `in` takes a pattern (`*` matches any text) for the scopes of an
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation, UsageError, error, note, wrong_type
@@ -29,6 +30,9 @@ from mlir_sdy.suggest import did_you_mean
 from pyshardy.display import AMOUNT, DisplayedText, bytes_of_text, counted
 from pyshardy.irtools.named_values import matches
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
+from pyshardy.local_program.communication import Collective
+from pyshardy.sizes.size import Number, Size, number_of
+from pyshardy.sizes.symbols import check_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +67,28 @@ class MeasuredProgram:
         axes: the names of the axes of the mesh.
         collectives: the collectives in the order of the program.
         peak_bytes: the peak memory of a device.
+        sizes: for a program with dynamic sizes, the values of its symbols.
+        others: such a program at other sizes, at which contracts are checked, too.
     """
 
     axes: tuple[str, ...]
     collectives: tuple[PlacedCollective, ...]
     peak_bytes: int
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    others: tuple[MeasuredProgram, ...] = ()
+
+
+def placed(collective: Collective) -> PlacedCollective:
+    """Return a collective with its source line, without reasons."""
+    place = collective.location
+    return PlacedCollective(
+        collective.kind,
+        None if collective.axes is None else tuple(map(axis_name, collective.axes)),
+        collective.nbytes_total,
+        place,
+        () if place is None else lines_of(place.filename, place.line),
+        collective.summary(),
+    )
 
 
 def lines_of(file: str, line: int | str) -> tuple[str, str, str, str]:
@@ -88,7 +109,7 @@ _ALL_KINDS = ("collective", "collectives")
 _MEMORY = "memory"
 _MOST_NOTES = 10
 _LIMIT = re.compile(
-    rf"(?:no|at most\s+{AMOUNT})"
+    rf"(?:no|at most\s+(?:{AMOUNT}|(?P<size>[^;]*?[*+(][^;]*?)\s+bytes))"
     r"(?:(?:\s+of)?\s+(?!along\b|in\b)(?P<kind>\w+))?"
     r"(?:\s+along\s+(?P<axis>\S+))?"
     r"(?:\s+in\s+(?P<scope>\S.*))?"
@@ -101,7 +122,8 @@ class Limit:
 
     Attributes:
         count: the maximum number of collectives in the text of the program; None for any.
-        nbytes: the maximum number of bytes that a device sends in a run; None for any.
+        nbytes: the maximum number of bytes that a device sends in a run, which may depend on the
+            sizes of the program; None for any.
         kind: the kind of the collectives; None for all.
         axis: an axis along which they communicate; None for all. Collectives whose groups don't
             correspond to axes are along every axis.
@@ -109,14 +131,14 @@ class Limit:
     """
 
     count: int | None = None
-    nbytes: int | None = None
+    nbytes: Number | None = None
     kind: str | None = None
     axis: str | None = None
     scope: str | None = None
 
     def __str__(self) -> str:
         if self.nbytes is not None:
-            subject = f"at most {counted(self.nbytes, 'byte')}"
+            subject = f"at most {_bytes_text(self.nbytes)}"
             subject += "" if self.kind is None else f" of {self.kind}"
         else:
             number = "no" if self.count == 0 else f"at most {self.count}"
@@ -198,11 +220,12 @@ class Contract:
 
     Attributes:
         limits: the limits of collectives.
-        max_memory: the maximum peak memory of a device in bytes; None for any.
+        max_memory: the maximum peak memory of a device in bytes, which may depend on the sizes of
+            the program; None for any.
     """
 
     limits: tuple[Limit, ...] = ()
-    max_memory: int | None = None
+    max_memory: Number | None = None
 
     @classmethod
     def of(
@@ -219,8 +242,9 @@ class Contract:
         Args:
             at_most: the maximum number of collectives by kind: `{"all_reduce": 2}`.
             no_axes: for each axis the kinds of collectives that must not be along it.
-            max_bytes: the bytes that a device sends in a run: a number, or `"8MB"`.
-            max_memory: the peak memory of a device.
+            max_bytes: the bytes that a device sends in a run: a number, `"8MB"`, or for dynamic
+                sizes an expression of these, `"256*b"`.
+            max_memory: the peak memory of a device, in the same forms.
             limits: other limits, as texts.
 
         Raises:
@@ -235,8 +259,8 @@ class Contract:
             for kind in kinds
         ]
         if max_bytes is not None:
-            found.append(Limit(nbytes=bytes_of_text(max_bytes)))
-        memory = others.max_memory if max_memory is None else bytes_of_text(max_memory)
+            found.append(Limit(nbytes=_bytes_of(max_bytes)))
+        memory = others.max_memory if max_memory is None else _bytes_of(max_memory)
         return cls((*found, *others.limits), memory)
 
     @classmethod
@@ -249,7 +273,7 @@ class Contract:
         if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise wrong_type("Contract.parse", "a text such as 'no all_gather along data'", text)
         limits: list[Limit] = []
-        memory: int | None = None
+        memory: Number | None = None
         lines = (line.partition("#")[0] for line in text.splitlines())
         for part in (part.strip() for line in lines for part in line.split(";")):
             found = _LIMIT.fullmatch(part)
@@ -258,9 +282,10 @@ class Contract:
                     raise _unknown_limit(part)
                 continue
             number, unit, kind = found["number"], found["unit"] or "", found["kind"]
-            is_size = bool(unit)
+            is_size = bool(unit or found["size"])
+            nbytes = _bytes_of(found["size"] or f"{number}{unit}") if is_size else None
             if kind == _MEMORY and is_size and found["axis"] is None and found["scope"] is None:
-                memory = bytes_of_text(f"{number}{unit}")
+                memory = nbytes
             elif kind is None and not is_size:
                 raise _unknown_limit(part)
             else:
@@ -269,7 +294,7 @@ class Contract:
                 limits.append(
                     Limit(
                         None if is_size else int((number or "0").replace(",", "")),
-                        bytes_of_text(f"{number}{unit}") if is_size else None,
+                        nbytes,
                         None if kind is None or kind in _ALL_KINDS else _kind(kind),
                         found["axis"] and found["axis"].strip('"'),
                         found["scope"],
@@ -282,32 +307,42 @@ class Contract:
     def merged(self, other: Contract) -> Contract:
         """Return the limits of both contracts."""
         given = [each for each in (self.max_memory, other.max_memory) if each is not None]
-        return Contract((*self.limits, *other.limits), min(given, default=None))
+        if len(given) > 1 and not all(isinstance(each, int) for each in given):
+            raise UsageError(error("two contracts limit the memory by expressions of sizes"))
+        memory = min((each for each in given if isinstance(each, int)), default=None)
+        return Contract((*self.limits, *other.limits), memory if len(given) != 1 else given[0])
 
     def __str__(self) -> str:
         memory = [] if self.max_memory is None else [_memory_limit(self.max_memory)]
         return "\n".join([*map(str, self.limits), *memory])
 
     def violations(self, program: MeasuredProgram) -> list[Violation]:
-        """Return the limits that a program exceeds.
+        """Return the limits that a program exceeds, at any of its sizes.
 
         Raises:
-            UsageError: a limit names an axis that the mesh lacks, so that it would always hold.
+            UsageError: a limit names an axis that the mesh lacks, so that it would always hold, or
+                a size that the program lacks.
         """
         for limit in self.limits:
             limit.check_axis(program.axes)
+        programs = (program, *program.others)
+        return [violation for each in programs for violation in self._violations(each)]
+
+    def _violations(self, program: MeasuredProgram) -> list[Violation]:
         found: list[Violation] = []
+        told = ", ".join(f"{name} = {value}" for name, value in program.sizes.items())
+        at = f" at {told}" if told else ""
         for limit in self.limits:
             counting = tuple(each for each in program.collectives if limit.applies_to(each))
             sent = sum(each.nbytes_total for each in counting)
             number = sum(not each.is_peeled for each in counting)
             too_many = limit.count is not None and number > limit.count
-            if too_many or (limit.nbytes is not None and sent > limit.nbytes):
-                text = f"{counted(number, 'collective')}, {counted(sent, 'byte')} sent"
+            if too_many or (limit.nbytes is not None and sent > _at(limit.nbytes, program)):
+                text = f"{counted(number, 'collective')}, {counted(sent, 'byte')} sent{at}"
                 found.append(Violation(str(limit), text, counting))
-        if self.max_memory is not None and program.peak_bytes > self.max_memory:
+        if self.max_memory is not None and program.peak_bytes > _at(self.max_memory, program):
             limit = _memory_limit(self.max_memory)
-            found.append(Violation(limit, counted(program.peak_bytes, "byte")))
+            found.append(Violation(limit, counted(program.peak_bytes, "byte") + at))
         return found
 
     def check(self, program: MeasuredProgram) -> None:
@@ -338,8 +373,32 @@ def _kind(name: str) -> str:
     return name
 
 
-def _memory_limit(nbytes: int) -> str:
-    return f"at most {counted(nbytes, 'byte')} of memory"
+def _memory_limit(nbytes: Number) -> str:
+    return f"at most {_bytes_text(nbytes)} of memory"
+
+
+def _bytes_text(nbytes: Number) -> str:
+    return counted(nbytes, "byte") if isinstance(nbytes, int) else f"{nbytes} bytes"
+
+
+def _bytes_of(text: int | str) -> Number:
+    """Return a number of bytes, or an expression of sizes.
+
+    Raises:
+        UsageError: the text is neither.
+    """
+    if isinstance(text, int) or not re.search(r"[*+(]", text):
+        return bytes_of_text(text)
+    return number_of(Size.parse(text))
+
+
+def _at(nbytes: Number, program: MeasuredProgram) -> int:
+    """Return a number of bytes at the sizes of a program."""
+    if isinstance(nbytes, int):
+        return nbytes
+    for name in sorted(nbytes.symbols):
+        check_name(name, program.sizes, f"the limit '{nbytes}'")
+    return nbytes.evaluate(program.sizes)
 
 
 def _unknown_limit(part: str) -> UsageError:

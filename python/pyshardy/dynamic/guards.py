@@ -99,6 +99,17 @@ class Guard:
         return f"{self.divisor} divides {size}: {action}; {why}"
 
 
+def check_word(option: str, word: str, words: Sequence[str]) -> None:
+    """Check an option that has one of several words.
+
+    Raises:
+        UsageError: it has another one.
+    """
+    if word not in words:
+        near = did_you_mean(word, words) or f"; it is one of {', '.join(words)}"
+        raise UsageError(error(f"'{option}' can't be '{word}'{near}"))
+
+
 def guards_of(
     ports: Sequence[DynamicPort], multiples: dict[str, int], policy: Uneven | None
 ) -> Iterator[Guard]:
@@ -112,9 +123,8 @@ def guards_of(
     Raises:
         UsageError: there is no such policy.
     """
-    if policy is not None and policy not in POLICIES:
-        near = did_you_mean(policy, POLICIES) or f"; it is one of {', '.join(POLICIES)}"
-        raise UsageError(error(f"'uneven' can't be '{policy}'{near}"))
+    if policy is not None:
+        check_word("uneven", policy, POLICIES)
     for port in ports:
         for dim, (size, count) in enumerate(zip(port.sizes, port.shards, strict=True)):
             if count == 1 or (size is not None and size.constant is not None):

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
-from mlir_sdy.host import identity, ir
+from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.symbols import mesh_operation, meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import (
@@ -27,9 +28,13 @@ from mlir_sdy.values import (
     set_result_shardings,
     set_result_shardings_of,
 )
+from mlir_sdy.verify import verify
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.partial.planned_partial import PARTIAL_SHARDING
+from pyshardy.partition.types.planned_axes import FACTOR_AXES
 from pyshardy.sizes.signature import entry_of, signature_of, write_sizes
 from pyshardy.sizes.static_program import inline_calls, static_program
 from pyshardy.sizes.symbols import hint_values, with_hints, write_symbols
@@ -43,6 +48,8 @@ DYNAMIC_PROGRAM = "sdy.dynamic_program"
 """The attribute of a static module with the text of the dynamic one that gets its plan."""
 
 _NUMBER = "sdy.number"
+_OF_COMPUTATIONS = ("in_shardings", "out_shardings")
+_PLANNED = (FACTOR_AXES, PARTIAL_SHARDING)
 _PASSED = frozenset({"sdy.sharding_constraint", "sdy.reshard"})
 
 
@@ -82,13 +89,20 @@ def at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir
 
     Raises:
         UsageError: a hint is wrong, or the program has no static form.
+        VerificationError: the program is invalid.
+        PassError: it has other modules in it.
     """
+    verify(module)
+    for each in operations_named({"builtin.module"}, module):
+        if each != module.operation:
+            message = f"'{each.name}' op is nested in a module: propagate it separately"
+            raise PassError(error(message, location_of(each.location)))
     signature = signature_of(module)
     symbols = with_hints(signature.symbols, hints, module)
     dynamic = copy_of(module)
     inline_calls(dynamic)
     _remember_given(dynamic)
-    _number(dynamic)
+    number_operations(dynamic)
     static = static_program(dynamic, hint_values(symbols), signature)
     write_symbols(dynamic, symbols.values())
     write_sizes(entry_of(dynamic), {each.index: each.sizes for each in signature.arguments})
@@ -115,12 +129,18 @@ def _remember_given(module: ir.Module) -> None:
         )
 
 
-def _number(module: ir.Module) -> None:
-    """Number the operations of the entry."""
+def number_operations(module: ir.Module) -> None:
+    """Number the operations of the entry, so that they are known in static programs."""
     with module.context:
         integer = ir.IntegerType.get_signless(64)
         for number, view in enumerate(operations_in(entry_of(module))):
             set_discardable(view.operation, _NUMBER, ir.IntegerAttr.get(integer, number))
+
+
+def remove_numbers(module: ir.Module) -> None:
+    """Remove the numbers of the operations of the entry."""
+    for view in operations_in(entry_of(module)):
+        remove_discardable(view.operation, _NUMBER)
 
 
 def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
@@ -135,7 +155,7 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     taken: set[int] = set()
     pairs: list[tuple[ir.Operation, ir.Operation]] = []
     for source in [each.operation for each in operations_in(entry_of(static))]:
-        number = _number_of(source)
+        number = number_of(source)
         if number is None:
             continue
         target = operations[number]
@@ -153,8 +173,11 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
                 constraint_to_reshard(target)
         elif shardings and len(shardings) == len(target.results):
             set_result_shardings_of(target, dict(enumerate(shardings)))
-    for operation in operations_in(entry_of(dynamic)):
-        remove_discardable(operation.operation, _NUMBER)
+        for name in (*_PLANNED, *_OF_COMPUTATIONS):
+            attribute = get_discardable(source, name)
+            if attribute is not None:
+                set_discardable(target, name, attribute)
+    remove_numbers(dynamic)
     given = dict(enumerate(argument_shardings(entry_of(static))))
     count = len(entry_of(dynamic).regions[0].blocks[0].arguments)
     passed = [index for index in range(count) if index not in signature.constants]
@@ -179,10 +202,11 @@ def _use_copies(
         copy, maker = made.get(identity(operand)), used.owner
         if copy is None or copy == maker:
             continue
-        if _number_of(copy) == _number_of(maker):
+        if number_of(copy) == number_of(maker):
             target.operands[at] = copy.results[ir.OpResult(operand).result_number]
 
 
-def _number_of(operation: ir.Operation) -> int | None:
+def number_of(operation: ir.Operation) -> int | None:
+    """Return the number of an operation; None if it has none."""
     number = get_discardable(operation, _NUMBER)
     return None if number is None else number.value

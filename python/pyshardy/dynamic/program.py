@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -34,9 +34,10 @@ from pyshardy.backends import CompileOptions
 from pyshardy.backends.arrays.sharded_arrays import ShardedArray
 from pyshardy.display import Displayed, Table, counted
 from pyshardy.dynamic.buckets import Bucket, Buckets, capacity, check_buckets, within
-from pyshardy.dynamic.guards import DynamicPort, Guard, Uneven, guards_of
+from pyshardy.dynamic.choices import FREEZES, ChoiceRecorder, Freeze
+from pyshardy.dynamic.guards import DynamicPort, Guard, Uneven, check_word, guards_of
 from pyshardy.dynamic.masks import mask_padding
-from pyshardy.dynamic.plan import GIVEN
+from pyshardy.dynamic.plan import GIVEN, number_operations
 from pyshardy.dynamic.valid_sizes import CapacityError, separate_sizes
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import result_names
@@ -48,6 +49,7 @@ from pyshardy.packages import require
 from pyshardy.partition.types.padding_builder import Content
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, Port
+from pyshardy.sizes.expressions import Expressions
 from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
 from pyshardy.sizes.size import Size, size_of
 from pyshardy.sizes.static_program import has_assertions, static_program
@@ -66,6 +68,7 @@ _TRIM = "builtin.module(sdy-update-non-divisible-input-output-shardings)"
 _OF_ONE_SIZE = frozenset({*dir(PartitionedProgram), *PartitionedProgram.__annotations__})
 _MOST_TRIED = 4096
 _MOST_SHAPES = 4096
+_POINTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +93,13 @@ class DynamicProgram(Displayed):
 
     Args:
         module: the propagated program, which isn't changed.
-        partition: partitions a static program.
+        partition: partitions a static program, with `observers` of the pipeline.
         uneven: what is done at sizes that the shards don't divide; None for the defaults, see
             `guards`.
         buckets: the capacities of symbols, by their names; or those of all symbols. See `buckets`.
         max_programs: the number of partitioned programs that are kept; the least recently used one
             is dropped.
+        freeze: what is the same at all sizes: `shardings`, or `all`, also the collectives.
 
     Raises:
         UsageError: there is no such policy, or the program can't be partitioned at the hints.
@@ -105,11 +109,13 @@ class DynamicProgram(Displayed):
     def __init__(
         self,
         module: ir.Module,
-        partition: Callable[[ir.Module], PartitionedProgram],
+        partition: Callable[..., PartitionedProgram],
         uneven: Uneven | None = None,
         max_programs: int = MOST_PROGRAMS,
         buckets: Buckets | Bucket | None = None,
+        freeze: Freeze = "shardings",
     ):
+        check_word("freeze", freeze, FREEZES)
         if max_programs < 1:
             raise UsageError(error(f"'max_programs' is at least 1, got {max_programs}"))
         self._module = copy_of(module)
@@ -135,6 +141,14 @@ class DynamicProgram(Displayed):
         self._has_assertions = has_assertions(self._module)
         self._is_full = False
         tried = {n: within(self._buckets.get(n, 1), hint) for n, hint in self.hints.items()}
+        if freeze == "all":
+            recorder = ChoiceRecorder()
+            self._partition = partial(partition, observers=(recorder,))
+            number_operations(self._module)
+            self.at(**tried)
+            recorder.freeze(self._module)
+            self._partition = partition
+            self._programs.clear()
         self.at(**tried)  # what can't be partitioned is told now
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -176,17 +190,17 @@ class DynamicProgram(Displayed):
 
     @cached_property
     def outputs(self) -> tuple[DynamicPort, ...]:
-        """The results; sizes that aren't linear in a symbol are unknown."""
+        """The results; sizes that aren't linear in one of the inputs are unknown."""
         entry = entry_of(self._module)
         shardings, given = result_shardings(entry), FunctionView(entry).res_attrs
         types = function_type_of(entry).results
         names = result_names(entry)
-        shapes = _ResultShapes(self._module, self._signature)
+        known = self._sizes_of_results()
         return tuple(
             self._port(
                 names[index] or f"result {index}",
                 str(ir.RankedTensorType(each).element_type),
-                tuple(shapes.size(index, dim) for dim in range(len(shape_of(each)))),
+                known[index],
                 shardings[index],
                 given[index] if given else None,
                 entry.location,
@@ -497,6 +511,26 @@ class DynamicProgram(Displayed):
                     found.append(name)
         return tuple(found)
 
+    def _sizes_of_results(self) -> list[tuple[Size | None, ...]]:
+        """Return the sizes of results, from static programs near the hints."""
+        points: list[Mapping[str, int]] = []
+        shapes: list[list[Shape]] = []
+        for point in _points_near_hints(self.sizes):
+            try:
+                with collect():
+                    shapes.append(_shapes_of_results(self._module, point, self._signature))
+            except SdyError:
+                continue
+            points.append(point)
+            if len(points) == _POINTS:
+                break
+        sizes = [size for each in self._signature.arguments for size in each.sizes]
+        expressions = Expressions(points, [each for each in sizes if each.constant is None])
+        return [
+            tuple(expressions.of(numbers) for numbers in zip(*result, strict=True))
+            for result in zip(*shapes, strict=True)
+        ]
+
     def _shapes_at(self, values: Mapping[str, int]) -> list[Shape]:
         """Return the shapes of the results, and check that the program is for these sizes."""
         key = tuple(values.values())
@@ -623,53 +657,6 @@ def _without_given(attributes: ir.DictAttr) -> ir.DictAttr:
     return ir.DictAttr.get({each.name: each.attr for each in attributes if each.name != GIVEN})
 
 
-class _ResultShapes:
-    """The sizes of results, found from static programs for several sizes.
-
-    A size is taken for linear in a symbol if it is so at four values of it, with the others at
-    their hints.
-    """
-
-    def __init__(self, module: ir.Module, signature: DynamicSignature):
-        self._signature = signature
-        hints = hint_values(signature.symbols)
-        self._at_hints = _shapes_of_results(module, hints, signature)
-        self._at: dict[str, list[tuple[int, list[Shape]]]] = {}
-        for name, symbol in signature.symbols.items():
-            found: list[tuple[int, list[Shape]]] = []
-            for value in _other_values(symbol):
-                try:
-                    with collect():
-                        shapes = _shapes_of_results(module, {**hints, name: value}, signature)
-                except SdyError:
-                    continue
-                found.append((value, shapes))
-            self._at[name] = found
-
-    def size(self, index: int, dim: int) -> Size | None:
-        """Return the size of a dimension of a result; None if it isn't linear in one symbol."""
-        number = self._at_hints[index][dim]
-        hints = hint_values(self._signature.symbols)
-        changing = [
-            name
-            for name, found in self._at.items()
-            if any(shapes[index][dim] != number for _, shapes in found)
-        ]
-        if not changing:
-            return Size.of(number)
-        if len(changing) > 1:
-            return None
-        (name,) = changing
-        points = [(value, shapes[index][dim]) for value, shapes in self._at[name]]
-        away, there = points[0]
-        factor, rest = divmod(there - number, away - hints[name])
-        if rest:
-            return None
-        size = Size.of(factor) * Size.symbol(name) + Size.of(number - factor * hints[name])
-        is_linear = all(size.evaluate({name: value}) == found for value, found in points)
-        return size if is_linear else None
-
-
 def _shapes_of_results(
     module: ir.Module, values: Mapping[str, int], signature: DynamicSignature
 ) -> list[Shape]:
@@ -677,7 +664,12 @@ def _shapes_of_results(
     return [shape_of(each) for each in function_type_of(entry_of(static)).results]
 
 
-def _other_values(symbol: SizeSymbol) -> list[int]:
-    hint, step = symbol.hint or symbol.low, symbol.multiple_of
-    tried = (hint + step, hint + 2 * step, hint - step, hint + 7 * step, hint - 3 * step)
-    return [value for value in tried if not symbol.problem_of(value)][:3]
+def _points_near_hints(symbols: Mapping[str, SizeSymbol]) -> Iterator[dict[str, int]]:
+    """Yield values of symbols near their hints, which are the first, and on no common line."""
+    for away in (0, 1, 2, 5, 8, 24, -1, -3, -4, -8):
+        point = {
+            each.name: (each.hint or each.low) + away ** (number + 1) * each.multiple_of
+            for number, each in enumerate(symbols.values())
+        }
+        if not any(symbols[name].problem_of(value) for name, value in point.items()):
+            yield point

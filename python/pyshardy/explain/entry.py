@@ -30,11 +30,11 @@ from pyshardy.explain.originals import annotated_module
 from pyshardy.explain.page.render import render_page
 from pyshardy.explain.program import ExplainedProgram, explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation, write_page
+from pyshardy.explain.sizes import Sizes, SizesComparison, compare_sizes
 from pyshardy.irtools.modules import copy_of
 from pyshardy.pipelines.propagation import PropagationOptions
 from pyshardy.program import PartitionedProgram
 from pyshardy.sizes.signature import is_dynamic
-from pyshardy.sizes.static_program import static_at
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -138,7 +138,7 @@ def explain(
     out_shardings: Any = None,
     hardware: Hardware | str = DEFAULT_HARDWARE,
     report_hardware: Hardware | str | None = None,
-    sizes: Mapping[str, int] | None = None,
+    sizes: Sizes | None = None,
     cache: CacheFolder = None,
     **options: Unpack[PropagationOptions],
 ) -> ProgramExplanation:
@@ -169,11 +169,13 @@ def explain(
         report_hardware: the hardware of the cost estimate: a preset, a TOML file, or a value. By
             default it is that for which the program is partitioned, or an H100 if this is the
             default.
-        sizes: for a program with dynamic sizes, the values of its symbols; others have their hints.
+        sizes: for a program with dynamic sizes, the values of symbols for which it is explained,
+            `{"b": 64}`, instead of their hints; or several, `{"b": [1, 64]}`: its tables then have
+            the cost of its plan at each of them.
         cache: a folder in which the summary, the tables and the page are kept, and looked up if the
             program and all that it is explained by are equal, as for `partition`. What else is
-            asked for, such as the reason of a value, is computed then. Not used for a partitioned
-            program.
+            asked for, such as the reason of a value, is computed then. Not used for partitioned
+            programs, and those with dynamic sizes.
         options: the options of `sdy-propagation-pipeline`.
 
     Raises:
@@ -200,8 +202,11 @@ def explain(
         return _explain_partitioned(program, report_hardware, options)
     module, title, used = annotated_module("explain", program, args, keywords)
     options = options or cast("PropagationOptions", used)
+    compared: SizesComparison | None = None
     if is_dynamic(module):
-        module = static_at(module, sizes or {})
+        compared, module = compare_sizes(
+            module, sizes or {}, options, hardware=hardware, report_hardware=report_hardware
+        )
     elif sizes:
         raise UsageError(error("the program has no dynamic sizes, so it takes no 'sizes'"))
 
@@ -209,9 +214,9 @@ def explain(
         found = explain_with_contracts(
             module, hardware=hardware, report_hardware=report_hardware, title=title, options=options
         )
-        return replace(found, form="jax" if is_of_jax(program) else "sdy")
+        return replace(found, form="jax" if is_of_jax(program) else "sdy", sizes=compared)
 
-    store = Store.at(cache)
+    store = Store.at(cache) if compared is None else None
     if store is None:
         return ProgramExplanation.of(explained(module))
     devices = load_hardware(hardware) if isinstance(hardware, str) else hardware

@@ -15,7 +15,7 @@ from pyshardy.contracts.attributes import Original, original_of
 from pyshardy.irtools.modules import copy_of
 from pyshardy.program import PartitionedProgram
 from pyshardy.sizes.signature import is_dynamic
-from pyshardy.sizes.symbols import hint_values, read_symbols
+from pyshardy.sizes.symbols import hint_values, read_symbols, write_symbols
 
 
 def annotated_module(
@@ -54,7 +54,9 @@ def annotated_module(
     original = written_by_user(module)
     if original is None or (original.options and not with_options):
         return copy_of(module), "program", {}
-    return copy_of(original.module), "program", original.options
+    annotated = copy_of(original.module)
+    write_symbols(annotated, read_symbols(module).values())  # with the hints of propagation
+    return annotated, "program", original.options
 
 
 def written_by_user(module: ir.Module) -> Original | None:

@@ -32,6 +32,7 @@ from pyshardy.timeline.durations import ResourceUse, resource_use_of
 from pyshardy.timeline.run import Timeline, run_timeline
 
 if TYPE_CHECKING:
+    from pyshardy.explain.sizes import SizesComparison
     from pyshardy.pipeline.options import OptionValue
     from pyshardy.pipelines.partition import PartitionOptions
     from pyshardy.pipelines.propagation import PropagationOptions
@@ -60,6 +61,7 @@ class ExplainedProgram(Displayed):
         title: the name of the program.
         form: the form of shardings in texts: that of the front end that the program comes from.
         hardware: the hardware that the program is partitioned for.
+        sizes: for a program with dynamic sizes, its plan at several of them.
     """
 
     module: ir.Module
@@ -72,6 +74,7 @@ class ExplainedProgram(Displayed):
     title: str
     form: Form = "sdy"
     hardware: Hardware | str = DEFAULT_HARDWARE
+    sizes: SizesComparison | None = None
 
     @cached_property
     def collectives(self) -> CollectiveList:
@@ -179,7 +182,8 @@ class ExplainedProgram(Displayed):
     def tables(self) -> list[Table]:
         """Return tables of the arguments, the results, the collectives and the cost."""
         ports = self.program.tables(self.in_form)[:2]
-        return [*ports, *self.collectives.tables(), *self.cost.tables()]
+        sizes = [] if self.sizes is None else self.sizes.tables()
+        return [*sizes, *ports, *self.collectives.tables(), *self.cost.tables()]
 
 
 def explain_program(

@@ -45,6 +45,8 @@ class ProgramExplanation(ExplainedProgram):
     def check(self, contract: Contract | str) -> None:
         """Check that the collectives and the memory are within the limits of a contract.
 
+        A program with dynamic sizes is checked at its hints, and at all sizes that are compared.
+
             explanation.check("no all_gather along data; at most 8MB; at most 1GiB of memory")
 
         Args:
@@ -64,7 +66,11 @@ class ProgramExplanation(ExplainedProgram):
         """The collectives and the memory, as contracts check them."""
         collectives = tuple(_placed(each, self._scopes(each)) for each in self.collectives)
         axes = tuple(self.program.mesh.axis_names)
-        return MeasuredProgram(axes, collectives, self.resource_use.memory.peak)
+        peak = self.resource_use.memory.peak
+        if self.sizes is None:
+            return MeasuredProgram(axes, collectives, peak)
+        hints = self.sizes.program.hints
+        return MeasuredProgram(axes, collectives, peak, hints, self.sizes.measured)
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write the HTML report of the program to a file.

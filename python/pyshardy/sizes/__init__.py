@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs with dynamic sizes: their sizes as expressions, and their static programs.
 
-| module           | contents                                                                |
-|------------------|-------------------------------------------------------------------------|
-| `size`           | sizes as polynomials of symbols                                         |
-| `symbols`        | symbols with ranges, divisors and hints; the attribute `sdy.symbols`    |
-| `signature`      | the sizes of arguments, and the values of symbols from shapes           |
-| `static_program` | the static program for given sizes                                      |
-| `several_sizes`  | the dynamic program of several static ones                              |
-| `reduce_windows` | windows of dynamic sizes, such as those of cumulative sums              |
+| module                | contents                                                                |
+|-----------------------|-------------------------------------------------------------------------|
+| `size`                | sizes as polynomials of symbols                                         |
+| `symbols`             | symbols with ranges, divisors and hints; the attribute `sdy.symbols`    |
+| `expressions`         | sizes from their numbers at several values of symbols                   |
+| `signature`           | the sizes of arguments, and the values of symbols from shapes           |
+| `static_program`      | the static program for given sizes                                      |
+| `manual_computations` | manual computations while types are refined                             |
+| `several_sizes`       | the dynamic program of several static ones                              |
+| `reduce_windows`      | windows of dynamic sizes, such as those of cumulative sums              |
 """
 
 from pyshardy.sizes.size import Size

@@ -19,7 +19,6 @@ or of a product of two of them, at all values; a number for which there is none 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -33,13 +32,11 @@ from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
 from pyshardy.irtools.stablehlo_views import ConstantView, FunctionView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.irtools.walks import tell_inserted
+from pyshardy.sizes.expressions import Expressions
 from pyshardy.sizes.reduce_windows import make_windows_dynamic, window_numbers
 from pyshardy.sizes.signature import entry_of, write_sizes
 from pyshardy.sizes.size import Atom, Quotient, Size
 from pyshardy.sizes.static_program import inline_calls
-
-Numbers = tuple[int, ...]
-"""A number at each of the values of the symbols."""
 
 
 def dynamic_program(
@@ -60,72 +57,13 @@ def dynamic_program(
     values = [each for each, _ in programs]
     entries = [entry_of(module) for _, module in programs]
     aligned = _aligned(entries, values)
-    generalization = _Generalization(programs[0][1], _Expressions(values, sizes))
+    generalization = _Generalization(programs[0][1], Expressions(values, sizes))
     generalization.set_arguments(entries)
     for operations in aligned:
         generalization.generalize(operations)
     generalization.finish()
     return programs[0][1]
 
-
-# --- Expressions ----------------------------------------------------------------------------------
-
-
-class _Expressions:
-    """Finds the sizes that have given numbers at the values of symbols."""
-
-    def __init__(self, values: Sequence[Mapping[str, int]], sizes: Iterable[Size]):
-        known = dict.fromkeys([*map(Size.symbol, values[0]), *sizes])
-        pairs = (left * right for left, right in itertools.combinations_with_replacement(known, 2))
-        self._known = {
-            each: tuple(each.evaluate(one) for one in values) for each in [*known, *pairs]
-        }
-        self._found: dict[Numbers, Size | None] = {}
-
-    def of(self, numbers: Numbers) -> Size | None:
-        """Return the size with given numbers; None if there is none."""
-        if numbers not in self._found:
-            self._found[numbers] = self._linear(numbers)
-        return self._found[numbers]
-
-    def _linear(self, numbers: Numbers) -> Size | None:
-        if len(set(numbers)) == 1:
-            return Size.of(numbers[0])
-        for size, known in self._known.items():
-            factor, rest = divmod(numbers[1] - numbers[0], (known[1] - known[0]) or math.inf)
-            if rest or not factor:
-                continue
-            offset = numbers[0] - int(factor) * known[0]
-            if all(n == factor * k + offset for n, k in zip(numbers, known, strict=True)):
-                return Size.of(int(factor)) * size + Size.of(int(offset))
-        return None
-
-    def ratio(self, numbers: Sequence[float]) -> tuple[Size, Size] | None:
-        """Return sizes `n` and `n - 1` whose quotient has given numbers, as variances have it."""
-        if min(numbers, default=0) <= 1:
-            return None
-        counts = [round(each / (each - 1)) for each in numbers]
-        size = self.of(tuple(counts))
-        pairs = zip(numbers, counts, strict=True)
-        if size is None or not all(
-            math.isclose(each * (n - 1), n, rel_tol=_TOLERANCE) for each, n in pairs
-        ):
-            return None
-        return size, size + Size.of(-1)
-
-    def scaled(self, numbers: Sequence[float]) -> tuple[float, Size, float] | None:
-        """Return a factor, a size and a power whose product has given numbers; None for none."""
-        for power in (-1.0, 0.5, -0.5):
-            for size, known in self._known.items():
-                if min(known) < 1:
-                    continue
-                factors = [n / k**power for n, k in zip(numbers, known, strict=True)]
-                if math.isclose(min(factors), max(factors), rel_tol=_TOLERANCE):
-                    return factors[0], size, power
-        return None
-
-
-_TOLERANCE = 1e-6
 
 # --- Programs -------------------------------------------------------------------------------------
 
@@ -180,7 +118,7 @@ def _refusal(operation: ir.Operation, problem: str) -> PassError:
 class _Generalization:
     """Changes a static program to the dynamic one; see the description of the module."""
 
-    def __init__(self, module: ir.Module, expressions: _Expressions):
+    def __init__(self, module: ir.Module, expressions: Expressions):
         self._module = module
         self._entry = entry = entry_of(module)
         self._expressions = expressions

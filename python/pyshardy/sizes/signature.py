@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import UsageError, error, wrong_type
 from mlir_sdy.host import ir, location_of
 from pyshardy.irtools.functions import ENTRY, functions_of, has_body
 from pyshardy.irtools.modules import text_of
@@ -121,6 +121,8 @@ class DynamicSignature:
         for name, symbol in self.symbols.items():
             if name not in values:
                 raise UsageError(error(f"the size {name} has no value: give {name}=..."))
+            if not isinstance(values[name], int):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise wrong_type("sizes", f"an integer as '{name}'", values[name])
             problem = symbol.problem_of(values[name])
             if problem is not None:
                 near = " or ".join(map(str, symbol.nearest(values[name])))
@@ -204,8 +206,17 @@ def signature_of(module: ir.Module) -> DynamicSignature:
     for index, argument in enumerate(main.regions[0].blocks[0].arguments):
         given = attributes[index]
         if GLOBAL_CONSTANT in given:
-            constants[index] = ir.StringAttr(given[GLOBAL_CONSTANT]).value
+            name = given[GLOBAL_CONSTANT]
+            if not isinstance(name, ir.StringAttr):
+                message = f"the attribute '{GLOBAL_CONSTANT}' of argument {index} is {name};"
+                message += ' expected the name of a size, such as "b"'
+                raise UsageError(error(message, location_of(argument.location)))
+            constants[index] = name.value
             continue
+        if isinstance(argument.type, ir.UnrankedTensorType):
+            message = f"argument {names[index]} has the type {argument.type}; give it a rank, with"
+            message += " '?' for unknown sizes, such as tensor<?x?xf32>"
+            raise UsageError(error(message, location_of(argument.location)))
         if not isinstance(argument.type, ir.RankedTensorType):
             continue
         texts = _texts_of(given, argument)
@@ -215,7 +226,8 @@ def signature_of(module: ir.Module) -> DynamicSignature:
                 sizes.append(Size.of(number))
                 continue
             fresh = re.sub(r"\W+", "_", names[index].lstrip("%")).strip("_") + str(dim)
-            sizes.append(Size.parse(text) if text else Size.symbol(fresh))
+            place = location_of(argument.location)
+            sizes.append(Size.parse(text, place) if text else Size.symbol(fresh))
             for name in sorted(sizes[-1].symbols):
                 symbols.setdefault(name, declared.get(name) or SizeSymbol(name))
         arguments.append(
@@ -224,7 +236,8 @@ def signature_of(module: ir.Module) -> DynamicSignature:
     for name in constants.values():
         symbols.setdefault(name, declared.get(name) or SizeSymbol(name))
     for name in declared:
-        check_name(name, symbols, "the attribute 'sdy.symbols'")
+        place = location_of(module.operation.location)
+        check_name(name, symbols, "the attribute 'sdy.symbols'", place)
     return DynamicSignature(symbols, tuple(arguments), constants)
 
 

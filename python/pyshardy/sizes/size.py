@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 
 _MOST_POWER = 16
 
@@ -75,8 +75,12 @@ class Size:
         return _canonical({((name, 1),): 1})
 
     @staticmethod
-    def parse(text: str) -> Size:
+    def parse(text: str, place: SourceLocation | None = None) -> Size:
         """Return the size that a text such as `4*b + floordiv(s, 2)` describes.
+
+        Args:
+            text: the text.
+            place: the place of the text, for errors.
 
         Raises:
             UsageError: it is no size.
@@ -86,7 +90,7 @@ class Size:
         except (SyntaxError, ValueError, RecursionError) as reason:
             detail = reason.msg if isinstance(reason, SyntaxError) else str(reason)
             message = f"'{text}' is no size: {detail}; expected an expression such as '4*b' or"
-            raise UsageError(error(f"{message} 'floordiv(s, 2) + 1'")) from None
+            raise UsageError(error(f"{message} 'floordiv(s, 2) + 1'", place)) from None
 
     @cached_property
     def constant(self) -> int | None:

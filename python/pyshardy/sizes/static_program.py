@@ -33,6 +33,7 @@ from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.pipeline import run_pipeline
+from pyshardy.sizes.manual_computations import close_manual, open_manual
 from pyshardy.sizes.reduce_windows import make_windows_static
 from pyshardy.sizes.signature import (
     GLOBAL_CONSTANT,
@@ -50,7 +51,7 @@ _REFINE = "builtin.module(stablehlo-refine-shapes)"
 _BARRIER = "stablehlo.optimization_barrier"
 _STANDS_FOR, _SHARDING = "sdy.stands_for", "sdy.stands_for_sharding"
 _PASSED = ("sdy.sharding_constraint", "sdy.reshard")
-_INSIDE = ("sdy.manual_computation", "sdy.named_computation")
+_INSIDE = ("sdy.named_computation",)
 _ASSERTED = re.compile(r"[Ee]rror: (?P<message>.*)")
 
 
@@ -109,6 +110,7 @@ def static_program(
     _check_calls(static)
     passed = _pass_through_barriers(static)
     types = _fill_constants(static, signature, values)
+    opened = open_manual(static)
     try:
         run_pipeline(
             static, f"builtin.module(stablehlo-refine-arguments{{types={','.join(types)}}})"
@@ -125,6 +127,8 @@ def static_program(
     if passed:
         _restore_passed(static)
         tell_inserted(static, *_PASSED)
+    if opened:
+        close_manual(static, opened)
     _check_static(static, told)
     remove_discardable(static.operation, SYMBOLS)
     return static
@@ -138,8 +142,8 @@ def _check_calls(module: ir.Module) -> None:
     """
     for operation in operations_named({"func.call"}, module):
         name = callee_of(operation)
-        callee = ir.SymbolTable(module.operation)[name].operation
-        if not has_body(callee):
+        table = ir.SymbolTable(module.operation)
+        if name not in table or not has_body(table[name].operation):
             raise UsageError(
                 error(
                     f"calls '{name}', which has no body, so that the sizes of its results can't be "

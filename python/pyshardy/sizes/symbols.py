@@ -8,16 +8,16 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.discardable import get_discardable, set_discardable
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import meshes_of
 
 SYMBOLS = "sdy.symbols"
 """The attribute of a module with its symbols: `{b = {min = 1, max = 64, multiple_of = 8}}`."""
 
-_VALUE = re.compile(r"\s*(?P<name>\w+)\s*[=:]\s*(?P<value>\d+)\s*")
+_VALUE = re.compile(r"\s*(?:(?P<name>\w+)\s*[=:])?\s*(?P<value>\d+)\s*")
 _LEAST_HINT = 128
 _KEYS = {"min": "low", "max": "high", "multiple_of": "multiple_of", "hint": "hint"}
 
@@ -72,24 +72,27 @@ def read_symbols(module: ir.Module) -> dict[str, SizeSymbol]:
     Raises:
         UsageError: the attribute has another form.
     """
-    declared = get_discardable(module.operation, SYMBOLS)
+    declared, place = (
+        get_discardable(module.operation, SYMBOLS),
+        location_of(module.operation.location),
+    )
     if declared is None:
         return {}
     if not isinstance(declared, ir.DictAttr):
-        raise _wrong(f"it is {declared}")
+        raise _wrong(f"it is {declared}", place)
     found: dict[str, SizeSymbol] = {}
     for named in declared:
         if not isinstance(named.attr, ir.DictAttr):
-            raise _wrong(f"'{named.name}' is {named.attr}")
+            raise _wrong(f"'{named.name}' is {named.attr}", place)
         values: dict[str, int] = {}
         for entry in named.attr:
             if entry.name not in _KEYS:
                 hint = did_you_mean(entry.name, _KEYS) or f"; it has {', '.join(_KEYS)}"
-                raise _wrong(f"'{named.name}' has no '{entry.name}'{hint}")
+                raise _wrong(f"'{named.name}' has no '{entry.name}'{hint}", place)
             if not isinstance(entry.attr, ir.IntegerAttr) or entry.attr.value < 0:
-                raise _wrong(f"'{entry.name}' of '{named.name}' is {entry.attr}")
+                raise _wrong(f"'{entry.name}' of '{named.name}' is {entry.attr}", place)
             values[_KEYS[entry.name]] = entry.attr.value
-        found[named.name] = _checked(SizeSymbol(named.name, **values))
+        found[named.name] = _checked(SizeSymbol(named.name, **values), place)
     return found
 
 
@@ -155,19 +158,46 @@ def values_in(texts: Iterable[str], what: str) -> dict[str, int]:
     Raises:
         UsageError: a text has another form, or a symbol has two values.
     """
-    found: dict[str, int] = {}
-    for text in filter(None, (part for each in texts for part in each.split(","))):
-        match = _VALUE.fullmatch(text)
-        if match is None:
-            raise UsageError(error(f"{what}: '{text}' is no size: expected NAME=N, such as b=128"))
-        if match["name"] in found:
-            raise UsageError(error(f"{what}: {match['name']} has several values"))
-        found[match["name"]] = int(match["value"])
+    found = several_in(texts, what)
+    for name, values in found.items():
+        if len(values) > 1:
+            raise UsageError(error(f"{what}: {name} has several values"))
+    return {name: value for name, (value,) in found.items()}
+
+
+def several_in(texts: Iterable[str], what: str) -> dict[str, list[int]]:
+    """Return the values of symbols that texts such as `b=3` or `b=3,8,s=128` give.
+
+    Args:
+        texts: the texts.
+        what: the flag or option that has them, for errors.
+
+    Raises:
+        UsageError: a text has another form.
+    """
+    found: dict[str, list[int]] = {}
+    for each in texts:
+        name = None
+        for text in filter(None, each.split(",")):
+            match = _VALUE.fullmatch(text)
+            name = name if match is None else match["name"] or name
+            if match is None or name is None:
+                message = f"{what}: '{text}' is no size: expected NAME=N, such as b=128"
+                raise UsageError(error(message))
+            found.setdefault(name, []).append(int(match["value"]))
     return found
 
 
-def check_name(name: str, symbols: Iterable[str], what: str) -> None:
+def check_name(
+    name: str, symbols: Iterable[str], what: str, place: SourceLocation | None = None
+) -> None:
     """Check that there is a symbol of a name.
+
+    Args:
+        name: the name.
+        symbols: those of the program.
+        what: the flag or option that has the name, for errors.
+        place: its place.
 
     Raises:
         UsageError: there is none.
@@ -175,7 +205,7 @@ def check_name(name: str, symbols: Iterable[str], what: str) -> None:
     names = list(symbols)
     if name not in names:
         near = did_you_mean(name, names) or f"; it has {', '.join(names) or 'none'}"
-        raise UsageError(error(f"{what}: the program has no size '{name}'{near}"))
+        raise UsageError(error(f"{what}: the program has no size '{name}'{near}", place))
 
 
 def _default(symbol: SizeSymbol, num_devices: int, number: int) -> int:
@@ -190,14 +220,15 @@ def _default(symbol: SizeSymbol, num_devices: int, number: int) -> int:
     return symbol.high
 
 
-def _checked(symbol: SizeSymbol) -> SizeSymbol:
+def _checked(symbol: SizeSymbol, place: SourceLocation | None) -> SizeSymbol:
     if symbol.multiple_of < 1 or (symbol.high is not None and symbol.high < symbol.low):
-        raise _wrong(f"no number is '{symbol}'")
+        raise _wrong(f"no number is '{symbol}'", place)
     if symbol.hint is not None and symbol.problem_of(symbol.hint):
-        raise _wrong(f"the hint: {symbol.problem_of(symbol.hint)}")
+        raise _wrong(f"the hint: {symbol.problem_of(symbol.hint)}", place)
     return symbol
 
 
-def _wrong(problem: str) -> UsageError:
+def _wrong(problem: str, place: SourceLocation | None) -> UsageError:
     expected = "expected numbers by name, as {b = {min = 1, max = 64, multiple_of = 8, hint = 32}}"
-    return UsageError(error(f"the attribute '{SYMBOLS}' of the module: {problem}; {expected}"))
+    message = f"the attribute '{SYMBOLS}' of the module: {problem}; {expected}"
+    return UsageError(error(message, place))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from mlir_sdy.model import Mesh
+    from pyshardy.explain.sizes import Sizes
     from pyshardy.frontends.jax.meshes import MeshOfJax
     from pyshardy.pipelines.propagation import PropagationOptions
 
@@ -48,6 +49,7 @@ def measure_communication(
     out_shardings: Any = None,
     hardware: Hardware | str = DEFAULT_HARDWARE,
     backend: Partitioner = "pyshardy",
+    sizes: Sizes | None = None,
     **options: Unpack[PropagationOptions],
 ) -> MeasuredProgram:
     """Return the collectives and the memory of a program.
@@ -64,6 +66,7 @@ def measure_communication(
         hardware: the hardware that the program is partitioned for, as in `partition`.
         backend: the partitioner: ours, or XLA's, for which the collectives are those of optimised
             HLO for CPUs, and the memory is that of its buffer assignment.
+        sizes: for a program with dynamic sizes, those at which it is measured, as in `sdy.explain`.
         options: the options of `sdy-propagation-pipeline`.
 
     Raises:
@@ -81,7 +84,7 @@ def measure_communication(
     }
     __tracebackhide__ = True  # for pytest
     try:
-        return _measured(program, args, keywords, hardware, backend, options)
+        return _measured(program, args, keywords, hardware, backend, sizes, options)
     except UsageError as mistake:
         raise mistake.with_traceback(None) from None  # it is in the call, not below it
 
@@ -92,11 +95,12 @@ def _measured(
     keywords: Mapping[str, Any],
     hardware: Hardware | str,
     backend: str,
+    sizes: Sizes | None,
     options: PropagationOptions,
 ) -> MeasuredProgram:
     """Return the collectives and the memory of a program; see `measure_communication`."""
     if backend == "pyshardy":
-        explained = explain(program, *args, **keywords, hardware=hardware, **options)
+        explained = explain(program, *args, **keywords, hardware=hardware, sizes=sizes, **options)
         return explained.measured
     if backend != "xla":
         raise UsageError(error(f"unknown backend '{backend}': expected 'pyshardy' or 'xla'"))
@@ -131,8 +135,9 @@ def assert_communication(
             file (see `pyshardy.contracts.files`).
         at_most: the maximum number of collectives by kind.
         no_axes: for each axis the kinds of collectives that must not be along it.
-        max_bytes: the bytes that a device sends in a run: a number, or `"8MB"`.
-        max_memory: the peak memory of a device.
+        max_bytes: the bytes that a device sends in a run: a number, `"8MB"`, or an expression of
+            dynamic sizes: `"256*b"`.
+        max_memory: the peak memory of a device, in the same forms.
         keywords: the other arguments of `measure_communication`.
 
     Returns:

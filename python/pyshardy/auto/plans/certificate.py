@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from mlir_sdy.model import TensorSharding
@@ -34,6 +34,7 @@ class Certificate:
             part of the certificate.
         limit: the limit of the predicted peak memory in bytes; None for any memory.
         replicated: the operations that can't be computed on shards, with their locations.
+        hints: the values of dynamic sizes for which the bounds are.
     """
 
     solution: Solution
@@ -44,6 +45,7 @@ class Certificate:
     untied_bound: float | None
     limit: float | None
     replicated: tuple[str, ...]
+    hints: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def gap(self) -> str:
@@ -64,6 +66,12 @@ class Certificate:
     def notes(self) -> tuple[str, ...]:
         """Remarks: what was folded, what isn't proven."""
         notes: list[str] = []
+        if self.hints:
+            told = ", ".join(f"{name} = {value}" for name, value in self.hints.items())
+            notes.append(
+                f"the bounds are for {told}: 'plan.check_sizes' compares the plan with the best "
+                "ones for other sizes"
+            )
         if self.num_nodes < self.num_sites:
             notes.append(
                 f"{self.num_sites:,} places are folded to {self.num_nodes:,}: equal ones have "

@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -41,11 +41,17 @@ from pyshardy.caching.programs import stored_data
 from pyshardy.caching.store import Store
 from pyshardy.cost.hardware import Hardware
 from pyshardy.display import Printed, Table, counted, seconds_text
+from pyshardy.dynamic.plan import remove_numbers, take_plan
+from pyshardy.dynamic.program import DynamicProgram
 from pyshardy.explain.estimate import Estimate, estimate
 from pyshardy.explain.program import explain_program
+from pyshardy.explain.sizes import Sizes, SizesComparison
 from pyshardy.forms import spec_text
+from pyshardy.irtools.modules import copy_of
 from pyshardy.pipelines.partition import Overlap
 from pyshardy.program import PartitionedProgram, partition
+from pyshardy.sizes.static_program import static_at
+from pyshardy.sizes.symbols import hint_values, read_symbols
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,8 @@ class Constraints:
             only add to its constraints.
         memory: the limit of the predicted peak in bytes; None for that of the options.
         store: the solutions of former searches; None to search always.
+        dynamic: the program with dynamic sizes, of which that of the search is the one at its
+            hints; None for static sizes.
     """
 
     search: Search
@@ -74,6 +82,7 @@ class Constraints:
     bound: float = field(default=-math.inf, repr=False)
     memory: float | None = None
     store: Store | None = field(default=None, repr=False, compare=False)
+    dynamic: ir.Module | None = field(default=None, repr=False, compare=False)
 
     @property
     def limit(self) -> float | None:
@@ -264,7 +273,7 @@ class ShardingPlan(Printed):
     @cached_property
     def certificate(self) -> Certificate:
         """The proven bounds; that without folding is a part of them if it is quick."""
-        built = self.search.built
+        built, dynamic = self.search.built, self.constraints.dynamic
         return Certificate(
             self.solution,
             self.constraints.objective,
@@ -274,6 +283,7 @@ class ShardingPlan(Printed):
             self.untied_bound if is_quick(built) else None,
             self.constraints.limit,
             tuple(built.graph.replicated),
+            {} if dynamic is None else hint_values(read_symbols(dynamic)),
         )
 
     @property
@@ -290,18 +300,33 @@ class ShardingPlan(Printed):
 
     @cached_property
     def module(self) -> ir.Module:
-        """The annotated program."""
-        return self.search.annotated(self.choice)
+        """The annotated program, with its dynamic sizes."""
+        if self.constraints.dynamic is None:
+            return self.search.annotated(self.choice)
+        module = copy_of(self.constraints.dynamic)
+        take_plan(self.search.annotated(self.choice), module)
+        return module
 
     @cached_property
     def program(self) -> PartitionedProgram:
-        """The partitioned program."""
-        module = self.search.annotated(self.choice)
+        """The partitioned program; for dynamic sizes, at their hints."""
+        module = self._annotated
         propagate(module)
+        return self._partition(module)
+
+    @property
+    def _annotated(self) -> ir.Module:
+        module = self.search.annotated(self.choice)
+        if self.constraints.dynamic is not None:
+            remove_numbers(module)
+        return module
+
+    @property
+    def _partition(self) -> partial[PartitionedProgram]:
         overlap, limit = cast("Overlap", self.search.options.overlap), self.constraints.limit
         memory = "" if limit is None or overlap == "none" else f"{limit:.0f}B"
         hardware = self.constraints.hardware
-        return partition(module, hardware=hardware, overlap=overlap, overlap_memory=memory)
+        return partial(partition, hardware=hardware, overlap=overlap, overlap_memory=memory)
 
     @cached_property
     def overlapped_seconds(self) -> float:
@@ -325,6 +350,34 @@ class ShardingPlan(Printed):
             self.estimate.peak_bytes,
             self.cost if self.constraints.objective == "time" else math.nan,
             self.overlapped_seconds,
+        )
+
+    def check_sizes(self, sizes: Sizes) -> SizesComparison:
+        """Return the cost of the plan at several sizes, beside those of the best plans for these.
+
+            print(plan.check_sizes({"b": [1, 64, 4096]}))
+
+        Args:
+            sizes: values of symbols; others have their hints.
+
+        Raises:
+            UsageError: the program has static sizes, or can't have a size.
+        """
+        dynamic = self.constraints.dynamic
+        if dynamic is None:
+            raise UsageError(error("the program has no dynamic sizes, so it takes no 'sizes'"))
+        module = self.module
+        propagate(module)
+
+        def best(values: Mapping[str, int]) -> Estimate:
+            static = static_at(dynamic, values)
+            search = Search(static, self.search.alternatives.model, self.search.options)
+            fresh = replace(self.constraints, search=search, start=None, bound=-math.inf)
+            return fresh.solve().estimate
+
+        program = DynamicProgram(module, self._partition)
+        return SizesComparison(
+            program, sizes, self.constraints.hardware, best, "sdy.auto_shard(module, hints={hints})"
         )
 
     def fitted(self, attempts: int = 5) -> ShardingPlan:
@@ -481,7 +534,7 @@ class ShardingPlan(Printed):
     ) -> str:
         """Return the report as HTML; see `to_html`."""
         hardware = self.constraints.hardware
-        module = self.search.annotated(self.choice)
+        module = self._annotated
         program = explain_program(module, hardware=hardware, report_hardware=hardware, title=title)
         objective = self.constraints.objective
         return PlanPage(

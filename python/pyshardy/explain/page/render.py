@@ -27,6 +27,7 @@ from typing import Any, cast
 import jinja2
 
 from mlir_sdy.diagnostics import SourceLocation
+from pyshardy.display import Table
 from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.page.data import PageData
 from pyshardy.explain.page.gather import page_data
@@ -155,16 +156,23 @@ def render_page(
     """
     with collection_paused():
         data = page_data(explained, title, other, xla)
-        return render_sections(title, PackedSections.of(data), data.plan.other)
+        sizes = [] if explained.sizes is None else explained.sizes.tables()
+        return render_sections(title, PackedSections.of(data), data.plan.other, sizes)
 
 
-def render_sections(title: str, sections: PackedSections, other: OtherPlan | None = None) -> str:
+def render_sections(
+    title: str,
+    sections: PackedSections,
+    other: OtherPlan | None = None,
+    sizes: Sequence[Table] = (),
+) -> str:
     """Return the report with the given data as HTML.
 
     Args:
         title: the name of the program.
         sections: the data.
         other: the plan that it is compared with.
+        sizes: the tables of a program with dynamic sizes.
     """
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -175,6 +183,7 @@ def render_sections(title: str, sections: PackedSections, other: OtherPlan | Non
         dagre=_asset("dagre.min.js"),
         scripts="\n".join(_asset(f"{name}.js") for name in _SCRIPTS),
         sections=asdict(sections),
+        sizes=sizes,
         has_other=other is not None,
         side_by_side=other is not None and other.is_aligned,
         other_title="" if other is None else other.title,

@@ -103,7 +103,7 @@ def choose_factor_axes(
     `{"x"}` and `{}`: the greedy method gives `k` the axis if the first operand is no smaller
     than the second, as `"x"` is the only candidate, and the second operand is resharded.
     """
-    compatible = _compatible_axes(rule, projection)
+    compatible = compatible_axes(rule, projection)
     if compatible is not None:
         return compatible
     unary = _unary_axes(rule, projection, shapes, mesh)
@@ -118,9 +118,8 @@ def choose_factor_axes(
 # --- Method A -------------------------------------------------------------------------------
 
 
-def _compatible_axes(
-    rule: OpShardingRule, projection: ShardingProjection
-) -> tuple[AxisTuple, ...] | None:
+def compatible_axes(rule: OpShardingRule, projection: ShardingProjection) -> FactorAxes | None:
+    """Return the axes of each factor; None if they differ between tensors."""
     chosen: list[AxisTuple] = []
     for factor in range(rule.num_factors):
         lists = {tensor.axes(factor) for tensor in projection.having(factor)}

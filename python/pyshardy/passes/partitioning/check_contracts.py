@@ -23,13 +23,13 @@ from mlir_sdy.host import ir
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from pyshardy.contracts.attributes import CONTRACTS, HINT, contract_of_attribute
-from pyshardy.contracts.contract import MeasuredProgram, PlacedCollective, axis_name, lines_of
+from pyshardy.contracts.contract import MeasuredProgram, placed
 from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.locations import tags_of, without_tags
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
 from pyshardy.irtools.walks import operations_named
-from pyshardy.local_program.communication import Collective, collectives_of
+from pyshardy.local_program.communication import collectives_of
 from pyshardy.partition.types.one_mesh import device_mesh_of
 from pyshardy.passes.partitioning.mark_contracts import COLLECTIVE_TAG, CONTRACT_TAG
 from pyshardy.pipeline import register_pass
@@ -59,7 +59,7 @@ def check_contracts(module: ir.Module) -> Changes:
         raise PassError(error("the contracts of a program without a mesh cannot be checked"))
     mesh = meshes_of(module)[name]
     operations = operations_named(COLLECTIVES, module)
-    placed = [_placed(each) for each in collectives_of(module, mesh)]
+    found = [placed(each) for each in collectives_of(module, mesh)]
     numbers = [_contracts_of(operation) for operation in operations]
     violations = [
         violation
@@ -67,7 +67,7 @@ def check_contracts(module: ir.Module) -> Changes:
         for violation in contract_of_attribute(attribute, module.operation).violations(
             MeasuredProgram(
                 tuple(mesh.axis_names),
-                tuple(one for one, tags in zip(placed, numbers, strict=True) if number in tags),
+                tuple(one for one, tags in zip(found, numbers, strict=True) if number in tags),
                 0,
             )
         )
@@ -101,15 +101,3 @@ def _contracts_of_users(operation: ir.Operation, depth: int) -> set[int]:
                 found |= _contracts_of_users(user, depth + 1)
             found |= set(marked)
     return found
-
-
-def _placed(collective: Collective) -> PlacedCollective:
-    place = collective.location
-    return PlacedCollective(
-        collective.kind,
-        None if collective.axes is None else tuple(map(axis_name, collective.axes)),
-        collective.nbytes_total,
-        place,
-        () if place is None else lines_of(place.filename, place.line),
-        collective.summary(),
-    )

@@ -112,7 +112,7 @@ function fillValues() {
   );
 }
 
-const TABS = ["values", "collectives", "costs", "compare"].filter((name) => document.getElementById(`tab-${name}`));
+const TABS = ["sizes", "values", "collectives", "costs", "compare"].filter((name) => document.getElementById(`tab-${name}`));
 function showTab(name) {
   for (const each of TABS) {
     document.getElementById(each).hidden = each !== name;

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The corpus with a symbolic dimension: the plan of the hint, and right numbers at other sizes."""
+
+import pytest
+from case_counts import cases, spread
+from symbolic_corpus import SYMBOLIC, assert_close, expected, inputs_of, traced
+
+import pyshardy as sdy
+from mlir_sdy.diagnostics import collect
+from mlir_sdy.traversal import operations_in
+from mlir_sdy.values import result_shardings_of
+from pyshardy.sizes.signature import entry_of
+from pyshardy.sizes.static_program import static_program
+
+BACKENDS = ("interpreter", "jit", "xla", "iree")
+
+
+def shardings_of(module):
+    """Return the names, types and shardings of operations that are used.
+
+    Without constants, which propagation merges at its end, and the reshards that it inserts.
+    """
+    return {
+        (each.name, tuple(str(result.type) for result in each.results), result_shardings_of(each))
+        for each in operations_in(entry_of(module))
+        if not each.name.endswith(("constant", "reshard"))
+        and any(list(result.uses) for result in each.results)
+    }
+
+
+@pytest.mark.parametrize("name", spread([*SYMBOLIC], 4))
+def test_the_plan_of_the_hint(name):
+    for hint in (64, 8, 24)[: cases(1)]:
+        module = traced(name)
+        same = static_program(module, {"b": hint})
+        with collect():
+            sdy.propagate(module, hints={"b": hint})
+            sdy.propagate(same)
+            program = sdy.partition(module)
+        assert shardings_of(program.static(b=hint)) == shardings_of(same)
+
+
+@pytest.mark.parametrize("name", spread([*SYMBOLIC], 3))
+def test_numbers_at_other_sizes(name):
+    module = traced(name)
+    with collect():
+        sdy.propagate(module, hints={"b": 16})
+        program = sdy.partition(module)
+    plan = sdy.asm(module)
+    rounding = 0.05 if "bf16" in plan else 1e-4
+    for size in (12, 8, 4, 20, 32)[: cases(1)]:
+        inputs = inputs_of(program.input_specs(b=size), size)
+        wanted = expected(name, size, inputs, "interpreter")
+        for backend in BACKENDS[: cases(1)]:
+            with collect():
+                assert_close(program.run(inputs, backend), wanted, rounding)
+    assert sdy.asm(module) == plan  # found once

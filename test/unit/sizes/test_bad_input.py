@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Errors of programs with dynamic sizes, and of sizes that don't fit them."""
+
+import numpy as np
+import pytest
+
+import pyshardy as sdy
+from mlir_sdy.diagnostics import ParseError, UsageError, WrongTypeError
+
+ADD = """%0 = stablehlo.add %x, %y : tensor<?xf32>
+    return %0 : tensor<?xf32>"""
+RETURN = "return %x : tensor<?xf32>"
+VECTOR = '%x: tensor<?xf32> {sdy.sizes = ["batch"]}'
+TWO = f"{VECTOR}, {VECTOR.replace('%x', '%y')}"
+
+
+def program(arguments=TWO, body=ADD, symbols=""):
+    return sdy.parse(f"""module attributes {{sdy.symbols = {{{symbols}}}}} {{
+  sdy.mesh @mesh = <["a"=2]>
+  func.func @main({arguments}) -> tensor<?xf32> {{
+    {body}
+  }}
+}}""")
+
+
+def run(module, *sizes, hints=None, **keywords):
+    sdy.propagate(module, hints=hints)
+    made = sdy.partition(module, **keywords)
+    return made.run([np.ones(size, "float32") for size in sizes])
+
+
+def refused(match, *args, kind=UsageError, **keywords):
+    with pytest.raises(kind, match=match):
+        run(*args, **keywords)
+
+
+def test_types():
+    refused(
+        r"^-:3:19: error: argument %x has the type tensor<\*xf32>; give it a rank, with '\?' for",
+        program("%x: tensor<*xf32>, %y: tensor<?xf32>", "return %y : tensor<?xf32>"),
+    )
+    with pytest.raises(ParseError, match="-:4:29: error: elements literal type must have static"):
+        program(VECTOR, "%0 = stablehlo.constant dense<1.0> : tensor<?xf32>\n    " + RETURN)
+    with pytest.raises(ParseError, match=r"-:4:10: error: .* operand #1 must be statically shaped"):
+        program(
+            "%x: tensor<?xf32>, %s: tensor<?xi32>",
+            "%0 = stablehlo.dynamic_reshape %x, %s\n"
+            "        : (tensor<?xf32>, tensor<?xi32>) -> tensor<?xf32>\n"
+            "    return %0 : tensor<?xf32>",
+        )
+    refused(
+        r"^-:4:10: error: the type tensor<\?xf32> of a result of 'stablehlo.custom_call' doesn't "
+        "follow from the sizes batch = 128; name the operand with its shape by 'indices_of_shape",
+        program(
+            VECTOR,
+            "%0 = stablehlo.custom_call @f(%x) : (tensor<?xf32>) -> tensor<?xf32>\n    return %0 : "
+            "tensor<?xf32>",
+        ),
+    )
+
+
+def test_attributes():
+    refused(
+        r"^-:3:19: error: the attribute 'sdy.sizes' of argument 0 is \[.*\]; expected 1 text",
+        program('%x: tensor<?xf32> {sdy.sizes = ["b", ""]}', RETURN),
+    )
+    refused(
+        r"^-:3:19: error: 'b \+' is no size: .*; expected an expression such as '4\*b'",
+        program('%x: tensor<?xf32> {sdy.sizes = ["b +"]}', RETURN),
+    )
+    refused(
+        "^-:1:1: error: the attribute 'sdy.symbols': the program has no size 'bach'; did you mean",
+        program(symbols="bach = {min = 2}"),
+    )
+
+
+def test_invalid_programs():
+    refused(
+        r"^-:3:19: error: the attribute 'jax.global_constant' of argument 0 is unit; expected the",
+        program("%n: tensor<i32> {jax.global_constant}, %x: tensor<?xf32>", RETURN),
+    )
+    nested = sdy.parse("""module { module {
+      func.func private @f(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }
+      func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+        %0 = func.call @f(%x) : (tensor<?xf32>) -> tensor<?xf32>
+        return %0 : tensor<?xf32>
+      }
+    } }""")
+    refused("error: 'builtin.module' op is nested in a module", nested, kind=sdy.PassError)
+
+
+def test_symbols_that_are_not_found():
+    product = program('%x: tensor<?xf32> {sdy.sizes = ["b*s"]}', RETURN)
+    refused(
+        r"the size b can't be found from the shapes of the arguments; add an argument with it, or "
+        r"give its value: program.at\(b=...\)",
+        product,
+        6,
+    )
+    assert sdy.partition(product).at(b=2, s=3).inputs[0].spec.shape == (6,)
+
+
+def test_sizes():
+    refused(
+        r"dimension 0 of %y has size 4, expected 3 as batch with batch = 3 \(dimension 0 of %x has",
+        program(),
+        3,
+        4,
+    )
+    limits = program(symbols="batch = {min = 2, max = 9}")
+    refused("%x has size 1: batch = 1 is below 2; use batch = 2", limits, 1, 1)
+    refused("%x has size 10: batch = 10 is above 9; use batch = 9", limits, 10, 10)
+    refused("%x has size 0: batch = 0 is below 1; use batch = 1", program(), 0, 0)
+    made = sdy.partition(program())
+    with pytest.raises(UsageError, match="batch = -1 is below 1; use 1"):
+        made.at(batch=-1)
+    with pytest.raises(WrongTypeError, match=r"sizes.*an integer as 'batch'"):
+        made.at(batch="3")
+    with pytest.raises(UsageError, match="sizes: the program has no size 'bath'; did you mean"):
+        made.at(bath=3)
+
+
+@pytest.mark.parametrize("keywords", [{}, {"buckets": "pow2"}, {"uneven": "guard"}])
+def test_a_size_of_zero_that_the_range_includes(keywords):
+    sharded = TWO.replace("}", ', sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}')
+    module = program(sharded, symbols="batch = {min = 0}")
+    assert run(module, 0, 0, **keywords)[0].shape == (0,)
+
+
+def test_hints():
+    refused(
+        "the hint of batch is no value of it: batch = 10 is above 9",
+        program(symbols="batch = {max = 9}"),
+        hints={"batch": 10},
+    )
+    refused(
+        "the hint of batch is no value of it: batch = 10 is no multiple of 4",
+        program(symbols="batch = {multiple_of = 4}"),
+        hints={"batch": 10},
+    )
+    near = "the program has no size 'bach'; did you mean 'batch'"
+    refused(f"hint: {near}", program(), hints={"bach": 10})
+    refused(f"buckets: {near}", program(), buckets={"bach": [10]})
+
+
+def test_buckets():
+    least = program(symbols="batch = {min = 4}")
+    assert run(least, 5, 5, buckets={"batch": [2, 8]})[0].shape == (5,)
+    refused(r"batch = 9 is above its largest bucket, 8; use", least, 9, 9, buckets={"batch": [8]})
+    assert run(program(), 9, 9, buckets={"batch": [2, 8, ...]})[0].shape == (9,)
