@@ -21,11 +21,20 @@ operation that a collective belongs to (`layer_3/attention`), its source file or
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from mlir_sdy.diagnostics import Diagnostic, SourceLocation, UsageError, error, note, wrong_type
+from mlir_sdy.diagnostics import (
+    Diagnostic,
+    SourceLocation,
+    UsageError,
+    emit,
+    error,
+    note,
+    warning,
+    wrong_type,
+)
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.display import AMOUNT, DisplayedText, bytes_of_text, counted
 from pyshardy.irtools.named_values import matches
@@ -69,6 +78,8 @@ class MeasuredProgram:
         peak_bytes: the peak memory of a device.
         sizes: for a program with dynamic sizes, the values of its symbols.
         others: such a program at other sizes, at which contracts are checked, too.
+        known_places: returns what a pattern can match in the program, whether there are
+            collectives or not: scopes, source files and lines, and values; None if unknown.
     """
 
     axes: tuple[str, ...]
@@ -76,6 +87,9 @@ class MeasuredProgram:
     peak_bytes: int
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     others: tuple[MeasuredProgram, ...] = ()
+    known_places: Callable[[], Collection[str]] | None = field(
+        default=None, compare=False, repr=False
+    )
 
 
 def placed(collective: Collective) -> PlacedCollective:
@@ -108,6 +122,8 @@ KINDS = tuple(sorted(name.removeprefix("stablehlo.") for name in COLLECTIVES))
 _ALL_KINDS = ("collective", "collectives")
 _MEMORY = "memory"
 _MOST_NOTES = 10
+_OF_OPERATIONS = ("operand ", "result ")
+"""The beginnings of patterns that match collectives by the operations around them."""
 _LIMIT = re.compile(
     rf"(?:no|at most\s+(?:{AMOUNT}|(?P<size>[^;]*?[*+(][^;]*?)\s+bytes))"
     r"(?:(?:\s+of)?\s+(?!along\b|in\b)(?P<kind>\w+))?"
@@ -164,6 +180,20 @@ class Limit:
             known = ", ".join(f"'{axis}'" for axis in axes)
             hint = did_you_mean(self.axis, axes) or f"; the mesh has the axes {known}"
             raise UsageError(error(f"'{self}': the mesh has no axis '{self.axis}'{hint}"))
+
+    def check_scope(self, program: MeasuredProgram) -> None:
+        """Emit a warning if the pattern of the limit matches nothing: it would always hold."""
+        scope = self.scope
+        if scope is None or program.known_places is None or scope.startswith(_OF_OPERATIONS):
+            return
+        with_collectives = (place for each in program.collectives for place in each.places)
+        if any(matches(place, scope) for place in with_collectives):
+            return
+        known = program.known_places()
+        if not any(matches(place, scope) for place in known):
+            hint = did_you_mean(scope, sorted(known))
+            message = f"'{self}' always holds: no scope, source line or value matches '{scope}'"
+            emit(warning(f"{message}{hint}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +355,7 @@ class Contract:
         """
         for limit in self.limits:
             limit.check_axis(program.axes)
+            limit.check_scope(program)
         programs = (program, *program.others)
         return [violation for each in programs for violation in self._violations(each)]
 

@@ -23,7 +23,7 @@ from pyshardy.display import beginning_of
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.page.render import render_page
 from pyshardy.explain.program import ExplainedProgram
-from pyshardy.irtools.locations import path_of, scope_names
+from pyshardy.irtools.locations import path_of, scope_names, user_place
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,10 +67,9 @@ class ProgramExplanation(ExplainedProgram):
         collectives = tuple(_placed(each, self._scopes(each)) for each in self.collectives)
         axes = tuple(self.program.mesh.axis_names)
         peak = self.resource_use.memory.peak
-        if self.sizes is None:
-            return MeasuredProgram(axes, collectives, peak)
-        hints = self.sizes.program.hints
-        return MeasuredProgram(axes, collectives, peak, hints, self.sizes.measured)
+        hints = {} if self.sizes is None else self.sizes.program.hints
+        others = () if self.sizes is None else self.sizes.measured
+        return MeasuredProgram(axes, collectives, peak, hints, others, self._known_places)
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write the HTML report of the program to a file.
@@ -86,6 +85,20 @@ class ProgramExplanation(ExplainedProgram):
         title = "<summary>Program of each device</summary>"
         shown = html.escape(beginning_of(text))
         return f"{super()._repr_html_()}<details>{title}<pre>{shown}</pre></details>"
+
+    def _known_places(self) -> set[str]:
+        """Return all scopes, source files and lines, and values of the annotated program."""
+        program, found = self.record.engine.program, set[str]()
+        for number in range(len(program.operations)):
+            location = self.record.location(number)
+            if (path := path_of(location)) is not None:
+                found.update(scope_names(path))
+            if (place := user_place(location)) is not None:
+                found.update(lines_of(place.filename, place.line))
+        for slot in range(1, program.num_values):
+            tensor = self.record.tensor(slot)
+            found.update(filter(None, (tensor.description, tensor.numbered)))
+        return found
 
     def _scopes(self, explanation: CollectiveExplanation) -> list[str]:
         """Return the scopes of the operations of a collective, and its arguments by number."""

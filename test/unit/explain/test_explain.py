@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`sdy.explain` takes programs in any form, and answers questions by names."""
 
+import contextlib
 import re
 
 import pytest
 
 import pyshardy as sdy
+from mlir_sdy.diagnostics import collect
 
 TEXT = """
 sdy.mesh @mesh = <["data"=2, "model"=2]>
@@ -134,6 +136,25 @@ def test_contracts_that_hold(explained, text):
     explained.check(text)
     contract = sdy.Contract.parse(text)
     assert sdy.Contract.parse(str(contract)) == contract
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("no collectives in model.py*", "no scope, source line or value matches 'model.py*'"),
+        ("no all_gather in %dwn", "matches '%dwn'; did you mean '%down'?"),
+        ("no all_reduce in -:110", "matches '-:110'"),
+        ("no all_reduce in %x", None),
+        ("no all_reduce in argument 1 of @main", None),
+        ("no all_reduce in -:1*", None),
+        ("no all_reduce in operand 0 of *", None),
+    ],
+)
+def test_patterns_that_match_nothing_are_told(explained, text, message):
+    with collect() as found, contextlib.suppress(sdy.ContractViolation):
+        explained.check(text)
+    assert (message is None) == (not found)
+    assert all(message in str(each) for each in found)
 
 
 VIOLATED = {
