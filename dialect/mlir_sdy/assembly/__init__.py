@@ -27,9 +27,11 @@ from mlir_sdy.diagnostics import (
     SourceLocation,
     VerificationError,
     emit,
+    error,
     nesting_error,
 )
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.model.errors import ModelError
 from mlir_sdy.shard.spellings import in_current_spelling
 from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify_shard, verify_shardings, violation_before_host
@@ -51,13 +53,17 @@ _LARGE_NUMBERS = {
 }
 """Text in which a number makes MLIR's parser reserve memory, and the message for each."""
 
+_PARAMETERS_OF_A_MESH = re.compile(r"#sdy\.mesh<\[[^\n]*\], array<i64")
+"""The text of a mesh as the host prints it, in `str(module)`."""
+
 _SEVERAL_OPERATIONS = "source must contain a single top-level operation"
 
 
 def parse(text: str, context: ir.Context, filename: str = "-", *, first_line: int = 1) -> ir.Module:
     """Parse and verify a module in MLIR assembly with custom sdy syntax.
 
-    Operations without a module around them are put into one.
+    Operations without a module around them are put into one. Also reads `str(module)`, in which the
+    host prints attributes by their parameters.
 
     Args:
         text: the assembly.
@@ -107,7 +113,10 @@ def _read(source: SourceText, context: ir.Context) -> ir.Module:
     _check_numbers(source)
     reader = Reader(source, AttributeCache(context))
     try:
-        reader.rewrite()
+        if _PARAMETERS_OF_A_MESH.search(text):
+            reader.rewritten.copy(0, len(text))
+        else:
+            reader.rewrite()
     except ParseError as failure:
         raise _host_failure_before(reader, context) or failure from None
     if "shard.grid" in text:
@@ -116,7 +125,12 @@ def _read(source: SourceText, context: ir.Context) -> ir.Module:
         module = _parse_rewritten(reader, context)
     except ParseError as failure:
         raise _violation_before_host(reader, context) or failure from None
-    verify_shardings(module)
+    try:
+        verify_shardings(module)
+    except ModelError as invalid:  # in parameters, which the host doesn't check
+        raise VerificationError(
+            error(str(invalid), SourceLocation(source.filename, 0, 0))
+        ) from None
     return module
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tokens, places and rewritten texts."""
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +18,7 @@ from mlir_sdy.assembly.source import (
     on_one_line,
     unescape,
 )
-from mlir_sdy.diagnostics import ParseError
+from mlir_sdy.diagnostics import ParseError, VerificationError
 from mlir_sdy.dialect import Context
 from mlir_sdy.model.text import quoted
 
@@ -218,3 +221,20 @@ def test_failures_are_told_in_the_order_of_the_text(text, message):
     with pytest.raises(ParseError) as failure:
         parse(text, Context(), "f")
     assert str(failure.value).startswith(message), failure.value
+
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize("name", ["mlp", "transformer_block"])
+def test_the_text_of_the_host_is_read(name):
+    """`str(module)` has attributes by their parameters."""
+    context = Context()
+    module = parse((ROOT / "examples" / f"{name}.mlir").read_text(), context)
+    text = str(module)
+    assert "#sdy.dimension_sharding<" in text
+    assert asm(parse(text, context)) == asm(module)
+    with pytest.raises(VerificationError, match='the size of axis "data" must be at least 1'):
+        parse(re.sub('"data", [0-9]+', '"data", -4', text, count=1), context)
+    with pytest.raises(VerificationError, match='unknown axis name: "model"'):
+        parse(text.replace('"model", ', '"modl", ', 1), context)
