@@ -211,6 +211,7 @@ def test_several_processes(tmp_path):
     """They find each other by Slurm's variables, and the first one writes what all measured."""
     output = tmp_path / "measured.json"
     job = {
+        "XLA_FLAGS": "",  # of other tests: each process has one device
         "SLURM_JOB_ID": str(os.getpid()),
         "SLURM_STEP_NODELIST": "localhost",
         "SLURM_NTASKS": "2",

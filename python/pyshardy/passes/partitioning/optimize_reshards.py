@@ -57,6 +57,7 @@ from pyshardy.partition.resharding.region_boundary import (
     KeptReshards,
     is_made_by_each_device,
     made_in,
+    maker_of,
 )
 from pyshardy.partition.resharding.regions import ElementwiseRegions
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
@@ -196,22 +197,23 @@ class _Optimizer:
     # --- 2. Around elementwise operations ---------------------------------------------------
 
     def _write_missing_shardings(self) -> None:
-        """Say of elementwise results after reshards that they are replicated, if nothing is said.
+        """Say that elementwise results of several reshards are replicated, if nothing is said.
 
-        To say nothing means the same, but reshards only move across what has a sharding.
+        To say nothing means the same, but reshards only move across what has a sharding. One
+        reshard alone stays, since moving it saves no bytes, and may prevent that it is shared.
         """
-        waiting: list[ir.Value] = [reshard.results[0] for reshard in self._reshards()]
-        while waiting:
-            value = waiting.pop()
-            sharding = get_sharding(value)
+        for reshard in self._reshards():
+            sharding = get_sharding(reshard.results[0])
             if sharding is None or not sharding.is_fully_replicated or sharding.unreduced_axes:
                 continue
-            for use in value.uses:
+            for use in reshard.results[0].uses:
                 user = use.owner.operation
-                if not self._is_elementwise(user) or get_sharding(user.results[0]) is not None:
+                makers = {maker_of(operand) for operand in user.operands}
+                resharded = [each for each in makers if each and each.name == _RESHARD]
+                if len(resharded) < 2 or not self._is_elementwise(user):
                     continue
-                set_result_shardings_of(user, {0: sharding.fully_closed_like()}, self.cache)
-                waiting.append(user.results[0])
+                if get_sharding(user.results[0]) is None:
+                    set_result_shardings_of(user, {0: sharding.fully_closed_like()}, self.cache)
 
     def _move_before(self, reshard: ir.Operation) -> None:
         """Reshard the operands of the operation before `reshard` instead, if that is cheaper."""

@@ -278,12 +278,10 @@ func.func @repeated() -> (tensor<8x8xi1>, tensor<4x8x8xi1>) {
 // CHECK-LABEL: func.func @nothing_said
 func.func @nothing_said(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
   // CHECK-NEXT: %[[SUM:.*]] = stablehlo.add %arg0, %arg1 {{.*}}<@mesh, [{"x"}, {}]>
-  // CHECK-NEXT: %[[TWICE:.*]] = stablehlo.add %[[SUM]], %[[SUM]] {{.*}}<@mesh, [{"x"}, {}]>
-  // CHECK-NEXT: %[[WHOLE:.*]] = sdy.reshard %[[TWICE]] <@mesh, [{}, {}]>
+  // CHECK-NEXT: %[[WHOLE:.*]] = sdy.reshard %[[SUM]] <@mesh, [{}, {}]>
   // CHECK-NEXT: return %[[WHOLE]]
   %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
   %1 = sdy.reshard %arg1 <@mesh, [{}, {}]> : tensor<8x8xf32>
   %2 = stablehlo.add %0, %1 : tensor<8x8xf32>
-  %3 = stablehlo.add %2, %2 : tensor<8x8xf32>
-  return %3 : tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
 }
