@@ -56,7 +56,7 @@ def test_a_failure_carries_the_output():
 
 def test_a_python_whose_check_fails(tmp_path, monkeypatch):
     monkeypatch.setattr(check_pythons, "FOLDER", tmp_path)
-    report = check_pythons.check((3, 11), Path("/bin/false"), Path("none.whl"))
+    report = check_pythons.check((3, 11), Path("/bin/false"), Path("none.whl"), is_end=False)
     assert report.results == {"install": "FAILED"}
     assert "/bin/false" in report.failure
 
