@@ -428,6 +428,7 @@ def _check(
     from pyshardy.explain.program_explanation import ProgramExplanation  # noqa: PLC0415
 
     measured = ProgramExplanation.of(explained).measured
+    contract.warn_of_unknown_places(measured)
     violations = contract.violations(measured)
     if not violations:
         limits = counted(len(str(contract).splitlines()), "limit")

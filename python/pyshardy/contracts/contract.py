@@ -355,7 +355,6 @@ class Contract:
         """
         for limit in self.limits:
             limit.check_axis(program.axes)
-            limit.check_scope(program)
         programs = (program, *program.others)
         return [violation for each in programs for violation in self._violations(each)]
 
@@ -376,14 +375,20 @@ class Contract:
             found.append(Violation(limit, counted(program.peak_bytes, "byte") + at))
         return found
 
+    def warn_of_unknown_places(self, program: MeasuredProgram) -> None:
+        """Emit a warning for each limit whose pattern matches nothing in a program."""
+        for limit in self.limits:
+            limit.check_scope(program)
+
     def check(self, program: MeasuredProgram) -> None:
-        """Check that a program is within the limits.
+        """Check that a program is within the limits, with `warn_of_unknown_places`.
 
         Raises:
             ContractViolation: it exceeds limits; the text lists the collectives with their source
                 lines and reasons.
             UsageError: a limit names an axis that the mesh lacks.
         """
+        self.warn_of_unknown_places(program)
         violations = self.violations(program)
         if violations:
             raise ContractViolation(violations)

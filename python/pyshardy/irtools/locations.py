@@ -105,7 +105,7 @@ def user_place(location: ir.Location) -> SourceLocation | None:
 
 def path_of(location: ir.Location) -> str | None:
     """Return the path in a location; None if it has none."""
-    return next((name for name in _names(location) if "/" in name), None)
+    return next((name for name in names_in(location) if "/" in name), None)
 
 
 def _split(path: str) -> list[str]:
@@ -121,12 +121,13 @@ def _split(path: str) -> list[str]:
     return [*parts, part]
 
 
-def _names(location: ir.Location) -> Iterator[str]:
+def names_in(location: ir.Location) -> Iterator[str]:
+    """Yield the names of a location and of those in it that it is called from."""
     name, inner = inner_locations(location)
     if name is not None:
         yield name
     for each in inner:
-        yield from _names(each)
+        yield from names_in(each)
 
 
 # --- Marks on operations that survive passes ------------------------------------------------------

@@ -341,6 +341,7 @@ def _auto_shard(folder: ServedFolder, request: AutoShardRequest) -> Answer:
 def _check_contract(folder: ServedFolder, request: CheckContractRequest) -> Answer:
     contract = read_contract(folder.file_or_text(request.contract))
     what_if = _what_if_of(folder, request)
+    contract.warn_of_unknown_places(what_if.explained.measured)
     violations = contract.violations(what_if.explained.measured)
     advice = advice_on_contract(what_if, contract) if violations else []
     return {

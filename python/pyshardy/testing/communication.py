@@ -159,6 +159,7 @@ def assert_communication(
             advice = "pass a contract, 'at_most' or 'max_bytes'"
             raise UsageError(error(f"there are no limits: {advice}"))
         measured = measure_communication(program, *args, **keywords)
+        both.warn_of_unknown_places(measured)
         violations = both.violations(measured)
     except UsageError as mistake:
         raise mistake.with_traceback(None) from None  # it is in the call, not below it

@@ -31,7 +31,7 @@ _SMALL = 20_000
 """The pairs of classes up to which the exact problem is solved with all strategies."""
 
 NEAR = 0.25
-"""The part of its cost by which a choice may be above the best one, to be one of the others."""
+"""The relative excess over the least cost up to which a solution keeps other choices."""
 
 _OTHERS = 3
 """The most other choices of a solution."""
@@ -40,7 +40,7 @@ _EXACT_SHARE = 2.0
 """The most seconds for the exact problem, for each second of the search before."""
 
 Run = Callable[[Problem, "Ints | None", float], Solution]
-"""Solves a problem without overlap, from a start if there is one, in at most some seconds."""
+"""A solver of problems without overlap: takes the problem, a start if known, and the seconds."""
 
 
 def solve_with_overlap(

@@ -39,6 +39,7 @@ from pyshardy.frontends.jax.dtypes import implementations
 from pyshardy.frontends.jax.meshes import abstract_mesh, sharding_for_jax
 from pyshardy.frontends.jax.symbolic import annotate_sizes
 from pyshardy.irtools.functions import CallGraph
+from pyshardy.irtools.locations import names_in
 from pyshardy.irtools.stablehlo_views import ConstantView, CustomCallView, callee_of, target_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, INSPECTION
@@ -248,7 +249,7 @@ def _in_user_code(location: ir.Location) -> ir.Location:
     places = ((frame, location_of(frame)) for frame in frames)
     outside = (frame for frame, place in places if place and not _is_installed(place.filename))
     frame = next(outside, frames[0])
-    name = next(_names(location), None)
+    name = next(names_in(location), None)
     if name is None:
         return frame
     return ir.Location.name(name, childLoc=frame, context=location.context)
@@ -261,15 +262,6 @@ def _frames(location: ir.Location) -> Iterator[ir.Location]:
         yield location
     for each in inner:
         yield from _frames(each)
-
-
-def _names(location: ir.Location) -> Iterator[str]:
-    """Yield the names of a location and of those in it that it is called from."""
-    name, inner = inner_locations(location)
-    if name is not None:
-        yield name
-    for each in inner:
-        yield from _names(each)
 
 
 def _is_installed(filename: str) -> bool:
