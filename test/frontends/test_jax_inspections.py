@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions of Python that JAX refers to by address are alive, and hear propagated shardings."""
 
+import collections
 import gc
 import itertools
 
@@ -8,7 +9,8 @@ import jax
 import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
-from case_counts import spread
+from case_counts import cases, spread
+from inspected_programs import MOST_IN_TEXT, InspectedProgram
 from jax import lax
 from jax import numpy as jnp
 from jax.experimental import io_callback
@@ -17,6 +19,7 @@ from jax.sharding import AbstractMesh, AxisType, NamedSharding, PartitionSpec
 
 import pyshardy as sdy
 from mlir_sdy.diagnostics import UsageError
+from pyshardy.frontends.jax import lowered
 from pyshardy.program import run_unpartitioned
 from pyshardy.testing.communication import measure_communication
 
@@ -113,6 +116,29 @@ def test_jax_hears_the_same(mesh, name, spec):
     assert heard["sdy"] == heard["jit"]
     np.testing.assert_allclose(program.as_jax()(X), wanted, rtol=1e-6)
     np.testing.assert_allclose(program.run([X])[0], wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(cases(4)))
+def test_random_functions(mesh, monkeypatch, seed):
+    """Nested loops, branches, gradients and shards hear what JAX's do, and compute the same."""
+    monkeypatch.setattr(lowered, "MOST_IN_TEXT", MOST_IN_TEXT)
+    written = InspectedProgram(seed)
+    heard = {"jit": collections.Counter(), "sdy": collections.Counter()}
+
+    def asking(how):
+        def ask(value, label):
+            jax.debug.inspect_array_sharding(
+                value, callback=lambda each: heard[how].update([(label, str(each.spec))])
+            )
+
+        return written.function(mesh, ask)
+
+    given = jax.device_put(X, NamedSharding(mesh, written.spec))
+    wanted = jax.jit(asking("jit"))(given)
+    program = partitioned(asking("sdy"), mesh, written.spec)
+    assert heard["sdy"] == heard["jit"]
+    for found in (program.as_jax()(X), program.run([X])[0]):
+        np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=1e-5)
 
 
 @custom_partitioning
