@@ -100,7 +100,7 @@ BUDGETS = {
     "explain": 6_640,
     "frontends": 16_170,
     "irtools": 4_330,
-    "local_program": 1_350,
+    "local_program": 1_370,
     "lsp": 1_840,
     "mcp": 920,
     "partition": 17_620,
