@@ -74,6 +74,7 @@ LAYERS = [
     ["pyshardy.schedules.schedule"],
     ["pyshardy.auto.plans"],
     ["pyshardy.auto"],
+    ["pyshardy.mpmd"],
     ["pyshardy"],  # the public interface
     ["pyshardy.testing"],
     ["pyshardy.pytest_plugin"],
@@ -103,6 +104,7 @@ BUDGETS = {
     "local_program": 1_370,
     "lsp": 1_840,
     "mcp": 920,
+    "mpmd": 780,
     "partition": 17_620,
     "passes": 14_840,
     "pipeline": 2_520,
