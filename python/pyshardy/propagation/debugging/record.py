@@ -385,7 +385,7 @@ class Record:
         """
         engine = self.engine
         found: list[tuple[int, Refusal, Relation]] = []
-        for operation in self._operations_by_slot.get(slot, []):
+        for operation in dict.fromkeys(engine.relations_of(slot)):
             relation = engine.relations[operation]
             if relation is None or engine.is_erased[operation]:
                 continue
@@ -412,14 +412,6 @@ class Record:
             for position, _ in change.updates:
                 steps[change.relation.tensors[position]].append(number)
         return steps
-
-    @functools.cached_property
-    def _operations_by_slot(self) -> dict[int, list[int]]:
-        operations: defaultdict[int, list[int]] = defaultdict(list)
-        for operation, relation in enumerate(self.engine.relations):
-            for slot in set(() if relation is None else relation.tensors):
-                operations[slot].append(operation)
-        return operations
 
     def _trace(self, kind: RelationKind, state: tuple[int, ...]) -> _Traced:
         """Return the details of a step, computed once for each kind and state."""
