@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import inner_locations, ir, location_of
@@ -45,6 +45,7 @@ def scopes_of(location: ir.Location) -> tuple[str, ...]:
     return () if path is None else scopes_of_path(path)
 
 
+@functools.lru_cache(maxsize=4096)
 def scopes_of_path(path: str) -> tuple[str, ...]:
     """Return the scopes in a path.
 
@@ -86,8 +87,11 @@ def named_in_scope(name: str, location: ir.Location) -> str | None:
     Of a `stablehlo.dot_general` at `jit(step)/jvp(layers.3)/mlp/dot_general` it is
     `dot_general in forward/layers.3/mlp`.
     """
-    path = path_of(location)
-    scopes = () if path is None else scopes_of_path(path)
+    return named_in(name, scopes_of(location))
+
+
+def named_in(name: str, scopes: Sequence[str]) -> str | None:
+    """Return the name of an operation with its scopes; None if there are none."""
     return f"{name.rpartition('.')[2]} in {'/'.join(scopes)}" if scopes else None
 
 
@@ -163,6 +167,18 @@ def tags_of(location: ir.Location, kind: str) -> list[int]:
     for each in inner_locations(location)[1]:
         numbers += tags_of(each, kind)
     return numbers
+
+
+def tag_of(location: ir.Location, kind: str) -> int | None:
+    """Return the number of the outermost mark of a kind in a location; None if there is none."""
+    name, inner = inner_locations(location)
+    mark = _mark_in(name)
+    if mark is not None and mark[0] == kind:
+        return mark[1]
+    for each in inner:
+        if (number := tag_of(each, kind)) is not None:
+            return number
+    return None
 
 
 def untagged(location: ir.Location) -> ir.Location:

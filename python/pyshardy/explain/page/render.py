@@ -43,7 +43,7 @@ _FEWEST_ROWS = 20
 def packed(value: object) -> str:
     """Return data as compressed JSON in base64."""
     text = json.dumps(_columns_in(value), separators=(",", ":"), allow_nan=False)
-    compressed = gzip.compress(text.encode(), compresslevel=6, mtime=0)
+    compressed = gzip.compress(text.encode(), compresslevel=3, mtime=0)
     return base64.b64encode(compressed).decode()
 
 

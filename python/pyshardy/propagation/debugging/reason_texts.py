@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from mlir_sdy.model import FactorType, OpShardingRule, TensorSharding, factor_name
@@ -167,10 +168,9 @@ def _frontier(finder: ReasonFinder, reason: AxisReason, frontier: Frontier) -> I
     left = _MOST_ROOTS
     parts: list[str] = []
     for dim, roots in frontier.roots.items():
-        names = list(_root_names(record, roots))
-        shown = names[:left]
+        shown = list(itertools.islice(_root_names(record, roots), left))
         left = max(1, left - len(shown))
-        more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+        more = f" and {len(roots) - len(shown)} more" if len(roots) > len(shown) else ""
         size = finder.shape(reason.slot)[dim]
         parts.append(f"dimension {dim} (size {size}) is that of {', '.join(shown)}{more}")
     yield "; ".join(parts)
