@@ -256,7 +256,8 @@ class Clock:
         """Return the first operation after a step that uses its results and takes some time."""
         table, durations = self._table, self._durations
         values = {*table.results[steps[place].done]}
-        for step in steps[place + 1 :]:
+        for at in range(place + 1, len(steps)):
+            step = steps[at]
             if step.phase == DONE:
                 continue
             number = step.number

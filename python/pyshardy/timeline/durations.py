@@ -19,14 +19,15 @@ from mlir_sdy.host import ir
 from mlir_sdy.traversal import SCALAR_BODIES
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import SizedOperation, Work
-from pyshardy.irtools.plain_operations import keeps_its_place
+from pyshardy.irtools.plain_operations import MAY_KEEP_PLACE, keeps_its_place
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of, symbol_name
 from pyshardy.local_program.communication import Collective
-from pyshardy.partition.op_facts.work import work_of
+from pyshardy.partition.op_facts.work import depends_on_sizes_only, work_of
 from pyshardy.timeline.memory import Memory, Orders, kernels_in, memory_of
 from pyshardy.timeline.operation_table import Block, OperationTable
 
 _CALL = "func.call"
+_NO_LANES: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ def resource_use_of(module: ir.Module) -> ResourceUse:
     names, ends, sizes = table.names, table.ends, table.sizes
     kernels = kernels_in(table)
     work: dict[int, Work] = {}
+    alike: dict[object, Work] = {}  # equal layers have operations of equal work
     parts: defaultdict[int, float] = defaultdict(float)
     number, end = 0, len(names)
     while number < end:
@@ -73,13 +75,18 @@ def resource_use_of(module: ir.Module) -> ResourceUse:
             if reads is not None:
                 operands = [size.times(n) for size, n in zip(operands, reads, strict=True)]
             results = [sizes[each] for each in table.results[number]]
-            once = work_of(name, SizedOperation(table.operations[number], operands, results))
+            form = name, tuple(operands), tuple(results)
+            once = alike.get(form)
+            if once is None:
+                once = work_of(name, SizedOperation(table.operations[number], operands, results))
+                if depends_on_sizes_only(name):
+                    alike[form] = once
             if number in kernels.fused:
                 for start in kernels.fused[number]:
                     parts[start] += once.operations
             else:
-                read = (sizes[each].nbytes for each in kernels.inputs.get(number, ()))
-                once += Work(parts.pop(number, 0.0), sum(read))
+                read = sum([sizes[each].nbytes for each in kernels.inputs.get(number, ())])
+                once += Work(parts.pop(number, 0.0), read)
                 if once != none:
                     work[number] = once
         number = ends[number] if name in SCALAR_BODIES else number + 1
@@ -133,6 +140,11 @@ class Durations:
         }
         self.functions: dict[str, Block] = {}
         self._inside: dict[int, tuple[frozenset[str], bool]] = {}
+        self._fixed = {
+            number
+            for number, name in enumerate(table.names)
+            if name in MAY_KEEP_PLACE and keeps_its_place(table.operations[number])
+        }
         for number, name in enumerate(table.names):
             if name == "func.func":
                 for block in table.blocks_of(number):
@@ -159,20 +171,22 @@ class Durations:
         return self._look_inside(number)[1]
 
     def _look_inside(self, number: int) -> tuple[frozenset[str], bool]:
+        table = self.table
+        inner: Iterable[int] = range(number + 1, table.ends[number])
+        if not inner and table.names[number] != _CALL:
+            return _NO_LANES, number in self._fixed
         known = self._inside.get(number)
         if known is None:
-            self._inside[number] = frozenset[str](), False  # ends a recursion
-            table = self.table
-            inner: Iterable[int] = range(number + 1, table.ends[number])
+            self._inside[number] = _NO_LANES, False  # ends a recursion
             if table.names[number] == _CALL:
                 inner = self.callee(number).inside
-            lanes, fixed = set[str](), keeps_its_place(table.operations[number])
+            lanes, fixed = set[str](), number in self._fixed
             for each in inner:
                 if each in self.transfers:
                     lanes.update(self.transfers[each].lanes)
                 elif table.names[each] == _CALL:
                     lanes |= self.lanes_inside(each)
                     fixed = fixed or self.keeps_its_place(each)
-                fixed = fixed or keeps_its_place(table.operations[each])
+                fixed = fixed or each in self._fixed
             known = self._inside[number] = frozenset(lanes), fixed
         return known

@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -118,6 +117,8 @@ class _Peaks:
     def inside(self, number: int) -> int:
         """Return the bytes that an operation needs for its regions, or the function it calls."""
         name = self._table.names[number]
+        if self._table.ends[number] == number + 1 and name != _CALL:
+            return 0
         if name == _CALL:
             return self._of_function(callee_of(self._table.operations[number]))
         blocks = self._table.blocks_of(number)
@@ -228,26 +229,21 @@ class _Uses:
         self.steps = steps
         self.operations = [step.number for step in steps]
         self.names = [table.names[step.number] if step.phase == RUN else "" for step in steps]
-        count = len(steps)
-        users: defaultdict[int, list[int]] = defaultdict(list)
-        nested: defaultdict[int, list[int]] = defaultdict(list)
-        operands, ends = table.operands, table.ends
-        for at, step in enumerate(steps):
-            for operand in table.operands_of(step):
-                users[operand].append(at)
-            for inner in range(step.number + 1, ends[step.number]):
-                for operand in operands[inner]:
-                    nested[operand].append(at)
         self.is_fused = [number in fused for number in self.operations]
-        self.time = list(range(count))
-        time = self.time
-        for at in reversed(range(count)):
+        self.time = time = list(range(len(steps)))
+        self.last = last = dict[int, int]()
+        operands, ends, of_step = table.operands, table.ends, table.operands_of
+        for at in reversed(range(len(steps))):  # users come before what they use
+            step, number, when = steps[at], self.operations[at], at
             if self.is_fused[at]:
-                (result,) = table.results[self.operations[at]]
-                time[at] = max([time[user] for user in users[result]])
-        self.last = {value: max([time[at] for at in places]) for value, places in users.items()}
-        for value, places in nested.items():
-            self.last[value] = max(*places, self.last.get(value, 0))
+                when = time[at] = last[table.results[number][0]]
+            for operand in operands[number] if step.phase == RUN else of_step(step):
+                if last.get(operand, -1) < when:
+                    last[operand] = when
+            for inner in range(number + 1, ends[number]):
+                for operand in operands[inner]:
+                    if last.get(operand, -1) < at:
+                        last[operand] = at
 
 
 @dataclass(slots=True, eq=False)
@@ -294,8 +290,8 @@ class _Buffers:
 
     def define(self, at: int) -> None:
         """Assign buffers to the results of the operation at a place."""
-        number, name = self._uses.operations[at], self._uses.names[at]
-        results = self._table.results_of(self._uses.steps[at])
+        number, name, step = self._uses.operations[at], self._uses.names[at], self._uses.steps[at]
+        results = self._table.results[number] if name else self._table.results_of(step)
         if name in _SAME_MEMORY:
             for operand, result in zip(self._table.operands[number], results, strict=False):
                 self._share(result, self._buffer(operand))

@@ -167,13 +167,30 @@ class _Reader:
                 self.ends[number] = len(self.operations)
 
     def _read_block(self, region: int, block: ir.Block) -> Block:
+        """Read a block. This is the hot loop of reading."""
         arguments = tuple(map(self._read_value, block.arguments))
-        start = len(self.operations)
-        read = self.read_operation
+        operations, names, ends = self.operations, self.names, self.ends
+        operands, results, may_nest = self.operands, self.results, may_have_regions
+        sizes, size_of, read = self.sizes, self._size_of, self.read_operation
+        start = number = len(operations)
         for view in block.operations:
             operation = view.operation
-            read(operation, operation.name)
-        return Block(region, arguments, range(start, len(self.operations)))
+            name = operation.name
+            made = operation.results
+            if may_nest(name) or len(made) != 1:
+                read(operation, name)
+                number = len(operations)
+                continue
+            number += 1
+            operations.append(operation)
+            names.append(name)
+            ends.append(number)
+            operands.append([identity(operand) for operand in operation.operands])
+            result = made[0]
+            value = identity(result)
+            sizes[value] = size_of(result)
+            results.append([value])
+        return Block(region, arguments, range(start, number))
 
     def _read_value(self, value: ir.Value) -> int:
         number = identity(value)

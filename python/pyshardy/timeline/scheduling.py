@@ -213,7 +213,8 @@ class Scheduler:
                 node.seconds = self._seconds_of(number)
                 node.lanes = tuple(durations.lanes_inside(number))
             needed: set[int] = set()
-            inner = range(number, table.ends[number]) if transfer is None else (number,)
+            is_alone = transfer is not None or table.ends[number] == number + 1
+            inner = (number,) if is_alone else range(number, table.ends[number])
             for each in inner:
                 for operand in table.operands[each]:
                     maker = made_by.get(operand)
@@ -223,8 +224,10 @@ class Scheduler:
                         if maker.is_transfer:
                             node.waits.append(maker)
             node.missing = len(needed)
-            for result in (*table.results[number], *table.results[step.done]):
+            for result in table.results[number]:
                 made_by[result] = node
+            if step.done != number:
+                made_by.update(dict.fromkeys(table.results[step.done], node))
             nodes.append(node)
         return nodes
 
@@ -331,6 +334,7 @@ class _List:
         """Collectives whose window hasn't begun, by its begin."""
         self._transfers: dict[tuple[str, ...], list[tuple[float, int]]] = {}
         """Ready collectives by their lanes."""
+        self._num_queued = 0
         self._flying: list[tuple[float, int]] = []
 
     def run(self) -> list[BlockStep]:
@@ -339,12 +343,16 @@ class _List:
                 self._make_ready(node)
         remaining = len(self._nodes)
         while remaining:
-            self._land()
-            self._open_windows()
+            if self._flying:
+                self._land()
+            if self._early:
+                self._open_windows()
             if self._ready:
-                _, place = heappop(self._ready)
-                remaining -= 1 + self._launch(self._now + self._nodes[place].seconds)
-                self._run_node(self._nodes[place])
+                node = self._nodes[heappop(self._ready)[1]]
+                if self._num_queued:
+                    remaining -= self._launch(self._now + node.seconds)
+                remaining -= 1
+                self._run_node(node)
             else:
                 launched = self._launch(self._now)
                 if not launched and not self._flying:
@@ -372,6 +380,7 @@ class _List:
         node = self._nodes[place]
         queue = self._transfers.setdefault(node.lanes, [])
         heappush(queue, (-node.priority, place))
+        self._num_queued += 1
 
     def _launch(self, end: float) -> int:
         """Start the collectives whose lanes are free before a time, and return their number."""
@@ -388,6 +397,7 @@ class _List:
             begin, _, place = best
             node = self._nodes[place]
             heappop(self._transfers[node.lanes])
+            self._num_queued -= 1
             self._await_operands(node)
             self._steps.append(BlockStep(START, node.step.number, node.step.done))
             node.begin = begin
@@ -407,7 +417,9 @@ class _List:
     def _run_node(self, node: _Node) -> None:
         self._await_operands(node)
         self._steps.append(BlockStep(RUN, node.step.number, node.step.done))
-        begin = max([self._now, *(self._free.get(lane, 0.0) for lane in node.lanes)])
+        begin = self._now
+        if node.lanes:
+            begin = max([begin, *(self._free.get(lane, 0.0) for lane in node.lanes)])
         node.first_use = self.computed
         self._now = begin + node.seconds
         self.computed += node.seconds

@@ -154,7 +154,7 @@ def costs_of(explained: ExplainedProgram) -> CostData:
                 node,
                 event.collective,
                 event.is_loop,
-                tuple(map(lanes.index, event.lane)),
+                tuple(map(lanes.index, event.lane)) if event.lane else (),
             )
         )
         if node is not None and event.collective is None and not event.is_loop:

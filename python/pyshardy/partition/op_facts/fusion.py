@@ -174,9 +174,12 @@ def _kernels(
     for number in sorted(users, reverse=True):
         if number in starts:
             continue
-        own = _NO_KERNELS.union(*(found.get(user, (user,)) for user in users[number]))
-        is_repeated = names[number] in _CHEAP or any(names[each] == _REDUCE for each in own)
-        if len(own) == 1 or is_repeated:
+        own = _NO_KERNELS.union(*[found.get(user, (user,)) for user in users[number]])
+        if (
+            len(own) == 1
+            or names[number] in _CHEAP
+            or any(names[each] == _REDUCE for each in own)
+        ):
             found[number] = own
     return found
 
