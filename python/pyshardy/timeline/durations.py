@@ -22,7 +22,7 @@ from pyshardy.cost.op_work import SizedOperation, Work
 from pyshardy.irtools.plain_operations import MAY_KEEP_PLACE, keeps_its_place
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of, symbol_name
 from pyshardy.local_program.communication import Collective
-from pyshardy.partition.op_facts.work import depends_on_sizes_only, work_of
+from pyshardy.partition.op_facts.work import work_form, work_of
 from pyshardy.timeline.memory import Memory, Orders, kernels_in, memory_of
 from pyshardy.timeline.operation_table import Block, OperationTable
 
@@ -75,11 +75,12 @@ def resource_use_of(module: ir.Module) -> ResourceUse:
             if reads is not None:
                 operands = [size.times(n) for size, n in zip(operands, reads, strict=True)]
             results = [sizes[each] for each in table.results[number]]
-            form = name, tuple(operands), tuple(results)
+            operation = SizedOperation(table.operations[number], operands, results)
+            form = work_form(name, operation)
             once = alike.get(form)
             if once is None:
-                once = work_of(name, SizedOperation(table.operations[number], operands, results))
-                if depends_on_sizes_only(name):
+                once = work_of(name, operation)
+                if form is not None:
                     alike[form] = once
             if number in kernels.fused:
                 for start in kernels.fused[number]:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
+from mlir_sdy.traversal import may_have_regions
 from pyshardy.cost.op_work import (
     ProductWork,
     SizedOperation,
@@ -31,6 +33,24 @@ def work_of(name: str, operation: SizedOperation) -> Work:
     function = record_of(name).work or elementwise_work
     work = function(operation)
     return replace(work, is_fused=True) if operation.is_fused else work
+
+
+def work_form(name: str, operation: SizedOperation) -> Hashable:
+    """Return a key that operations of equal work share; None if the work depends on more.
+
+    Args:
+        name: the name of the operation.
+        operation: the operation.
+    """
+    sizes = name, tuple(operation.operands), tuple(operation.results)
+    if depends_on_sizes_only(name):
+        return sizes
+    if may_have_regions(name):
+        return None
+    # By address: attributes and types live as long as the context.
+    attributes = operation.operation.attributes.items()
+    read = [(key, identity(value)) for key, value in attributes]
+    return sizes, *[identity(each.type) for each in operation.operation.operands], *read
 
 
 def elements_of_product(name: str, operation: ir.Operation) -> str | None:
