@@ -479,8 +479,7 @@ def inner_locations(location: ir.Location) -> tuple[str | None, Sequence[ir.Loca
     if type(location) is ir.Location:
         location = _specific(location)
     if isinstance(location, ir.NameLoc):
-        name = location.name_str
-        return name if isinstance(name, str) else _text(name), (location.child_loc,)
+        return _text(location.name_str), (location.child_loc,)
     if isinstance(location, ir.CallSiteLoc):
         return None, (location.callee, location.caller)
     if isinstance(location, ir.FusedLoc):

@@ -148,10 +148,8 @@ class MoveRecorder(Instrumentation):
             numbers, operation.location = read_tags(operation.location, "operation")
             self.origins.append(numbers[0] if numbers else None)
             if may_have_regions(name):
-                for region in operation.regions:
-                    for block in region.blocks:
-                        for argument in block.arguments:
-                            argument.set_location(untagged(argument.location))
+                for argument in _arguments(operation):
+                    argument.set_location(untagged(argument.location))
 
     def _move_of(self, collective: ir.Operation) -> Move | None:
         move = tag_of(collective.location, "move")

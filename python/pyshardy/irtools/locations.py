@@ -81,17 +81,12 @@ def scope_names(path: str) -> list[str]:
     return ["/".join(each) for each in alternatives if each]
 
 
-def named_in_scope(name: str, location: ir.Location) -> str | None:
-    """Return the name of an operation with its scope; None if it has none.
+def named_in(name: str, scopes: Sequence[str]) -> str | None:
+    """Return the name of an operation with its scopes; None if there are none.
 
-    Of a `stablehlo.dot_general` at `jit(step)/jvp(layers.3)/mlp/dot_general` it is
+    Of a `stablehlo.dot_general` in the scopes `forward`, `layers.3` and `mlp` it is
     `dot_general in forward/layers.3/mlp`.
     """
-    return named_in(name, scopes_of(location))
-
-
-def named_in(name: str, scopes: Sequence[str]) -> str | None:
-    """Return the name of an operation with its scopes; None if there are none."""
     return f"{name.rpartition('.')[2]} in {'/'.join(scopes)}" if scopes else None
 
 

@@ -13,8 +13,6 @@ from pyshardy.irtools.walks import operations_named
 _WITH_EFFECTS = frozenset(
     f"stablehlo.{name}" for name in ("infeed", "outfeed", "recv", "rng", "send")
 )
-MAY_KEEP_PLACE = _WITH_EFFECTS | {"stablehlo.custom_call"}
-"""The names of operations for which `keeps_its_place` may hold."""
 
 
 def keeps_its_place(operation: ir.Operation) -> bool:

@@ -19,7 +19,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.traversal import SCALAR_BODIES
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import SizedOperation, Work
-from pyshardy.irtools.plain_operations import MAY_KEEP_PLACE, keeps_its_place
+from pyshardy.irtools.plain_operations import keeps_its_place
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of, symbol_name
 from pyshardy.local_program.communication import Collective
 from pyshardy.partition.op_facts.work import work_form, work_of
@@ -27,7 +27,6 @@ from pyshardy.timeline.memory import Memory, Orders, kernels_in, memory_of
 from pyshardy.timeline.operation_table import Block, OperationTable
 
 _CALL = "func.call"
-_NO_LANES: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +76,15 @@ def resource_use_of(module: ir.Module) -> ResourceUse:
             results = [sizes[each] for each in table.results[number]]
             operation = SizedOperation(table.operations[number], operands, results)
             form = work_form(name, operation)
-            once = alike.get(form)
-            if once is None:
-                once = work_of(name, operation)
-                if form is not None:
-                    alike[form] = once
+            once = alike.get(form) or work_of(name, operation)
+            if form is not None:
+                alike[form] = once
             if number in kernels.fused:
                 for start in kernels.fused[number]:
                     parts[start] += once.operations
             else:
-                read = sum([sizes[each].nbytes for each in kernels.inputs.get(number, ())])
-                once += Work(parts.pop(number, 0.0), read)
+                read = [sizes[each].nbytes for each in kernels.inputs.get(number, ())]
+                once += Work(parts.pop(number, 0.0), sum(read))
                 if once != none:
                     work[number] = once
         number = ends[number] if name in SCALAR_BODIES else number + 1
@@ -141,11 +138,6 @@ class Durations:
         }
         self.functions: dict[str, Block] = {}
         self._inside: dict[int, tuple[frozenset[str], bool]] = {}
-        self._fixed = {
-            number
-            for number, name in enumerate(table.names)
-            if name in MAY_KEEP_PLACE and keeps_its_place(table.operations[number])
-        }
         for number, name in enumerate(table.names):
             if name == "func.func":
                 for block in table.blocks_of(number):
@@ -175,19 +167,19 @@ class Durations:
         table = self.table
         inner: Iterable[int] = range(number + 1, table.ends[number])
         if not inner and table.names[number] != _CALL:
-            return _NO_LANES, number in self._fixed
+            return frozenset[str](), keeps_its_place(table.operations[number])
         known = self._inside.get(number)
         if known is None:
-            self._inside[number] = _NO_LANES, False  # ends a recursion
+            self._inside[number] = frozenset[str](), False  # ends a recursion
             if table.names[number] == _CALL:
                 inner = self.callee(number).inside
-            lanes, fixed = set[str](), number in self._fixed
+            lanes, fixed = set[str](), keeps_its_place(table.operations[number])
             for each in inner:
                 if each in self.transfers:
                     lanes.update(self.transfers[each].lanes)
                 elif table.names[each] == _CALL:
                     lanes |= self.lanes_inside(each)
                     fixed = fixed or self.keeps_its_place(each)
-                fixed = fixed or each in self._fixed
+                fixed = fixed or keeps_its_place(table.operations[each])
             known = self._inside[number] = frozenset(lanes), fixed
         return known

@@ -117,8 +117,6 @@ class _Peaks:
     def inside(self, number: int) -> int:
         """Return the bytes that an operation needs for its regions, or the function it calls."""
         name = self._table.names[number]
-        if self._table.ends[number] == number + 1 and name != _CALL:
-            return 0
         if name == _CALL:
             return self._of_function(callee_of(self._table.operations[number]))
         blocks = self._table.blocks_of(number)
@@ -220,9 +218,8 @@ class _Uses:
         operations: the numbers of their operations.
         names: the names of those that run all at once; those of collectives are empty.
         is_fused: whether each is computed as a part of its users.
-        time: the place of the operation with which each is computed: its own, or that of the last
-            operation that it is fused into.
-        last: the time of the last use of each value that has uses.
+        last: the place of the last use of each value that has uses. What is fused is computed with
+            the last operation that it is a part of.
     """
 
     def __init__(self, table: OperationTable, fused: Set[int], steps: Sequence[BlockStep]):
@@ -230,20 +227,18 @@ class _Uses:
         self.operations = [step.number for step in steps]
         self.names = [table.names[step.number] if step.phase == RUN else "" for step in steps]
         self.is_fused = [number in fused for number in self.operations]
-        self.time = time = list(range(len(steps)))
         self.last = last = dict[int, int]()
         operands, ends, of_step = table.operands, table.ends, table.operands_of
         for at in reversed(range(len(steps))):  # users come before what they use
             step, number, when = steps[at], self.operations[at], at
             if self.is_fused[at]:
-                when = time[at] = last[table.results[number][0]]
+                when = last[table.results[number][0]]
             for operand in operands[number] if step.phase == RUN else of_step(step):
                 if last.get(operand, -1) < when:
                     last[operand] = when
             for inner in range(number + 1, ends[number]):
                 for operand in operands[inner]:
-                    if last.get(operand, -1) < at:
-                        last[operand] = at
+                    last[operand] = max(at, last.get(operand, at))
 
 
 @dataclass(slots=True, eq=False)

@@ -213,8 +213,7 @@ class Scheduler:
                 node.seconds = self._seconds_of(number)
                 node.lanes = tuple(durations.lanes_inside(number))
             needed: set[int] = set()
-            is_alone = transfer is not None or table.ends[number] == number + 1
-            inner = (number,) if is_alone else range(number, table.ends[number])
+            inner = range(number, table.ends[number]) if transfer is None else (number,)
             for each in inner:
                 for operand in table.operands[each]:
                     maker = made_by.get(operand)
@@ -224,10 +223,8 @@ class Scheduler:
                         if maker.is_transfer:
                             node.waits.append(maker)
             node.missing = len(needed)
-            for result in table.results[number]:
+            for result in (*table.results[number], *table.results[step.done]):
                 made_by[result] = node
-            if step.done != number:
-                made_by.update(dict.fromkeys(table.results[step.done], node))
             nodes.append(node)
         return nodes
 
@@ -343,10 +340,8 @@ class _List:
                 self._make_ready(node)
         remaining = len(self._nodes)
         while remaining:
-            if self._flying:
-                self._land()
-            if self._early:
-                self._open_windows()
+            self._land()
+            self._open_windows()
             if self._ready:
                 node = self._nodes[heappop(self._ready)[1]]
                 if self._num_queued:
@@ -417,9 +412,7 @@ class _List:
     def _run_node(self, node: _Node) -> None:
         self._await_operands(node)
         self._steps.append(BlockStep(RUN, node.step.number, node.step.done))
-        begin = self._now
-        if node.lanes:
-            begin = max([begin, *(self._free.get(lane, 0.0) for lane in node.lanes)])
+        begin = max([self._now, *[self._free.get(lane, 0.0) for lane in node.lanes]])
         node.first_use = self.computed
         self._now = begin + node.seconds
         self.computed += node.seconds

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.collectives import CollectiveExplanation, Decision
 from pyshardy.explain.page.collective_nodes import is_drawn, node_of
@@ -54,8 +52,8 @@ def plan_data(
         compared: the plan that it is compared with.
         xla: the collectives beside XLA's.
     """
-    mesh = explained.program.mesh
-    collectives = tuple(_collectives(explained))
+    mesh, program = explained.program.mesh, explained.record.engine.program
+    collectives = tuple(_collective(each, program) for each in explained.collectives)
     return PlanData(
         title,
         tuple((axis.name, axis.size) for axis in mesh.axes),
@@ -73,12 +71,6 @@ def _partitioned_text(explained: ExplainedProgram) -> TextData:
     origins = explained.origins
     shown = [number if is_drawn(number, program) else None for number in origins]
     return program_text("Partitioned", explained.program.module, shown)
-
-
-def _collectives(explained: ExplainedProgram) -> Iterator[CollectiveData]:
-    program = explained.record.engine.program
-    for explanation in explained.collectives:
-        yield _collective(explanation, program)
 
 
 def _collective(explanation: CollectiveExplanation, program: Program) -> CollectiveData:

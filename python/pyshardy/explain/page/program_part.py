@@ -101,12 +101,10 @@ class _ProgramReader:
         self._told: list[ShardingData] = [ShardingData("no sharding", (), ())]
         self._types: dict[int, int] = {}
         self._type_data: list[TypeData] = []
-        self._refused: dict[int, list[str]] = {}
 
     def read(self) -> ProgramData:
         names = self._port_names()
         values = tuple(self._values(names[0]))
-        self._read_refusals()
         nodes = tuple(self._nodes())
         folded = self._folded()
         patterns, steps = self._steps()
@@ -195,7 +193,7 @@ class _ProgramReader:
                     self._record.operation(number)[1],
                     tuple([shown[operand] for operand in program.operands[number]]),
                     tuple(program.results[number]),
-                    tuple(dict.fromkeys(self._refused.get(number, ()))),
+                    self._refused(number),
                 )
 
     def _type(self, number: int) -> int:
@@ -221,14 +219,13 @@ class _ProgramReader:
                 shown[value] = shown[program.operands[maker][0]]
         return shown
 
-    def _read_refusals(self) -> None:
-        """Record the axes that tensors refuse, by the operations that would propagate them."""
-        for operation, relation in enumerate(self._engine.relations):
-            refused = [each for each in self._record.refusals(operation) if each.is_next]
-            if refused and relation is not None:
-                tensors = relation.tensors
-                refused.sort(key=lambda each: tensors[each.target])  # noqa: B023 (used at once)
-                self._refused[operation] = [f"{each.axis}: {each.reason.value}" for each in refused]
+    def _refused(self, operation: int) -> tuple[str, ...]:
+        """Return descriptions of the axes that the tensors of an operation refuse."""
+        relation = self._engine.relations[operation]
+        refused = [each for each in self._record.refusals(operation) if each.is_next]
+        if relation is not None:
+            refused.sort(key=lambda each: relation.tensors[each.target])
+        return tuple(dict.fromkeys([f"{each.axis}: {each.reason.value}" for each in refused]))
 
     # --- Steps ------------------------------------------------------------------------------
 
@@ -309,8 +306,7 @@ class _ProgramReader:
         }
         shown, makers = self._shown, program.makers
         sources = {
-            number: [makers[shown[each]] for each in program.operands[number]]
-            for number in members
+            number: [makers[shown[each]] for each in program.operands[number]] for number in members
         }
         return group_operations(label, members, self._kinds, scopes, inside, lines, sources)
 

@@ -52,8 +52,6 @@ def _columns_in(value: object) -> Any:
     """Return a value as JSON data, in which tables are columns."""
     if type(value) in _PLAIN:
         return value
-    if isinstance(value, SourceLocation):
-        return str(value)
     if names := _names_of(type(value)):
         return {name: _columns_in(getattr(value, name)) for name in names}
     if isinstance(value, list | tuple):
@@ -62,11 +60,11 @@ def _columns_in(value: object) -> Any:
 
 
 @functools.cache
-def _names_of(kind: type) -> tuple[str, ...]:
+def _names_of(kind: type[object]) -> tuple[str, ...]:
     """Return the names of the fields of a data class or a named tuple; none of other types."""
-    if is_dataclass(kind):
+    if is_dataclass(kind) and kind is not SourceLocation:
         return tuple(field.name for field in fields(kind))
-    return getattr(kind, "_fields", ())
+    return cast("tuple[str, ...]", getattr(kind, "_fields", ()))
 
 
 def _rows(rows: Sequence[object]) -> Any:
@@ -75,8 +73,8 @@ def _rows(rows: Sequence[object]) -> Any:
     names = _names_of(kinds.pop()) if len(rows) >= _FEWEST_ROWS and len(kinds) == 1 else ()
     if not names:
         return list(map(_columns_in, rows))
-    columns = {name: _column(list(map(attrgetter(name), rows))) for name in names}
-    return {"count": len(rows), "columns": columns}
+    columns = ((name, list(map(attrgetter(name), rows))) for name in names)
+    return {"count": len(rows), "columns": {name: _column(each) for name, each in columns}}
 
 
 def _column(entries: Sequence[object]) -> Any:

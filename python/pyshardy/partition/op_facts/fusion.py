@@ -175,11 +175,8 @@ def _kernels(
         if number in starts:
             continue
         own = _NO_KERNELS.union(*[found.get(user, (user,)) for user in users[number]])
-        if (
-            len(own) == 1
-            or names[number] in _CHEAP
-            or any(names[each] == _REDUCE for each in own)
-        ):
+        is_certain = len(own) == 1 or names[number] in _CHEAP
+        if is_certain or any(names[each] == _REDUCE for each in own):
             found[number] = own
     return found
 

@@ -36,38 +36,24 @@ def work_of(name: str, operation: SizedOperation) -> Work:
 
 
 def work_form(name: str, operation: SizedOperation) -> Hashable:
-    """Return a key that operations of equal work share; None if the work depends on more.
-
-    Args:
-        name: the name of the operation.
-        operation: the operation.
-    """
+    """Return a key that operations of equal work share; None if the work depends on more."""
     sizes = name, tuple(operation.operands), tuple(operation.results)
     if depends_on_sizes_only(name):
         return sizes
     if may_have_regions(name):
         return None
     # By address: attributes and types live as long as the context.
-    attributes = operation.operation.attributes.items()
-    read = [(key, identity(value)) for key, value in attributes]
-    return sizes, *[identity(each.type) for each in operation.operation.operands], *read
+    types = [identity(operand.type) for operand in operation.operation.operands]
+    attributes = [(key, identity(value)) for key, value in operation.operation.attributes.items()]
+    return sizes, *types, *attributes
 
 
 def elements_of_product(name: str, operation: ir.Operation) -> str | None:
-    """Return `Work.element` of an operation.
-
-    Args:
-        name: the name of the operation.
-        operation: the operation.
-    """
+    """Return `Work.element` of an operation of some name."""
     is_product = isinstance(record_of(name).work, ProductWork)
     return multiplied_elements(operation) if is_product else None
 
 
 def depends_on_sizes_only(name: str) -> bool:
-    """Whether operations of a name have equal work if their operands and results are of equal size.
-
-    Args:
-        name: the name of the operations.
-    """
+    """Whether operations of a name whose values are of equal sizes have equal work."""
     return record_of(name).work in _OF_SIZES

@@ -37,7 +37,7 @@ from pyshardy.propagation.relation import Relation, RelationFamily
 Place = tuple[int, int]
 """A tensor, by its slot, and a dimension."""
 
-Ways: TypeAlias = "dict[Place, tuple[int, Place, Joint | None]]"
+_Ways: TypeAlias = "dict[Place, tuple[int, Place, Joint | None]]"
 """For places the number of operations to the nearest source, the source, and the last of them."""
 
 _Factor: TypeAlias = "tuple[int, bool, list[tuple[int, int]]]"
@@ -81,7 +81,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """All places that are connected to each other.
+    """Connected places, with all that are connected to them.
 
     Attributes:
         places: the places.
@@ -95,7 +95,7 @@ class _Part:
 
 
 class Connections:
-    """The connected dimensions of a propagated program, found as far as they are asked for.
+    """The connected dimensions of a propagated program, found when they are asked for.
 
     Args:
         record: the record of its propagation.
@@ -103,7 +103,7 @@ class Connections:
 
     def __init__(self, record: Record):
         self._record = record
-        self._nearest: dict[tuple[str, bool], Ways] = {}
+        self._nearest: dict[tuple[str, bool], _Ways] = {}
         self._factors: dict[RelationFamily, list[_Factor]] = {}
         self._of_rules: dict[int, list[Joint]] = {}
         self._joints: dict[Place, list[Joint]] = {}
@@ -134,29 +134,18 @@ class Connections:
         if found is None:
             sources = (place for place, axes in self._axes_of_places.items() if axis in axes)
             found = self._nearest[axis, wider] = self._search(sources, wider)
-        return way_from(place, found)
+        return _way_from(place, found)
 
-    def ways_to(self, sources: Iterable[Place], until: Place | None = None) -> Ways:
-        """Return the ways to the nearest of several places, for `way_from`.
-
-        Args:
-            sources: these places.
-            until: the only place from which a way is wanted; None for all.
-        """
-        return self._search(sources, False, until)
+    def way(self, place: Place, end: Place) -> Connection | None:
+        """Return the way from one place to another; None if there is none."""
+        return _way_from(place, self._search([end], False, place))
 
     def first_of(
         self, place: Place, targets: Set[Place], most: float = math.inf
     ) -> tuple[int, Place] | None:
-        """Return the nearest of some places, and the number of operations on the way there.
+        """Return the nearest of some places, after the number of operations on the way there.
 
-        Args:
-            place: the place at which ways begin.
-            targets: the places.
-            most: the most operations of a way.
-
-        Returns:
-            None if no such way leads to a target.
+        None if no way of at most `most` operations leads from `place` to one.
         """
         if targets.isdisjoint(self._part(place, False).places):
             return None
@@ -252,7 +241,7 @@ class Connections:
 
     @cached_property
     def _other_joints(self) -> Mapping[Place, Sequence[Joint]]:
-        """What else connects places: operations without a rule, results of functions, groups."""
+        """The joints by place of operations without a rule, results of functions, and groups."""
         found: defaultdict[Place, list[Joint]] = defaultdict(list)
         for joint in self._without_rules():
             for place in dict.fromkeys(joint.places):
@@ -336,14 +325,14 @@ class Connections:
                     found[slot, dim] = {axis.name for axis in axes}
         return found
 
-    def _search(self, sources: Iterable[Place], wider: bool, until: Place | None = None) -> Ways:
+    def _search(self, sources: Iterable[Place], wider: bool, until: Place | None = None) -> _Ways:
         """Return for each connected place the distance to the nearest source, and the way there.
 
         All places are reached at once, level by level: the first source wins among those at the
         same distance.
         """
         level = {place: place for place in sources}
-        found: Ways = {place: (0, place, None) for place in level}
+        found: _Ways = {place: (0, place, None) for place in level}
         passed: set[int] = set()
         distance = 0
         while level and until not in found:
@@ -369,7 +358,7 @@ class Connections:
         return found
 
 
-def way_from(place: Place, found: Ways) -> Connection | None:
+def _way_from(place: Place, found: _Ways) -> Connection | None:
     """Return the way from a place to its nearest source."""
     if place not in found:
         return None

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from mlir_sdy.model import FactorType, OpShardingRule, TensorSharding, factor_name
+from mlir_sdy.model import FactorType, OpShardingRule, factor_name
 from pyshardy.propagation.debugging.connections import Connection, Place
 from pyshardy.propagation.debugging.reasons import AxisReason, Frontier, ReasonFinder, ReasonKind
 from pyshardy.propagation.debugging.record import Record, position_text
@@ -30,9 +30,9 @@ def _parts(finder: ReasonFinder, reason: AxisReason) -> Iterator[str]:
             yield f"it shards {dims_text(reason.dims)} already"
         case ReasonKind.GIVEN:
             derived = "" if finder.is_port(slot) else ", or derived earlier"
-            yield f"given in the program{derived}: {_given(record, slot)}"
+            yield f"given in the program{derived}: {record.given(slot)}"
         case ReasonKind.CONSTRAINED if finder.is_made_by(slot, reason.operation):
-            yield f"held by {by}: {_given(record, slot)}"
+            yield f"held by {by}: {record.given(slot)}"
         case ReasonKind.CONSTRAINED:
             yield f"held by {by}"
         case ReasonKind.REDUCED:
@@ -109,10 +109,6 @@ def refusal_text(record: Record, reason: AxisReason) -> str:
 
 
 # --- Parts of sentences ---------------------------------------------------------------------------
-
-
-def _given(record: Record, slot: int) -> TensorSharding | None:
-    return record.given(slot)
 
 
 def _verb(record: Record, reason: AxisReason) -> str:

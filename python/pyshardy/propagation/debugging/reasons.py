@@ -33,11 +33,7 @@ from operator import itemgetter
 
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding
 from pyshardy.propagation.debugging.axis_chains import dim_of
-from pyshardy.propagation.debugging.connections import (
-    Connection,
-    Connections,
-    Place,
-)
+from pyshardy.propagation.debugging.connections import Connection, Connections, Place
 from pyshardy.propagation.debugging.record import Record
 from pyshardy.propagation.debugging.refusals import Refusal
 from pyshardy.propagation.debugging.refusals import RefusalReason as Refused
@@ -371,10 +367,10 @@ class ReasonFinder:
 
     def _nearest_sum(self, places: Sequence[Place], axis: str) -> AxisReason | None:
         """Return the reason of the nearest connected tensor that is a sum over an axis."""
-        targets = self._sums.get(axis)
-        if targets is None:
-            targets = self._sums[axis] = self._places_of_sums(axis)
-        found = (self.connections.first_of(place, targets) for place in places)
+        sums = self._sums.get(axis)
+        if sums is None:
+            sums = self._sums[axis] = self._places_of_sums(axis)
+        found = (self.connections.first_of(place, sums) for place in places)
         nearest = min(filter(None, found), key=itemgetter(0), default=None)
         if nearest is None:
             return None
