@@ -165,7 +165,7 @@ class Engine:
                     yield slot, sharding
 
     def relations_of(self, slot: int) -> Sequence[int]:
-        """Return the operations that relate a slot to others, once for each tensor in the slot."""
+        """Return the operations with relations of a slot, repeated for repeated tensors."""
         return self._relations_of[slot]
 
     def live_operations(self) -> Iterator[tuple[int, ir.Operation]]:
