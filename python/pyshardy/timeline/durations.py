@@ -157,20 +157,24 @@ class Durations:
 
     def lanes_inside(self, number: int) -> frozenset[str]:
         """Return the lanes of all collectives in the regions of an operation, or in its callee."""
-        return self._look_inside(number)[0]
+        return self._look_inside(number)[0] if self.has_inside(number) else frozenset()
 
     def keeps_its_place(self, number: int) -> bool:
         """Whether other operations may not move across an operation."""
+        if not self.has_inside(number):
+            return keeps_its_place(self.table.operations[number])
         return self._look_inside(number)[1]
 
+    def has_inside(self, number: int) -> bool:
+        """Whether an operation has regions or is a call."""
+        return self.table.ends[number] > number + 1 or self.table.names[number] == _CALL
+
     def _look_inside(self, number: int) -> tuple[frozenset[str], bool]:
-        table = self.table
-        inner: Iterable[int] = range(number + 1, table.ends[number])
-        if not inner and table.names[number] != _CALL:
-            return frozenset[str](), keeps_its_place(table.operations[number])
         known = self._inside.get(number)
         if known is None:
             self._inside[number] = frozenset[str](), False  # ends a recursion
+            table = self.table
+            inner: Iterable[int] = range(number + 1, table.ends[number])
             if table.names[number] == _CALL:
                 inner = self.callee(number).inside
             lanes, fixed = set[str](), keeps_its_place(table.operations[number])

@@ -150,11 +150,7 @@ class _Peaks:
 
 
 def kernels_in(table: OperationTable) -> Kernels[int]:
-    """Return the kernels of a program.
-
-    Args:
-        table: its operations.
-    """
+    """Return the kernels of a program."""
     block_of = [-1] * len(table.names)
     blocks = (block for own in table.blocks.values() for block in own)
     for place, block in enumerate(blocks):

@@ -237,16 +237,13 @@ class Scheduler:
         known = self._durations.compute.get(number)
         if known is not None:
             return known
-        if not self._blocks_inside_any(number):
+        if not self._durations.has_inside(number):
             return 0.0
         if number not in self._seconds:
             clock = Clock(self._durations, self.orders)
             clock.run_one(number)
             self._seconds[number] = clock.now
         return self._seconds[number]
-
-    def _blocks_inside_any(self, number: int) -> bool:
-        return self._table.names[number] == "func.call" or bool(self._table.blocks_of(number))
 
 
 def _find_priorities(nodes: Sequence[_Node]) -> None:
