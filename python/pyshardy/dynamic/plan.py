@@ -29,13 +29,20 @@ from mlir_sdy.values import (
     set_result_shardings_of,
 )
 from mlir_sdy.verify import verify
+from pyshardy.dynamic.size_map import equalized, unified
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.partial.planned_partial import PARTIAL_SHARDING
 from pyshardy.partition.types.planned_axes import FACTOR_AXES
-from pyshardy.sizes.signature import entry_of, signature_of, write_sizes
+from pyshardy.sizes.signature import (
+    EQUAL_SIZES,
+    DynamicSignature,
+    entry_of,
+    signature_of,
+    write_sizes,
+)
 from pyshardy.sizes.static_program import inline_calls, static_program
 from pyshardy.sizes.symbols import hint_values, with_hints, write_symbols
 
@@ -97,16 +104,27 @@ def at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir
         if each != module.operation:
             message = f"'{each.name}' op is nested in a module: propagate it separately"
             raise PassError(error(message, location_of(each.location)))
-    signature = signature_of(module)
-    symbols = with_hints(signature.symbols, hints, module)
     dynamic = copy_of(module)
     inline_calls(dynamic)
     _remember_given(dynamic)
     number_operations(dynamic)
-    static = static_program(dynamic, hint_values(symbols), signature)
+    static = unified(dynamic, lambda signature: _at_hints(dynamic, signature, hints))
+    return dynamic, static
+
+
+def _at_hints(
+    dynamic: ir.Module, signature: DynamicSignature, hints: Mapping[str, int]
+) -> ir.Module:
+    """Return the static program for hints, which the symbols of the dynamic one get."""
+    symbols = with_hints(signature.symbols, hints, dynamic)
+    values = hint_values(symbols)
+    is_told = get_discardable(dynamic.operation, EQUAL_SIZES) is not None
+    if len({*values.values()}) < len(values) and not is_told and equalized(dynamic):
+        return _at_hints(dynamic, signature_of(dynamic), hints)
+    static = static_program(dynamic, values, signature)
     write_symbols(dynamic, symbols.values())
     write_sizes(entry_of(dynamic), {each.index: each.sizes for each in signature.arguments})
-    return dynamic, static
+    return static
 
 
 def _remember_given(module: ir.Module) -> None:

@@ -28,6 +28,12 @@ from pyshardy.sizes.symbols import SizeSymbol, check_name, read_symbols
 SIZES = "sdy.sizes"
 """The attribute of an argument with the sizes of its dimensions; empty texts for static ones."""
 
+EQUAL_SIZES = "sdy.equal_sizes"
+"""The attribute of a module with the sizes that operations demand equal, as texts."""
+
+GUARDS = "sdy.guards"
+"""The attribute of a module with its guards, as texts."""
+
 GLOBAL_CONSTANT = "jax.global_constant"
 """The attribute of a scalar argument that is the value of a symbol."""
 

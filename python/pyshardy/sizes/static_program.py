@@ -36,7 +36,9 @@ from pyshardy.pipeline import run_pipeline
 from pyshardy.sizes.manual_computations import close_manual, open_manual
 from pyshardy.sizes.reduce_windows import make_windows_static
 from pyshardy.sizes.signature import (
+    EQUAL_SIZES,
     GLOBAL_CONSTANT,
+    GUARDS,
     SIZES,
     DynamicSignature,
     entry_of,
@@ -76,10 +78,21 @@ def static_at(module: ir.Module, given: Mapping[str, int], what: str = "sizes") 
         UsageError: a size is wrong; or as for `static_program`.
     """
     signature = signature_of(module)
+    return static_program(module, values_with(signature, given, module, what), signature)
+
+
+def values_with(
+    signature: DynamicSignature, given: Mapping[str, int], module: ir.Module, what: str = "sizes"
+) -> dict[str, int]:
+    """Return the values of all symbols; see `static_at`.
+
+    Raises:
+        UsageError: a size is wrong.
+    """
     for name in given:
         check_name(name, signature.symbols, what)
     values = hint_values(with_hints(signature.symbols, {}, module)) | dict(given)
-    return static_program(module, signature.check(values), signature)
+    return signature.check(values)
 
 
 def static_program(
@@ -130,7 +143,7 @@ def static_program(
     if opened:
         close_manual(static, opened)
     _check_static(static, told)
-    remove_discardable(static.operation, SYMBOLS)
+    remove_discardable(static.operation, SYMBOLS, EQUAL_SIZES, GUARDS)
     return static
 
 
@@ -258,19 +271,15 @@ def _restore_passed(module: ir.Module) -> None:
 
 def _prepare_assertions(module: ir.Module) -> bool:
     """Remove what the host refuses on assertions, the attributes of sdy; whether there are any."""
-    found = _assertions_in(module)
+    found = assertions_in(module)
     for call in found:
         own = [name for name in call.attributes if name.startswith("sdy.")]
         remove_discardable(call, *own)
     return bool(found)
 
 
-def has_assertions(module: ir.Module) -> bool:
-    """Whether a program has assertions about sizes."""
-    return bool(_assertions_in(module))
-
-
-def _assertions_in(module: ir.Module) -> list[ir.Operation]:
+def assertions_in(module: ir.Module) -> list[ir.Operation]:
+    """Return the assertions of a program about sizes."""
     calls = operations_named({"stablehlo.custom_call"}, module)
     return [each for each in calls if CustomCallView(each).call_target_name == ASSERTION]
 
@@ -284,6 +293,7 @@ def _for_sizes(failure: SdyError, told: str) -> UsageError:
 
 def _check_static(module: ir.Module, told: str) -> None:
     for operation in operations_in(module.operation):
+        remove_discardable(operation.operation, SIZES)
         for result in operation.results:
             if not is_dynamic_tensor(result):
                 continue
