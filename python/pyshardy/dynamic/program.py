@@ -27,7 +27,7 @@ import numpy.typing as npt
 from mlir_sdy.diagnostics import UsageError, collect, emit, error, warning
 from mlir_sdy.host import ir
 from mlir_sdy.model import Shape
-from pyshardy.backends import CompileOptions
+from pyshardy.backends import CompileOptions, SpmdProgram
 from pyshardy.backends.arrays.sharded_arrays import ShardedArray
 from pyshardy.display import Displayed, Table, counted
 from pyshardy.dynamic.buckets import Bucket, Buckets, capacity, check_buckets, within
@@ -268,6 +268,22 @@ class DynamicProgram(Displayed):
             TensorSpec(tuple(size.evaluate(values) for size in each.sizes), each.element)
             for each in self._signature.arguments
         ]
+
+    def compile(
+        self, backend: str, options: CompileOptions | None = None, **sizes: int
+    ) -> SpmdProgram:
+        """Compile the program for given sizes, before it runs; see `PartitionedProgram.compile`.
+
+        Args:
+            backend: the name of a backend.
+            options: the compile options.
+            sizes: the values of symbols; others have their hints.
+
+        Raises:
+            UsageError: as for `at`, or there is no such backend.
+            ExecutionError: the backend rejects the program.
+        """
+        return self.at(**(self.hints | sizes)).compile(backend, options)
 
     def run(
         self,

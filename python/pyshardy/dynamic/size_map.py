@@ -234,13 +234,14 @@ class SizeMap:
     def equate(self, operation: ir.Operation, one: Size, other: Size) -> None:
         """Note that two sizes are equal; a symbol is replaced by the other size."""
         one, other = self.replaced([one, other])
+        kept = self._constants.values()  # an argument has the value
         if one == other or (one.constant is not None and other.constant is not None):
             return
         pairs = [
             (name, size)
             for symbol, size in ((other, one), (one, other))
             for name in symbol.symbols
-            if symbol == Size.symbol(name) and name not in size.symbols
+            if symbol == Size.symbol(name) and name not in size.symbols and name not in kept
         ]
         place = location_of(operation.location)
         if not pairs:
@@ -434,14 +435,18 @@ def _of_gather(sizes: SizeMap, operation: ir.Operation) -> _Found:
 
 def _of_convolution(sizes: SizeMap, operation: ir.Operation) -> _Found:
     shape = sizes.sizes(operation.operands[0])
-    highs = [high for _, high in paddings(ConvolutionView(operation).padding, len(shape) - 2)]
+    if operation.name == "stablehlo.convolution":
+        pairs = paddings(ConvolutionView(operation).padding, len(shape) - 2)
+        edges: Sequence[Number] = [each for pair in pairs for each in pair]
+    else:
+        edges = sizes.read(operation.operands[2]) or ()
     return {
         (0, each.dims[2]): size_of(
             num_windows(
-                shape[each.dims[0]], each.low, high, each.reach, each.stride, each.input_dilation
+                shape[each.dims[0]], low, high, each.reach, each.stride, each.input_dilation
             )
         )
-        for each, high in zip(spatial_dims(operation), highs, strict=True)
+        for each, low, high in zip(spatial_dims(operation), edges[::2], edges[1::2], strict=False)
         if each.sizes[1] >= 0
     }
 
@@ -484,6 +489,7 @@ _FUNCTIONS: Mapping[str, Callable[[SizeMap, ir.Operation], _Found]] = {
     "stablehlo.concatenate": _of_concatenation,
     "stablehlo.convolution": _of_convolution,
     "stablehlo.dynamic_broadcast_in_dim": _of_broadcast,
+    "stablehlo.dynamic_conv": _of_convolution,
     "stablehlo.dynamic_gather": _of_gather,
     "stablehlo.dynamic_iota": _of_last_operand,
     "stablehlo.dynamic_pad": _of_dynamic_pad,

@@ -32,6 +32,7 @@ from pyshardy.irtools.stablehlo_views import (
     CustomCallView,
     DimensionSizeView,
 )
+from pyshardy.sizes.manual_computations import MANUAL
 from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW
 from pyshardy.sizes.signature import DynamicSignature, entry_of
 from pyshardy.sizes.static_program import ASSERTION, is_dynamic_tensor
@@ -144,6 +145,9 @@ def _check_source(operation: ir.Operation) -> None:
         for values in (operation.results, operation.operands)
     )
     is_source = not operands and not len(operation.regions)
+    if operation.name == MANUAL and (results or operands):
+        message = f"'{operation.name}' op of dynamic sizes can't be in a program with 'buckets'"
+        raise CapacityError(error(message, location_of(operation.location)))
     if results and (is_source or operation.name == "stablehlo.set_dimension_size"):
         message = f"the sizes of results of '{operation.name}' op aren't known for smaller inputs: "
         message += "it can't be in a program with 'buckets'"
@@ -153,6 +157,9 @@ def _check_source(operation: ir.Operation) -> None:
 def _first_size(operation: ir.Operation) -> int | None:
     if _is_call_of(operation, DYNAMIC_REDUCE_WINDOW):
         return len(operation.operands) - 5
+    shapes = get_discardable(operation, "indices_of_shape_operands")
+    if operation.name == _CUSTOM_CALL and isinstance(shapes, ir.DenseIntElementsAttr):
+        return min(shapes, default=None)
     return _FIRST_SIZE.get(operation.name)
 
 

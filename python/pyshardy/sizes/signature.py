@@ -227,6 +227,10 @@ def signature_of(module: ir.Module) -> DynamicSignature:
             continue
         texts = _texts_of(given, argument)
         sizes: list[Size] = []
+        if is_bounded(argument.type):
+            message = f"argument {names[index]} has the type {argument.type}, whose bounds"
+            advice = "can't be beside dynamic sizes of other arguments; use '?' without bounds"
+            raise UsageError(error(f"{message} {advice}", location_of(argument.location)))
         for dim, (number, text) in enumerate(zip(argument.type.shape, texts, strict=True)):
             if number >= 0:
                 sizes.append(Size.of(number))

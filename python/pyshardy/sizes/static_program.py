@@ -17,9 +17,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from mlir_sdy.diagnostics import SdyError, UsageError, error
+from mlir_sdy.diagnostics import Diagnostic, SdyError, UsageError, error
 from mlir_sdy.discardable import get_discardable, remove_discardable
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.host import diagnostics_of, ir, location_of
 from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.functions import functions_of, has_body
 from pyshardy.irtools.modules import copy_of
@@ -30,11 +30,11 @@ from pyshardy.irtools.stablehlo_views import (
     function_type_of,
 )
 from pyshardy.irtools.static_shapes import make_static
-from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.irtools.tensor_types import is_bounded, shape_of, with_shape
 from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.pipeline import run_pipeline
 from pyshardy.sizes.manual_computations import close_manual, open_manual
-from pyshardy.sizes.reduce_windows import make_windows_static
+from pyshardy.sizes.reduce_windows import make_windows_static, update_results
 from pyshardy.sizes.signature import (
     EQUAL_SIZES,
     GLOBAL_CONSTANT,
@@ -49,7 +49,7 @@ from pyshardy.sizes.symbols import SYMBOLS, check_name, hint_values, with_hints
 ASSERTION = "shape_assertion"
 """The target of custom calls of JAX that check a condition on sizes."""
 
-_REFINE = "builtin.module(stablehlo-refine-shapes)"
+_REFINE = "stablehlo-refine-shapes"
 _BARRIER = "stablehlo.optimization_barrier"
 _STANDS_FOR, _SHARDING = "sdy.stands_for", "sdy.stands_for_sharding"
 _PASSED = ("sdy.sharding_constraint", "sdy.reshard")
@@ -125,16 +125,16 @@ def static_program(
     types = _fill_constants(static, signature, values)
     opened = open_manual(static)
     try:
-        run_pipeline(
-            static, f"builtin.module(stablehlo-refine-arguments{{types={','.join(types)}}})"
-        )
-        run_pipeline(static, _REFINE)
-        while make_windows_static(static):
-            run_pipeline(static, _REFINE)
+        _run(static, f"stablehlo-refine-arguments{{types={','.join(types)}}},{_REFINE}")
+        while make_windows_static(static) or _refine_bitcasts(static):
+            _run(static, _REFINE)
         if _prepare_assertions(static):
-            run_pipeline(static, "builtin.module(stablehlo-check-shape-assertions)")
+            _run(static, "stablehlo-check-shape-assertions")
+        static.operation.verify()
     except SdyError as failure:
-        raise _for_sizes(failure, told) from None
+        raise _for_sizes(failure.diagnostics[0], told) from None
+    except ir.MLIRError as failure:
+        raise _for_sizes(diagnostics_of(failure)[0], told) from None
     for function in functions_of(static):
         make_static(function)
     if passed:
@@ -145,6 +145,12 @@ def static_program(
     _check_static(static, told)
     remove_discardable(static.operation, SYMBOLS, EQUAL_SIZES, GUARDS)
     return static
+
+
+def _run(static: ir.Module, passes: str) -> None:
+    """Run passes of the host on a module that is dropped after a failure."""
+    pipeline = f"builtin.module({passes})"
+    run_pipeline(static, pipeline, verify_each=False, restore_on_failure=False)
 
 
 def _check_calls(module: ir.Module) -> None:
@@ -167,8 +173,29 @@ def _check_calls(module: ir.Module) -> None:
 
 
 def is_dynamic_tensor(value: ir.Value) -> bool:
-    """Whether a value is a tensor with dimensions of dynamic size."""
-    return isinstance(value.type, ir.RankedTensorType) and not value.type.has_static_shape
+    """Whether a value is a tensor with dimensions of dynamic size, which have no bounds."""
+    given = value.type
+    is_dynamic = isinstance(given, ir.RankedTensorType) and not given.has_static_shape
+    return is_dynamic and not is_bounded(given)
+
+
+def _refine_bitcasts(module: ir.Module) -> bool:
+    """Find the types of bitcasts that change the rank, which the host doesn't refine.
+
+    Returns:
+        Whether there were any.
+    """
+    found = False
+    for operation in operations_named({"stablehlo.bitcast_convert"}, module):
+        operand, result = operation.operands[0], operation.results[0]
+        shape, wanted = shape_of(operand.type), shape_of(result.type)
+        if min(wanted, default=0) < 0 <= min(shape, default=0) and len(shape) != len(wanted):
+            shorter = min(len(shape), len(wanted))
+            result.set_type(with_shape(result.type, (*shape[:shorter], *wanted[shorter:])))
+            found = True
+    for function in functions_of(module) if found else ():
+        update_results(function)
+    return found
 
 
 def _fill_constants(
@@ -284,9 +311,8 @@ def assertions_in(module: ir.Module) -> list[ir.Operation]:
     return [each for each in calls if CustomCallView(each).call_target_name == ASSERTION]
 
 
-def _for_sizes(failure: SdyError, told: str) -> UsageError:
+def _for_sizes(diagnostic: Diagnostic, told: str) -> UsageError:
     """Return the error of a refinement that fails, which names the sizes."""
-    diagnostic = failure.diagnostics[0]
     message = f"the program doesn't fit the sizes {told}: {diagnostic.message}"
     return UsageError(error(message, diagnostic.location))
 
