@@ -221,7 +221,7 @@ def ports_of(
 def guards_of(
     ports: Iterable[DynamicPort], symbols: Mapping[str, SizeSymbol], policy: Uneven | None
 ) -> list[Guard]:
-    """Return the guards of arguments and results that no other one covers.
+    """Return the guards of arguments and results; covered guards are left out.
 
     Args:
         ports: the arguments and results.

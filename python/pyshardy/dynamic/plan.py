@@ -191,10 +191,10 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     for target in operations:
         remove_discardable(target, _NUMBER)
     for source, target in pairs:
-        attributes, taking = source.attributes, target.attributes
         for name in _PLANNED:
-            if name in attributes:
-                taking[name] = attributes[name]
+            attribute = get_discardable(source, name)
+            if attribute is not None:
+                set_discardable(target, name, attribute)
         if target.name in _PASSED and source.name != target.name:
             constraint_to_reshard(target)
     given = dict(enumerate(argument_shardings(entry_of(static))))

@@ -297,16 +297,7 @@ class DynamicProgram(Displayed):
             UsageError: the inputs don't fit the program, or violate a guard.
             ExecutionError: the run failed.
         """
-        arrays = [np.asarray(each) for each in in_order(inputs, self._names)]
-        values = self._values([each.shape for each in arrays], {})
-        made = self._at(values)
-        padded = [
-            _padded_array(array, port.spec.shape)
-            for array, port in zip(arrays, made.program.inputs, strict=False)
-        ]
-        found = made.program.run([*padded, *_scalars(made, values)], backend, options)
-        shapes = self._result_shapes(made, values)
-        return [array[tuple(map(slice, shape))] for array, shape in zip(found, shapes, strict=True)]
+        return [array.gather() for array in self.run_sharded(inputs, backend, options)]
 
     def run_sharded(
         self,

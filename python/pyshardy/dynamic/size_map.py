@@ -30,17 +30,13 @@ from pyshardy.irtools.stablehlo_views import (
     DimensionSizeView,
     GatherView,
     PadView,
-    WindowsView,
     target_of,
 )
 from pyshardy.irtools.tensor_types import element_type_of, shape_of
-from pyshardy.partition.halo.windowed import paddings
-from pyshardy.partition.records.convolution import spatial_dims
-from pyshardy.partition.records.reduce_window import windows_of
 from pyshardy.rules.families.pointwise import POINTWISE_OPERATIONS
 from pyshardy.rules.lookup import ShardingRuleLookup
 from pyshardy.rules.signature import TensorType
-from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW
+from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, window_numbers
 from pyshardy.sizes.signature import (
     EQUAL_SIZES,
     DynamicSignature,
@@ -277,7 +273,7 @@ def equalized(module: ir.Module) -> bool:
 
 
 def unified(module: ir.Module, refine: Callable[[DynamicSignature], ir.Module]) -> ir.Module:
-    """Return a static program of a dynamic one, of whose sizes some may be equal.
+    """Return a static program of a dynamic one whose arguments may have equal sizes.
 
     Args:
         module: the program. If it isn't refined otherwise, see `equalized`.
@@ -295,7 +291,7 @@ def unified(module: ir.Module, refine: Callable[[DynamicSignature], ir.Module]) 
 
 
 def static_at_sizes(module: ir.Module, given: Mapping[str, int], what: str = "sizes") -> ir.Module:
-    """Return the static program for given sizes, as `static_at`, of which some may be equal."""
+    """Return the static program as `static_at` does; arguments may have equal sizes."""
     copy = copy_of(module)
     return unified(copy, lambda _: static_at(copy, given, what))
 
@@ -357,6 +353,7 @@ _ALIKE = frozenset(POINTWISE_OPERATIONS) | {
 # --- Operations whose results have sizes that no operand has --------------------------------------
 
 _Found = Mapping[Place, Size]
+_Sizes = Sequence[Size]
 
 
 def _nothing(_: SizeMap, __: ir.Operation) -> _Found:
@@ -434,58 +431,62 @@ def _of_gather(sizes: SizeMap, operation: ir.Operation) -> _Found:
 
 
 def _of_convolution(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    shape = sizes.sizes(operation.operands[0])
+    view, shape = ConvolutionView(operation), sizes.sizes(operation.operands[0])
+    numbers, kernel = view.dimension_numbers, sizes.sizes(operation.operands[1])
+    ones = [1] * len(numbers.input_spatial_dimensions)
+    steps = view.window_strides, view.lhs_dilation, view.rhs_dilation
     if operation.name == "stablehlo.convolution":
-        pairs = paddings(ConvolutionView(operation).padding, len(shape) - 2)
-        edges: Sequence[Number] = [each for pair in pairs for each in pair]
+        pairs = list(view.padding) or [(0, 0)] * len(ones)
+        edges: _Sizes | None = [Size.of(each) for pair in pairs for each in pair]
     else:
-        edges = sizes.read(operation.operands[2]) or ()
-    return {
-        (0, each.dims[2]): size_of(
-            num_windows(
-                shape[each.dims[0]], low, high, each.reach, each.stride, each.input_dilation
-            )
-        )
-        for each, low, high in zip(spatial_dims(operation), edges[::2], edges[1::2], strict=False)
-        if each.sizes[1] >= 0
-    }
+        edges = sizes.read(operation.operands[2])
+    counts = _windows(
+        [shape[dim] for dim in numbers.input_spatial_dimensions],
+        [kernel[dim] for dim in numbers.kernel_spatial_dimensions],
+        [list(map(Size.of, each or ones)) for each in steps],
+        edges,
+    )
+    return {(0, dim): n for dim, n in zip(numbers.output_spatial_dimensions, counts, strict=False)}
 
 
 def _of_windows(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    shape = sizes.sizes(operation.operands[0])
-    edges = paddings(WindowsView(operation).padding, len(shape))
-    found = [
-        size_of(num_windows(size, window.low, high, window.size, window.stride, window.dilation))
-        for size, window, (_, high) in zip(shape, windows_of(operation), edges, strict=True)
-    ]
-    return _of_each_result(operation, found)
-
-
-def _of_dynamic_windows(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    vectors = [sizes.read(each) for each in list(operation.operands)[-5:]]
+    if operation.name == "stablehlo.reduce_window":
+        vectors = [list(map(Size.of, each)) for each in window_numbers(operation)]
+    else:
+        vectors = [sizes.read(each) for each in list(operation.operands)[-5:]]
     known = [each for each in vectors if each is not None]
     if len(known) < len(vectors):
         return {}
-    *columns, edges = known
+    window, *steps, edges = known
+    counts = _windows(sizes.sizes(operation.operands[0]), window, steps, edges)
+    results = range(len(operation.results))
+    return {(index, dim): size for index in results for dim, size in enumerate(counts)}
+
+
+def _windows(
+    shape: _Sizes, windows: _Sizes, steps: Sequence[_Sizes], edges: _Sizes | None
+) -> list[Size]:
+    """Return the numbers of windows; none if the distances aren't numbers.
+
+    Args:
+        shape: the sizes of dimensions.
+        windows: the sizes of windows.
+        steps: the distances of windows, of elements, and of elements of a window.
+        edges: the positions before and after each dimension.
+    """
     found: list[Size] = []
-    shape = sizes.sizes(operation.operands[0])
-    for dim, (size, window, *steps) in enumerate(zip(shape, *columns, strict=True)):
-        stride, dilation, inner = (each.constant for each in steps)
-        if not stride or not dilation or not inner:
-            return {}
+    for dim, (size, window, *each) in enumerate(zip(shape, windows, *steps, strict=True)):
+        stride, dilation, inner = (step.constant for step in each)
+        if not stride or not dilation or not inner or edges is None:
+            return []
         reach = (window - Size.of(1)) * Size.of(inner) + Size.of(1)
         low, high = edges[2 * dim : 2 * dim + 2]
         found.append(size_of(num_windows(size, low, high, reach, stride, dilation)))
-    return _of_each_result(operation, found)
-
-
-def _of_each_result(operation: ir.Operation, shape: Sequence[Size]) -> _Found:
-    count = len(operation.results)
-    return {(index, dim): size for index in range(count) for dim, size in enumerate(shape)}
+    return found
 
 
 _FUNCTIONS: Mapping[str, Callable[[SizeMap, ir.Operation], _Found]] = {
-    DYNAMIC_REDUCE_WINDOW: _of_dynamic_windows,
+    DYNAMIC_REDUCE_WINDOW: _of_windows,
     "stablehlo.concatenate": _of_concatenation,
     "stablehlo.convolution": _of_convolution,
     "stablehlo.dynamic_broadcast_in_dim": _of_broadcast,

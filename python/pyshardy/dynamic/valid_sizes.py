@@ -159,7 +159,7 @@ def _first_size(operation: ir.Operation) -> int | None:
         return len(operation.operands) - 5
     shapes = get_discardable(operation, "indices_of_shape_operands")
     if operation.name == _CUSTOM_CALL and isinstance(shapes, ir.DenseIntElementsAttr):
-        return min(shapes, default=None)
+        return min([*shapes], default=None)
     return _FIRST_SIZE.get(operation.name)
 
 

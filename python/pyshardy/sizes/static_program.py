@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from mlir_sdy.diagnostics import Diagnostic, SdyError, UsageError, error
+from mlir_sdy.diagnostics import Diagnostic, SdyError, SourceLocation, UsageError, error
 from mlir_sdy.discardable import get_discardable, remove_discardable
 from mlir_sdy.host import diagnostics_of, ir, location_of
 from mlir_sdy.traversal import operations_in
@@ -41,6 +41,7 @@ from pyshardy.sizes.signature import (
     GUARDS,
     SIZES,
     DynamicSignature,
+    SizedArgument,
     entry_of,
     signature_of,
 )
@@ -49,6 +50,7 @@ from pyshardy.sizes.symbols import SYMBOLS, check_name, hint_values, with_hints
 ASSERTION = "shape_assertion"
 """The target of custom calls of JAX that check a condition on sizes."""
 
+_LARGEST = 2**48
 _REFINE = "stablehlo-refine-shapes"
 _BARRIER = "stablehlo.optimization_barrier"
 _STANDS_FOR, _SHARDING = "sdy.stands_for", "sdy.stands_for_sharding"
@@ -206,7 +208,10 @@ def _fill_constants(
     block = main.regions[0].blocks[0]
     view = FunctionView(main)
     attributes = view.arg_attrs or [()] * len(block.arguments)
-    sizes = {each.index: each.sizes for each in signature.arguments}
+    shapes = {
+        each.index: _shape_at(each, values, location_of(block.arguments[each.index].location))
+        for each in signature.arguments
+    }
     types: list[str] = []
     kept: list[int] = []
     with main.context, main.location, ir.InsertionPoint.at_block_begin(block):
@@ -224,11 +229,8 @@ def _fill_constants(
                 continue
             kept.append(index)
             given_type = argument.type
-            if index in sizes and isinstance(given_type, ir.RankedTensorType):
-                shape = [size.evaluate(values) for size in sizes[index]]
-                given_type = ir.RankedTensorType.get(
-                    shape, given_type.element_type, given_type.encoding
-                )
+            if index in shapes:
+                given_type = with_shape(given_type, shapes[index])
             types.append(str(given_type))
         own = (GLOBAL_CONSTANT, SIZES)
         view.arg_attrs = [
@@ -245,6 +247,22 @@ def _fill_constants(
         if index not in kept:
             block.erase_argument(index)
     return types
+
+
+def _shape_at(
+    argument: SizedArgument, values: Mapping[str, int], place: SourceLocation | None
+) -> list[int]:
+    """Return the shape of an argument.
+
+    Raises:
+        UsageError: no tensor has it.
+    """
+    shape = [size.evaluate(values) for size in argument.sizes]
+    for size, number in zip(argument.sizes, shape, strict=True):
+        if not 0 <= number <= _LARGEST:
+            message = f"{argument.name} can't have the size {size} = {number}"
+            raise UsageError(error(f"{message}: a size is from 0 to {_LARGEST:,}", place))
+    return shape
 
 
 def _pass_through_barriers(module: ir.Module) -> bool:

@@ -184,6 +184,12 @@ def test_a_size_of_zero_that_the_range_includes(keywords):
     assert run(module, 0, 0, **keywords)[0].shape == (0,)
 
 
+@pytest.mark.parametrize(("size", "number"), [("batch - 200", "-72"), ("batch^16", "519229685853")])
+def test_sizes_of_no_tensor(size, number):
+    unlike = VECTOR.replace('"batch"', f'"{size}"')
+    refused(rf"%x can't have the size .* = {number}", program(unlike, RETURN))
+
+
 def test_hints():
     refused(
         "the hint of batch is no value of it: batch = 10 is above 9",
