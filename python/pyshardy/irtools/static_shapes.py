@@ -23,7 +23,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.late_numpy import np
 from mlir_sdy.values import SHARDING
 from pyshardy.irtools.constants import constant_integers
-from pyshardy.irtools.stablehlo_views import CustomCallView, DimensionSizeView
+from pyshardy.irtools.stablehlo_views import DimensionSizeView
 from pyshardy.irtools.walks import operations_named, tell_inserted
 
 
@@ -152,7 +152,7 @@ def _call(operation: ir.Operation) -> StaticForm | None:
     given = get_discardable(operation, _SHAPES)
     if given is None:
         return None
-    shapes, layouts = [*ir.DenseIntElementsAttr(given)], CustomCallView(operation).operand_layouts
+    shapes, layouts = [*ir.DenseIntElementsAttr(given)], get_discardable(operation, _LAYOUTS)
     count = len(operation.operands) - len(shapes)
     if sorted(shapes) != list(range(count, len(operation.operands))):
         return None
