@@ -74,6 +74,7 @@ LAYERS = [
     ["pyshardy.schedules.schedule"],
     ["pyshardy.auto.plans"],
     ["pyshardy.auto"],
+    ["pyshardy.mpmd"],
     ["pyshardy"],  # the public interface
     ["pyshardy.testing"],
     ["pyshardy.pytest_plugin"],
@@ -88,7 +89,7 @@ Layers in one pair of brackets are siblings, which do not import each other.
 """
 
 BUDGETS = {
-    "auto": 12_040,
+    "auto": 12_180,
     "backends": 7_860,
     "caching": 730,
     "calibration": 1_540,
@@ -100,9 +101,10 @@ BUDGETS = {
     "explain": 6_640,
     "frontends": 16_150,
     "irtools": 4_360,
-    "local_program": 1_350,
+    "local_program": 1_370,
     "lsp": 1_840,
     "mcp": 920,
+    "mpmd": 780,
     "partition": 17_620,
     "passes": 14_970,
     "pipeline": 2_520,
