@@ -114,7 +114,7 @@ BUDGETS = {
     "rules": 3_510,
     "schedules": 1_670,
     "shard": 1_430,
-    "sizes": 2_390,
+    "sizes": 2_410,
     "testing": 360,
     "timeline": 3_000,
 }

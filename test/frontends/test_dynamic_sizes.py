@@ -7,7 +7,7 @@ import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
 from case_counts import cases, spread
-from dynamic_programs import CASES, F32, TYPE, arrays_of, filled, layers, size, traced
+from dynamic_programs import CASES, F32, MESH, TYPE, arrays_of, filled, layers, size, traced
 from jax.sharding import PartitionSpec as P
 
 import pyshardy as sdy
@@ -309,3 +309,18 @@ def test_one_plan_sends_little_more_than_the_plan_of_each_size(case):
             assert bytes_of[0] <= 1.25 * bytes_of[1], (number, bytes_of)
             masked = sdy.partition(module, buckets={"b": [number]}).at(b=number).collectives
             assert sum(each.nbytes_total for each in masked) <= 1.25 * bytes_of[1] + 64
+
+
+@pytest.mark.parametrize("keywords", [{}, {"buckets": {"b": [8]}}])
+def test_slices_that_begin_anywhere(keywords):
+    def column(x, at):
+        return jax.lax.dynamic_index_in_dim(x, at, 1, keepdims=False)
+
+    types = TYPE((size(), 8), F32), TYPE((), "int32")
+    rows = sdy.sharding(P("data", None)), sdy.sharding(P())
+    module = sdy.jax.trace(column, *types, mesh=MESH, in_shardings=rows)
+    sdy.propagate(module)
+    program = sdy.partition(module, **keywords)
+    assert [each.type for each in program.outputs] == ["f32[b]"]
+    x = np.arange(48, dtype=F32).reshape(6, 8)
+    np.testing.assert_array_equal(program.run([x, np.int32(3)])[0], x[:, 3])

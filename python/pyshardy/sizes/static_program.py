@@ -18,11 +18,13 @@ import re
 from collections.abc import Mapping
 
 from mlir_sdy.diagnostics import Diagnostic, SdyError, SourceLocation, UsageError, error
-from mlir_sdy.discardable import get_discardable, remove_discardable
+from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import diagnostics_of, ir, location_of
 from mlir_sdy.traversal import operations_in
+from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import functions_of, has_body
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import (
     CustomCallView,
     FunctionView,
@@ -139,6 +141,7 @@ def static_program(
         raise _for_sizes(diagnostics_of(failure)[0], told) from None
     for function in functions_of(static):
         make_static(function)
+    _start_anywhere(static)
     if passed:
         _restore_passed(static)
         tell_inserted(static, *_PASSED)
@@ -247,6 +250,27 @@ def _fill_constants(
         if index not in kept:
             block.erase_argument(index)
     return types
+
+
+def _start_anywhere(module: ir.Module) -> None:
+    """Replace slices of static sizes that begin where the program says by `dynamic_slice`.
+
+    No backend runs `real_dynamic_slice`, which `make_static` replaces if it begins at constants.
+    """
+    builder = StablehloBuilder()
+    for operation in operations_named({"stablehlo.real_dynamic_slice"}, module):
+        value, start, _, strides = operation.operands
+        shape = shape_of(operation.results[0].type)
+        if {*(constant_integers(strides) or ())} != {1} or min(shape) < 0:
+            continue
+        with operation.context, operation.location, ir.InsertionPoint(operation):
+            parts = (builder.slice(start, [dim], [dim + 1]) for dim in range(len(shape)))
+            starts = [builder.reshape(part, []) for part in parts]
+            made = builder.dynamic_slice(value, starts, shape)
+        for name, attribute in operation.attributes.items():
+            set_discardable(made.owner.operation, name, attribute)
+        operation.results[0].replace_all_uses_with(made)
+        operation.erase()
 
 
 def _shape_at(
