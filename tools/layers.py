@@ -100,7 +100,7 @@ BUDGETS = {
     "dynamic": 2_830,
     "explain": 6_640,
     "frontends": 16_150,
-    "irtools": 4_360,
+    "irtools": 4_370,
     "local_program": 1_370,
     "lsp": 1_840,
     "mcp": 920,

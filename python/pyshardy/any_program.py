@@ -259,11 +259,6 @@ def is_function(program: object) -> bool:
     return (callable(program) or is_pair) and not is_of_torch(program) and not is_staged(program)
 
 
-def is_of_jax(program: object) -> bool:
-    """Whether a program is a function that JAX traces, or what JAX traced or lowered it to."""
-    return is_function(program) or is_staged(program)
-
-
 def _is(value: object, module: str, name: str) -> bool:
     """Whether a value is of a class of a module, which is loaded only if there are such values."""
     loaded = _loaded(module)

@@ -33,8 +33,9 @@ from pyshardy.caching.store import CacheFolder, Store
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware, warn_of_other_axes
 from pyshardy.display import Displayed, Table, counted
+from pyshardy.forms import Form, in_form
 from pyshardy.irtools.functions import ENTRY, has_body
-from pyshardy.irtools.modules import copy_of, text_of
+from pyshardy.irtools.modules import copy_of, form_of, text_of
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.irtools.tokens import close_entry, is_token
 from pyshardy.irtools.walks import operations_named
@@ -136,12 +137,14 @@ class PartitionedProgram(Displayed):
         )
         return f"mesh {self.mesh}, {', '.join(counts)}, {counted(sent, 'byte')} sent"
 
-    def tables(self, in_form: Callable[[str], str] = str) -> list[Table]:
+    def tables(self, form: Form | None = None) -> list[Table]:
         """Return tables of the arguments, the results and the collectives.
 
         Args:
-            in_form: writes shardings in another form.
+            form: the form of shardings; by default that of the front end: `P('data', None)` for a
+                program that JAX traced.
         """
+        form = form or form_of(self.module)
         collectives = Table(
             "Collectives of pyshardy's partitioner (bytes sent by each device)",
             ("collective", "axes", "location", "times", "bytes sent"),
@@ -166,7 +169,7 @@ class PartitionedProgram(Displayed):
                         (
                             port.name,
                             port.spec,
-                            in_form(str(port.sharding or "replicated")),
+                            in_form(str(port.sharding or "replicated"), form, self.mesh),
                             port.local_spec,
                         )
                         for port in ports

@@ -59,3 +59,16 @@ def test_scopes_of_functions():
     found.check("no collectives in attention*")
     with pytest.raises(sdy.ContractViolation):
         found.check("no collectives in mlp*")
+
+
+def test_tables_have_the_form_of_jax():
+    """Those of a traced module, of its explanation and of its partitioned program alike."""
+    mesh = sdy.Mesh({"data": 4})
+    module = sdy.jax.trace(
+        jax.numpy.tanh, np.ones((8, 2), np.float32), mesh=mesh, in_shardings=(jax.P("data"),)
+    )
+    sdy.propagate(module)
+    program = sdy.partition(module)
+    for explained in (program, sdy.explain(module), sdy.explain(program)):
+        assert "P('data', None)" in str(explained.tables()[0])
+    assert '<@mesh, [{"data"}, {}]>' in str(program.tables("sdy")[0])

@@ -18,7 +18,6 @@ from pyshardy.any_program import (
     Program,
     check_keywords,
     check_no_arguments,
-    is_of_jax,
 )
 from pyshardy.caching.programs import stored_data
 from pyshardy.caching.store import CacheFolder, Store
@@ -31,7 +30,7 @@ from pyshardy.explain.page.render import render_page
 from pyshardy.explain.program import ExplainedProgram, explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation, write_page
 from pyshardy.explain.sizes import Sizes, SizesComparison, compare_sizes
-from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.modules import copy_of, form_of
 from pyshardy.pipelines.propagation import PropagationOptions
 from pyshardy.program import PartitionedProgram
 from pyshardy.sizes.signature import is_dynamic
@@ -214,14 +213,14 @@ def explain(
         found = explain_with_contracts(
             module, hardware=hardware, report_hardware=report_hardware, title=title, options=options
         )
-        return replace(found, form="jax" if is_of_jax(program) else "sdy", sizes=compared)
+        return replace(found, form=form_of(module), sizes=compared)
 
     store = Store.at(cache) if compared is None else None
     if store is None:
         return ProgramExplanation.of(explained(module))
     devices = load_hardware(hardware) if isinstance(hardware, str) else hardware
     asked = devices.text, report_hardware_of(hardware, report_hardware).text
-    request = f"explain {asked} {title} {is_of_jax(program)} {sorted(options.items())}"
+    request = f"explain {asked} {title} {form_of(module)} {sorted(options.items())}"
     return KeptExplanation(store, partial(copy_of, module), request, explained)
 
 
@@ -248,4 +247,4 @@ def _explain_partitioned(
             "shardings were propagated; explain the module instead"
         )
         raise UsageError(error(message))
-    return ProgramExplanation.of(explained)
+    return ProgramExplanation.of(replace(explained, form=form_of(module)))

@@ -181,7 +181,7 @@ class ExplainedProgram(Displayed):
 
     def tables(self) -> list[Table]:
         """Return tables of the arguments, the results, the collectives and the cost."""
-        ports = self.program.tables(self.in_form)[:2]
+        ports = self.program.tables(self.form)[:2]
         sizes = [] if self.sizes is None else self.sizes.tables()
         return [*sizes, *ports, *self.collectives.tables(), *self.cost.tables()]
 

@@ -10,10 +10,19 @@ from typing import Generic, TypeVar
 
 from mlir_sdy.assembly import asm
 from mlir_sdy.diagnostics import emit, warning
-from mlir_sdy.discardable import remove_discardable, set_discardable
+from mlir_sdy.discardable import has_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
+from pyshardy.forms import Form
+
+JAX_STRUCTURE = "jax.structure"
+"""The attribute of a module that JAX traced, by which the trees of its arguments are found."""
 
 Value = TypeVar("Value")
+
+
+def form_of(module: ir.Module) -> Form:
+    """Return the form in which the front end of a program writes shardings."""
+    return "jax" if has_discardable(module.operation, JAX_STRUCTURE) else "sdy"
 
 
 class BesideModules(Generic[Value]):

@@ -40,6 +40,7 @@ from pyshardy.frontends.jax.meshes import abstract_mesh, sharding_for_jax
 from pyshardy.frontends.jax.symbolic import annotate_sizes
 from pyshardy.irtools.functions import CallGraph
 from pyshardy.irtools.locations import names_in
+from pyshardy.irtools.modules import JAX_STRUCTURE
 from pyshardy.irtools.stablehlo_views import ConstantView, CustomCallView, callee_of, target_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, INSPECTION
@@ -341,7 +342,6 @@ def _tell(known: Inspection, value: ir.Value, meshes: Mapping[str, Mesh]) -> Non
 # which copies and passes preserve.
 
 
-_ATTRIBUTE = "jax.structure"
 _structures: dict[str, Structure] = {}
 
 
@@ -382,7 +382,7 @@ def remember(structure: Structure, module: ir.Module) -> None:
     while _structures.setdefault(text, structure) != structure:
         count += 1
         text = f"{structure} ({count})"
-    set_discardable(module.operation, _ATTRIBUTE, ir.StringAttr.get(text, module.context))
+    set_discardable(module.operation, JAX_STRUCTURE, ir.StringAttr.get(text, module.context))
 
 
 def structure_of(module: ir.Module, *, arguments: int, results: int) -> Structure | None:
@@ -390,7 +390,7 @@ def structure_of(module: ir.Module, *, arguments: int, results: int) -> Structur
 
     None if the module wasn't traced in this process, or its arguments or results have changed.
     """
-    name = text_of(module.operation, _ATTRIBUTE)
+    name = text_of(module.operation, JAX_STRUCTURE)
     structure = None if name is None else _structures.get(name)
     if structure is None or len(structure.kept) != arguments:
         return None
