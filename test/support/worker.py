@@ -28,6 +28,11 @@ SECONDS = 60
 
 PR_SET_PDEATHSIG = 1
 
+ANSWERS = os.fdopen(os.dup(1), "w")
+"""The standard output of the process, to which C++ code prints notes otherwise."""
+
+os.dup2(2, 1)
+
 
 def answer(request: dict) -> dict:
     with jax_mlir.make_ir_context() as context, ir.Location.unknown():
@@ -114,7 +119,7 @@ def serve() -> None:
             os._exit(RENEW)
         # Its signal ends the process, also inside of C++.
         signal.setitimer(signal.ITIMER_VIRTUAL, request.pop("seconds", SECONDS))
-        print(json.dumps(answer(request)), flush=True)
+        print(json.dumps(answer(request)), file=ANSWERS, flush=True)
 
 
 def main() -> None:
@@ -133,7 +138,7 @@ def main() -> None:
             return
         how = os.waitstatus_to_exitcode(status)
         reasons = {RENEW: "renewed", -signal.SIGVTALRM: "did not end"}
-        print(json.dumps({"ended": reasons.get(how, "aborted")}), flush=True)
+        print(json.dumps({"ended": reasons.get(how, "aborted")}), file=ANSWERS, flush=True)
 
 
 main()

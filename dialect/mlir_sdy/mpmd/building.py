@@ -64,15 +64,19 @@ def fragment(
     operands: Sequence[ir.Value],
     origins: Sequence[UserOrigin] = (),
     attributes: Mapping[str, ir.Attribute] | None = None,
+    body: ir.Block | None = None,
 ) -> ir.Operation:
-    """Build a fragment whose body has arguments of the global types, and is empty."""
+    """Build a fragment with a body, or an empty one whose arguments have the global types."""
     given = {
         **(attributes or {}),
         "mesh_name": ir.StringAttr.get(mesh_name),
         "origin": attribute_of(UserOrigins(tuple(origins))),
     }
     built = create(FRAGMENT, results, operands, given, regions=1)
-    add_body(built, [local_type(operand.type) for operand in operands])
+    if body is None:
+        add_body(built, [local_type(operand.type) for operand in operands])
+    else:
+        body.append_to(built.regions[0])
     return built
 
 
@@ -125,3 +129,8 @@ def replaced(
         for block in list(old.blocks):
             block.append_to(new)
     return built
+
+
+def unsigned(value: int, context: ir.Context) -> ir.Attribute:
+    """Return the attribute of a counter."""
+    return ir.IntegerAttr.get(ir.IntegerType.get_unsigned(32, context), value)

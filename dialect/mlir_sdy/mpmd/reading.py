@@ -110,3 +110,15 @@ def users_of(value: ir.Value) -> list[ir.Operation]:
     for use in value.uses:
         found[use.owner.operation] = None
     return list(found)
+
+
+def name_of(operation: ir.Operation) -> str:
+    """Return the name of a named computation or a named tensor."""
+    if operation.name == NAMED_COMPUTATION:
+        return origin_of(operation).name
+    return operation.attributes["name"].value
+
+
+def origin_of(computation: ir.Operation) -> UserOrigin:
+    """Return the origin of a named computation."""
+    return value_of(computation.attributes["origin"])

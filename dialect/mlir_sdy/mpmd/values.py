@@ -103,11 +103,6 @@ class UserOrigin:
         count = f"({self.transpose_count})" if self.transpose_count else ""
         return f"{quoted(self.name)}{count}"
 
-    @property
-    def label(self) -> str:
-        """The text in origins of assignments: `f`, or `f(1)`."""
-        return f"{self.name}({self.transpose_count})" if self.transpose_count else self.name
-
     def __str__(self) -> str:
         return f"<{self.short}>"
 

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""MPMD programs: fragments on named meshes.
+
+| module      | contents                                                    |
+|-------------|-------------------------------------------------------------|
+| `passes`    | the passes, by stage                                        |
+| `pipelines` | the named pipelines of the passes                           |
+| `options`   | the text forms of options of passes                         |
+| `rewriting` | changes of functions, fragments and calls, for the passes   |
+"""

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reductions across meshes: sums and the like of values that are on different meshes."""
+
+from __future__ import annotations
+
+from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
+from mlir_sdy.host import ir
+from mlir_sdy.mpmd.attributes import attribute_of, value_of
+from mlir_sdy.mpmd.building import create
+from mlir_sdy.mpmd.reading import body_of, operations_of
+from mlir_sdy.mpmd.values import MeshReduction
+from mlir_sdy.mpmd.verify import reduction_of
+
+REDUCE = "mpmd.reduce"
+"""The name of the operation, and of the attribute of an operation that is to become one."""
+
+KINDS = {
+    "stablehlo.add": MeshReduction.ADD,
+    "stablehlo.and": MeshReduction.AND,
+    "stablehlo.maximum": MeshReduction.MAX,
+    "stablehlo.minimum": MeshReduction.MIN,
+    "stablehlo.multiply": MeshReduction.MUL,
+    "stablehlo.or": MeshReduction.OR,
+}
+"""The operations of two operands that are reductions."""
+
+OPERATIONS = {kind: name for name, kind in KINDS.items()}
+"""The operation of two operands of each kind."""
+
+
+def annotation_of(operation: ir.Operation) -> MeshReduction | None:
+    """Return the kind of an operation that is annotated as a reduction; None for another one."""
+    attribute = get_discardable(operation, REDUCE)
+    return None if attribute is None else value_of(attribute)
+
+
+def annotate(operation: ir.Operation, kind: MeshReduction | None) -> None:
+    """Annotate an operation as a reduction; None removes the annotation."""
+    if kind is None:
+        remove_discardable(operation, REDUCE)
+    else:
+        set_discardable(operation, REDUCE, attribute_of(kind, operation.context))
+
+
+def convert(function: ir.Operation, *, all_of_them: bool) -> None:
+    """Convert annotated operations to reductions, and merge chains of them.
+
+    Args:
+        function: the function.
+        all_of_them: whether to convert also operations that no `mpmd.reduce<none>` uses.
+    """
+    marked: set[ir.Operation] = set()
+    for operation in reversed(operations_of(body_of(function))):
+        kind = annotation_of(operation)
+        users = [use.owner.operation for result in operation.results for use in result.uses]
+        if kind is None:
+            continue
+        by_user = any(
+            each in marked and annotation_of(each) == kind
+            or (each.name == REDUCE and reduction_of(each) == MeshReduction.NONE)
+            for each in users
+        )
+        if all_of_them or by_user:
+            marked.add(operation)
+    for operation in operations_of(body_of(function)):
+        if operation not in marked:
+            continue
+        kind = annotation_of(operation)
+        assert kind is not None, "it is annotated"
+        operands: list[ir.Value] = []
+        for operand in operation.operands:
+            operands += _flattened(operand, kind)
+        attributes = {
+            name: each
+            for name, each in operation.attributes.items()
+            if name.startswith("mpmd.") and name != REDUCE
+        }
+        with ir.InsertionPoint(operation), operation.location:
+            attributes["reduction"] = attribute_of(kind)
+            built = create(REDUCE, [operation.results[0].type], operands, attributes)
+        operation.results[0].replace_all_uses_with(built.results[0])
+        operation.erase()
+    for operation in operations_of(body_of(function)):
+        if operation.name == REDUCE and reduction_of(operation) == MeshReduction.NONE:
+            made = operation.operands[0].owner
+            if not isinstance(made, ir.Block) and made.operation.name == REDUCE:
+                operation.results[0].replace_all_uses_with(operation.operands[0])
+                operation.erase()
+    for operation in reversed(operations_of(body_of(function))):
+        if operation.name == REDUCE and not list(operation.results[0].uses):
+            operation.erase()
+
+
+def _flattened(value: ir.Value, kind: MeshReduction) -> list[ir.Value]:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != REDUCE:
+        return [value]
+    inner = owner.operation
+    if reduction_of(inner) != kind or len(list(value.uses)) != 1:
+        return [value]
+    return list(inner.operands)

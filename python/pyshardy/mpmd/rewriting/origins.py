@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Labels of the origins of assignments, as C++ Shardy writes them."""
+
+USER_INPUT = "user_in"
+"""An argument that the user has placed on a mesh."""
+
+USER_OUTPUT = "user_out"
+"""A result that the user has placed on a mesh."""
+
+INFERRED_INPUT = "inferred_in"
+"""An argument whose mesh is inferred."""
+
+INFERRED_OUTPUT = "inferred_out"
+"""A result whose mesh is inferred."""

@@ -1,0 +1,169 @@
+"""Random programs of named computations, with assignments to meshes."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+TENSOR = "tensor<4x8xf32>"
+BINARY = ("add", "multiply", "subtract", "maximum")
+UNARY = ("tanh", "negate", "exponential")
+
+
+@dataclass
+class NamedProgram:
+    """A program and its partitioning.
+
+    Attributes:
+        text: a module, without the topology.
+        topology: the meshes with their axes.
+        assignment: the mesh of each name.
+        options: the options of C++ Shardy.
+    """
+
+    text: str
+    topology: list[tuple[str, list[tuple[str, int]]]]
+    assignment: dict[str, str] = field(default_factory=dict)
+    options: dict[str, bool] = field(default_factory=dict)
+
+    @property
+    def with_topology(self) -> str:
+        """The module, with the topology as an attribute of its function."""
+        meshes = ", ".join(
+            f'<"{name}" : <[{", ".join(f"{chr(34)}{axis}{chr(34)}={size}" for axis, size in axes)}]>>'
+            for name, axes in self.topology
+        )
+        attributes = f"attributes {{topology = #mpmd.topology<{meshes}>}} {{\n"
+        return self.text.replace("{\n", attributes, 1)
+
+    @property
+    def pipeline(self) -> str:
+        """The import pipeline with the options."""
+        names = ",".join(f"{name}@{mesh}" for name, mesh in self.assignment.items())
+        flags = "".join(
+            f" {name.removeprefix('mpmd_').replace('_', '-')}={str(value).lower()}"
+            for name, value in self.options.items()
+        )
+        return f"mpmd-import-pipeline{{name-to-mesh-assignment={names}{flags}}}"
+
+
+def random_program(seed: int) -> NamedProgram:
+    """Return the program of a seed."""
+    return _Writer(random.Random(seed)).program()
+
+
+class _Writer:
+    def __init__(self, choices: random.Random):
+        self.choices = choices
+        self.lines: list[str] = []
+        self.values: list[str] = []
+        self.count = 0
+
+    def program(self) -> NamedProgram:
+        choices = self.choices
+        meshes = ["m1", "m2", "m3"][: choices.choice([2, 2, 3])]
+        names = [f"s{index}" for index in range(choices.randint(1, 5))]
+        assignment = {name: choices.choice(meshes) for name in names}
+        arguments = [f"%a{index}" for index in range(choices.randint(1, 3))]
+        self.values += arguments
+        for name in names:
+            for _ in range(choices.choice([0, 0, 1, 1, 2])):
+                self.operation()
+            self.named(name, assignment)
+        for _ in range(choices.choice([0, 0, 1, 2])):
+            self.operation()
+        if choices.random() < 0.2:
+            mesh = choices.choice(meshes)
+            assignment["t"] = mesh
+            self.define(f'mpmd.named_tensor {choices.choice(self.values)} name="t" : {TENSOR}')
+        results = [choices.choice(self.values[-4:]) for _ in range(choices.randint(1, 3))]
+        if choices.random() < 0.7:
+            results = list(dict.fromkeys(results))
+        types = ", ".join([TENSOR] * len(results))
+        signature = ", ".join(f"{argument}: {TENSOR}" for argument in arguments)
+        text = f"func.func public @main({signature}) -> ({types}) {{\n" + "\n".join(
+            [*self.lines, f"return {', '.join(results)} : {types}", "}\n"]
+        )
+        options = choices.choice(
+            [
+                {"mpmd_infer_transfers": True},
+                {"mpmd_infer_transfers": True},
+                {"mpmd_infer_cross_mesh_reductions": True},
+                {},
+            ]
+        )
+        topology = [(name, [("x", 2)]) for name in meshes]
+        return NamedProgram(text, topology, assignment, options)
+
+    def define(self, operation: str) -> str:
+        name = f"%v{self.count}"
+        self.count += 1
+        self.lines.append(f"{name} = {operation}")
+        self.values.append(name)
+        return name
+
+    def operation(self) -> None:
+        """Add an operation without a mesh."""
+        choices = self.choices
+        kind = choices.random()
+        if kind < 0.15:
+            number = choices.choice(["1.0", "2.0"])
+            self.define(f"stablehlo.constant dense<{number}> : {TENSOR}")
+        elif kind < 0.55:
+            operands = choices.choices(self.values, k=2)
+            self.define(f"stablehlo.{choices.choice(BINARY)} {', '.join(operands)} : {TENSOR}")
+        elif kind < 0.95:
+            self.define(f"stablehlo.{choices.choice(UNARY)} {choices.choice(self.values)} : {TENSOR}")
+        else:
+            self.define(f"mpmd.broadcast {choices.choice(self.values)} : {TENSOR}")
+
+    def named(self, name: str, assignment: dict[str, str]) -> None:
+        """Add a named computation, perhaps with another one inside."""
+        choices = self.choices
+        operands = choices.choices(self.values, k=choices.randint(1, 3))
+        arguments = [f"%b{index}" for index in range(len(operands))]
+        body: list[str] = []
+        current = list(arguments)
+        for index in range(choices.randint(1, 3)):
+            if choices.random() < 0.15:
+                body.append(f"%c{index} = stablehlo.constant dense<3.0> : {TENSOR}")
+            elif choices.random() < 0.5:
+                pair = choices.choices(current, k=2)
+                body.append(
+                    f"%c{index} = stablehlo.{choices.choice(BINARY)} {', '.join(pair)} : {TENSOR}"
+                )
+            else:
+                body.append(
+                    f"%c{index} = stablehlo.{choices.choice(UNARY)} {choices.choice(current)} "
+                    f": {TENSOR}"
+                )
+            current.append(f"%c{index}")
+        if choices.random() < 0.15:
+            inner = f"{name}_inner"
+            assignment[inner] = assignment[name]
+            body.append(
+                f'%n = mpmd.named_computation<"{inner}"> ({current[-1]}) (%i: {TENSOR}) {{\n'
+                f"%j = stablehlo.tanh %i : {TENSOR}\nmpmd.return %j : {TENSOR}\n}} "
+                f": ({TENSOR}) -> {TENSOR}"
+            )
+            current.append("%n")
+        returned = [current[-1]]
+        if choices.random() < 0.35:
+            returned.append(choices.choice(current))
+        types = ", ".join([TENSOR] * len(returned))
+        signature = ", ".join(f"{argument}: {TENSOR}" for argument in arguments)
+        results = [f"%v{self.count + index}" for index in range(len(returned))]
+        head = f"%w{self.count}:{len(returned)}" if len(returned) > 1 else results[0]
+        count = choices.choice(["", "", "", "(1)"])
+        self.lines.append(
+            f'{head} = mpmd.named_computation<"{name}"{count}> ({", ".join(operands)}) '
+            f"({signature}) {{\n"
+            + "\n".join(body)
+            + f"\nmpmd.return {', '.join(returned)} : {types}\n}} "
+            f": ({', '.join([TENSOR] * len(operands))}) -> "
+            + (f"({types})" if len(returned) > 1 else TENSOR)
+        )
+        if len(returned) > 1:
+            results = [f"%w{self.count}#{index}" for index in range(len(returned))]
+        self.count += len(returned)
+        self.values += results
