@@ -57,6 +57,8 @@ class _Writer:
         self.choices = choices
         self.lines: list[str] = []
         self.values: list[str] = []
+        # Operations on constants would be folded, which the host does in fewer cases.
+        self.constants: list[str] = []
         self.count = 0
 
     def program(self) -> NamedProgram:
@@ -109,6 +111,7 @@ class _Writer:
         if kind < 0.15:
             number = choices.choice(["1.0", "2.0"])
             self.define(f"stablehlo.constant dense<{number}> : {TENSOR}")
+            self.constants.append(self.values.pop())
         elif kind < 0.55:
             operands = choices.choices(self.values, k=2)
             self.define(f"stablehlo.{choices.choice(BINARY)} {', '.join(operands)} : {TENSOR}")
@@ -122,12 +125,12 @@ class _Writer:
         choices = self.choices
         operands = choices.choices(self.values, k=choices.randint(1, 3))
         arguments = [f"%b{index}" for index in range(len(operands))]
+        if self.constants and choices.random() < 0.5:
+            operands.append(choices.choice(self.constants))
         body: list[str] = []
         current = list(arguments)
         for index in range(choices.randint(1, 3)):
-            if choices.random() < 0.15:
-                body.append(f"%c{index} = stablehlo.constant dense<3.0> : {TENSOR}")
-            elif choices.random() < 0.5:
+            if choices.random() < 0.5:
                 pair = choices.choices(current, k=2)
                 body.append(
                     f"%c{index} = stablehlo.{choices.choice(BINARY)} {', '.join(pair)} : {TENSOR}"
@@ -148,10 +151,19 @@ class _Writer:
             )
             current.append("%n")
         returned = [current[-1]]
-        if choices.random() < 0.35:
+        kind = choices.random()
+        if kind < 0.35:
             returned.append(choices.choice(current))
+        elif kind < 0.45:
+            body.append(f"%k = stablehlo.constant dense<3.0> : {TENSOR}")
+            returned.append("%k")
         types = ", ".join([TENSOR] * len(returned))
+        arguments += ["%d"] * (len(operands) - len(arguments))
         signature = ", ".join(f"{argument}: {TENSOR}" for argument in arguments)
+        if len(operands) > len(self.used(arguments)):
+            last = f"%e = stablehlo.multiply {returned[0]}, %d : {TENSOR}"
+            body.append(last)
+            returned[0] = "%e"
         results = [f"%v{self.count + index}" for index in range(len(returned))]
         head = f"%w{self.count}:{len(returned)}" if len(returned) > 1 else results[0]
         count = choices.choice(["", "", "", "(1)"])
@@ -166,4 +178,10 @@ class _Writer:
         if len(returned) > 1:
             results = [f"%w{self.count}#{index}" for index in range(len(returned))]
         self.count += len(returned)
-        self.values += results
+        self.values += [
+            result for result, value in zip(results, returned, strict=True) if value != "%k"
+        ]
+
+    def used(self, arguments: list[str]) -> list[str]:
+        """The arguments that are not the shared constant."""
+        return [argument for argument in arguments if argument != "%d"]

@@ -9,7 +9,7 @@ from mlir_sdy.assembly import asm
 from mlir_sdy.diagnostics import Diagnostic, PassError, SourceLocation, error
 from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.mpmd.reading import body_of, operations_of
+from mlir_sdy.mpmd.reading import UNASSIGN, body_of, operations_of
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.mpmd.inference.mesh_sets import (
     SRC_SET,
@@ -103,6 +103,8 @@ def _not_contained(module: ir.Module) -> Iterator[Diagnostic]:
         for operation in operations_of(body_of(function)):
             if not is_meshless(operation):
                 continue
+            if operation.name == UNASSIGN:
+                continue  # its value can be transferred
             possible = read_set_of(operation, SRC_SET)
             used = read_set_of(operation, USE_SET) or {}
             if possible is None or used.keys() <= possible.keys():
@@ -136,7 +138,7 @@ def _not_contained(module: ir.Module) -> Iterator[Diagnostic]:
 
 def _is_defined_on_mesh(value: ir.Value) -> bool:
     owner = value.owner
-    return isinstance(owner, ir.Block) or owner.operation.name == "mpmd.unassign"
+    return isinstance(owner, ir.Block) or owner.operation.name == UNASSIGN
 
 
 def _names(found: MeshSet) -> str:

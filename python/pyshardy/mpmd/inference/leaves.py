@@ -92,8 +92,6 @@ class _Leaves:
         owner = value.owner
         if isinstance(owner, ir.Block):
             used = read_set(value, USE_SET) or {}
-            if is_entry_point(self._function):
-                return min(used, default=self._first)
         else:
             used = read_set_of(owner.operation, USE_SET) or {}
         if possible is None:
@@ -104,6 +102,6 @@ class _Leaves:
             message = f"{what} has no mesh to be assigned to: its operands are on several meshes"
             place = self._function if isinstance(owner, ir.Block) else owner.operation
             raise PassError(error(message, location_of(place.location)))
-        return next((mesh for mesh in possible if mesh in used), next(iter(possible)))
+        return min(possible.keys() & used.keys() or possible)
 
 

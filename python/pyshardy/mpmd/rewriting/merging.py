@@ -62,8 +62,8 @@ def merge_all(block: ir.Block, candidates: Candidates, may_merge: MayMerge) -> N
 
 
 def closest_user(producer: ir.Operation) -> Iterator[ir.Operation]:
-    """Yield the first user of a fragment, if it is a fragment of the same mesh."""
-    users = _users(producer)
+    """Yield the first fragment that uses a fragment; transfers and returns don't count."""
+    users = [each for each in _users(producer) if each.name == FRAGMENT]
     if users and _is_of_mesh(users[0], producer):
         yield users[0]
 
@@ -120,11 +120,9 @@ def merge(producer: ir.Operation, consumer: ir.Operation) -> ir.Operation | None
         place = producer
     else:
         return None
-    inputs = list(dict.fromkeys([*producer.operands]))
-    own = set(producer.results)
-    inputs += [
-        each for each in dict.fromkeys(consumer.operands) if each not in own and each not in inputs
-    ]
+    operands = _operands(producer, consumer)
+    is_in_place = len(producer.operands) == 1
+    inputs = list(operands.values()) if is_in_place else list(dict.fromkeys(operands.values()))
     outer = [result for result in producer.results if _used_elsewhere(result, consumer)]
     inner_values = dict(zip(producer.results, returned_values(producer), strict=True))
     consumed = returned_values(consumer)
@@ -138,14 +136,18 @@ def merge(producer: ir.Operation, consumer: ir.Operation) -> ir.Operation | None
         )
     _mark(built, producer, consumer)
     body = body_of(built)
-    arguments = dict(zip(inputs, body.arguments, strict=True))
+    if is_in_place:
+        arguments = dict(zip(operands, body.arguments, strict=True))
+    else:
+        of_value = dict(zip(inputs, body.arguments, strict=True))
+        arguments = {place: of_value[each] for place, each in operands.items()}
     returned = [inner_values[each] for each in outer]
     for operation in (producer, consumer):
         mapping = {
-            argument: inner_values[operand] if operand in own else arguments[operand]
-            for argument, operand in zip(
-                body_of(operation).arguments, operation.operands, strict=True
-            )
+            argument: arguments[operation, index]
+            if (operation, index) in arguments
+            else inner_values[operation.operands[index]]
+            for index, argument in enumerate(body_of(operation).arguments)
         }
         if operation == producer:
             # Values that the producer returns may be its arguments.
@@ -167,6 +169,29 @@ def merge(producer: ir.Operation, consumer: ir.Operation) -> ir.Operation | None
     consumer.erase()
     producer.erase()
     return built
+
+
+def _operands(
+    producer: ir.Operation, consumer: ir.Operation
+) -> dict[tuple[ir.Operation, int], ir.Value]:
+    """Return the operands of a merged fragment, by an operation and the index of its operand.
+
+    Those of the producer come first, and each value occurs once. The only operand of a producer
+    takes the place of its result among those of the consumer.
+    """
+    results = set(producer.results)
+    listed = [((consumer, index), each) for index, each in enumerate(consumer.operands)]
+    others = {place: each for place, each in listed if each not in results}
+    if len(producer.operands) == 1 and len(others) < len(listed):
+        found: dict[tuple[ir.Operation, int], ir.Value] = {}
+        for place, each in listed:
+            if each in results:
+                found.setdefault((producer, 0), producer.operands[0])
+            else:
+                found[place] = each
+        return found
+    own = {(producer, index): each for index, each in enumerate(producer.operands)}
+    return {**own, **others}
 
 
 def _is_defined_before(value: ir.Value, operation: ir.Operation) -> bool:

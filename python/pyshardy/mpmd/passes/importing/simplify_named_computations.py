@@ -27,19 +27,27 @@ def simplify_named_computations(module: ir.Module) -> None:
     replaced by the operand, also through an `optimization_barrier`. Unused results and operands are
     dropped, and dead operations erased.
     """
-    for computation in operations_named({NAMED_COMPUTATION}, module):
-        current = computation
-        while True:
-            before = len(current.operands), len(current.results)
-            merge_equal_results(current)
-            merge_equal_operands(current)
-            _forward_operands(current)
-            current = drop_unused(current)
-            if (len(current.operands), len(current.results)) == before:
-                break
     for function in functions_of(module):
-        if has_body(function):
+        while has_body(function):
+            before = _size(function)
             erase_dead(body_of(function))
+            for computation in reversed(operations_named({NAMED_COMPUTATION}, function)):
+                _simplify(computation)
+            if _size(function) == before:
+                break
+
+
+def _size(function: ir.Operation) -> list[tuple[int, int]]:
+    computations = operations_named({NAMED_COMPUTATION}, function)
+    return [(len(each.operands), len(each.results)) for each in computations]
+
+
+def _simplify(computation: ir.Operation) -> None:
+    erase_dead(body_of(computation))
+    merge_equal_results(computation)
+    merge_equal_operands(computation)
+    _forward_operands(computation)
+    drop_unused(computation)
 
 
 def _forward_operands(computation: ir.Operation) -> None:
