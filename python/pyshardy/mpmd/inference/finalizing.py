@@ -61,7 +61,7 @@ def _reduce(operation: ir.Operation) -> None:
         assert found is not None, "operands of reductions are assigned"
         by_mesh.setdefault(found.mesh_name, []).append(operand)
     with ir.InsertionPoint(operation), operation.location:
-        partial = [_combined(mesh, values, kind) for mesh, values in by_mesh.items()]
+        partial = [_combined(mesh, by_mesh[mesh], kind) for mesh in sorted(by_mesh)]
     for user in users_of(operation.results[0], ASSIGN):
         target = mesh_type(user.results[0])
         assert target is not None, "it is assigned"

@@ -60,7 +60,9 @@ class _Leaves:
             if operation.name in (REDUCE, _BROADCAST):
                 for index, operand in enumerate(operation.operands):
                     with ir.InsertionPoint(operation), operation.location:
-                        operation.operands[index] = unassign(self._assigned(operand))
+                        mesh = self._mesh_of(operand, "Value", in_order=True)
+                        placed_operand = assign(operand, mesh_tensor(operand.type, mesh))
+                        operation.operands[index] = unassign(placed_operand)
             elif is_meshless(operation) or operation.name == CALL:
                 for result in operation.results:
                     if not is_used(result) and isinstance(result.type, ir.RankedTensorType):
@@ -71,14 +73,17 @@ class _Leaves:
                 with ir.InsertionPoint.at_block_begin(body), function.location:
                     self._assigned(argument, _UNUSED)
         outputs = returned_values(function)
+        known: dict[ir.Value, ir.Value] = {}
         placed: list[ir.Value] = []
         for index, value in enumerate(outputs):
             if mesh_type(value) is not None or not isinstance(value.type, ir.RankedTensorType):
                 placed.append(value)
                 continue
-            with ir.InsertionPoint(terminator_of(body)), terminator_of(body).location:
-                found = self._assigned(value, INFERRED_OUTPUT, f"Func output {index}")
-                placed.append(found if is_entry else unassign(found))
+            if value not in known:
+                with ir.InsertionPoint(terminator_of(body)), terminator_of(body).location:
+                    found = self._assigned(value, INFERRED_OUTPUT, f"Func output {index}")
+                    known[value] = found if is_entry else unassign(found)
+            placed.append(known[value])
         if placed != outputs:
             set_returned(function, placed)
             update_type(function)
@@ -87,7 +92,7 @@ class _Leaves:
         mesh = self._mesh_of(value, what)
         return assign(value, mesh_tensor(value.type, mesh), origin)
 
-    def _mesh_of(self, value: ir.Value, what: str) -> str:
+    def _mesh_of(self, value: ir.Value, what: str, *, in_order: bool = False) -> str:
         possible = src_set_of(value, self._functions)
         owner = value.owner
         if isinstance(owner, ir.Block):
@@ -102,6 +107,8 @@ class _Leaves:
             message = f"{what} has no mesh to be assigned to: its operands are on several meshes"
             place = self._function if isinstance(owner, ir.Block) else owner.operation
             raise PassError(error(message, location_of(place.location)))
+        if in_order:
+            return next((mesh for mesh in possible if mesh in used), next(iter(possible)))
         return min(possible.keys() & used.keys() or possible)
 
 

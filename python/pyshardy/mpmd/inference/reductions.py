@@ -49,7 +49,8 @@ def convert(function: ir.Operation, *, all_of_them: bool) -> None:
         function: the function.
         all_of_them: whether to convert also operations that no `mpmd.reduce<none>` uses.
     """
-    marked: set[ir.Operation] = set()
+    # A list, as the hash of an operation changes with its operands.
+    marked: list[ir.Operation] = []
     for operation in reversed(operations_of(body_of(function))):
         kind = annotation_of(operation)
         users = [use.owner.operation for result in operation.results for use in result.uses]
@@ -61,10 +62,8 @@ def convert(function: ir.Operation, *, all_of_them: bool) -> None:
             for each in users
         )
         if all_of_them or by_user:
-            marked.add(operation)
-    for operation in operations_of(body_of(function)):
-        if operation not in marked:
-            continue
+            marked.append(operation)
+    for operation in reversed(marked):
         kind = annotation_of(operation)
         assert kind is not None, "it is annotated"
         operands: list[ir.Value] = []

@@ -89,6 +89,8 @@ class _SrcSets:
     def _of_operation(self, operation: ir.Operation) -> MeshSet | None:
         if operation.name == UNASSIGN:
             return _of_unassign(operation)
+        if operation.name == "mpmd.broadcast":
+            return None
         operands = operands_with_free_values(operation)
         sets = [src_set_of(operand, self._functions) for operand in operands]
         found = intersection(sets)

@@ -120,10 +120,10 @@ def merge(producer: ir.Operation, consumer: ir.Operation) -> ir.Operation | None
         place = producer
     else:
         return None
-    operands = _operands(producer, consumer)
-    is_in_place = len(producer.operands) == 1
-    inputs = list(operands.values()) if is_in_place else list(dict.fromkeys(operands.values()))
     outer = [result for result in producer.results if _used_elsewhere(result, consumer)]
+    is_in_place = len(producer.operands) == 1 and not outer
+    operands = _operands(producer, consumer, in_place=is_in_place)
+    inputs = list(operands.values()) if is_in_place else list(dict.fromkeys(operands.values()))
     inner_values = dict(zip(producer.results, returned_values(producer), strict=True))
     consumed = returned_values(consumer)
     with ir.InsertionPoint(place), consumer.location:
@@ -172,17 +172,17 @@ def merge(producer: ir.Operation, consumer: ir.Operation) -> ir.Operation | None
 
 
 def _operands(
-    producer: ir.Operation, consumer: ir.Operation
+    producer: ir.Operation, consumer: ir.Operation, *, in_place: bool
 ) -> dict[tuple[ir.Operation, int], ir.Value]:
     """Return the operands of a merged fragment, by an operation and the index of its operand.
 
-    Those of the producer come first, and each value occurs once. The only operand of a producer
-    takes the place of its result among those of the consumer.
+    Those of the producer come first. In place, the only operand of the producer takes the place of
+    its result among those of the consumer.
     """
     results = set(producer.results)
     listed = [((consumer, index), each) for index, each in enumerate(consumer.operands)]
     others = {place: each for place, each in listed if each not in results}
-    if len(producer.operands) == 1 and len(others) < len(listed):
+    if in_place and len(others) < len(listed):
         found: dict[tuple[ir.Operation, int], ir.Value] = {}
         for place, each in listed:
             if each in results:
