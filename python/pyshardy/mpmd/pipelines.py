@@ -75,6 +75,7 @@ def import_pipeline(
     return pipeline_of(
         "chlo-legalize-to-stablehlo",
         "inline",
+        "mpmd-inline-func-calls",
         "cse",
         "canonicalize",
         "mpmd-copy-topology-from-main",

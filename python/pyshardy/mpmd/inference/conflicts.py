@@ -19,7 +19,7 @@ from pyshardy.mpmd.inference.mesh_sets import (
     operands_with_free_values,
     read_set_of,
 )
-from pyshardy.mpmd.inference.reductions import REDUCE
+from pyshardy.mpmd.inference.reductions import REDUCE, annotation_of, sum_of_slices
 from pyshardy.mpmd.inference.src_sets import src_set_of
 from pyshardy.mpmd.inference.use_sets import uses_of
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
@@ -75,8 +75,11 @@ def _empty(module: ir.Module) -> Iterator[Diagnostic]:
                 continue
             operands = operands_with_free_values(operation)
             sets = [src_set_of(operand, functions) for operand in operands]
-            if {} in sets:
+            users = [user for result in operation.results for user in uses_of(result)]
+            if {} in sets and not is_reduction:
                 continue  # its operand is reported
+            if any(sum_of_slices(user) is not None and annotation_of(user) for user in users):
+                continue  # the reduction is reported
             remedy = f"{_REDUCTIONS}, or {_TRANSFERS}" if is_reduction else _TRANSFERS
             lines = [
                 "Mesh assignment is not possible for op as its operands are on conflicting meshes "
@@ -91,8 +94,7 @@ def _empty(module: ir.Module) -> Iterator[Diagnostic]:
             lines.append("Op is used in:")
             lines += [
                 f" - {user.name}{_at(location_of(user.location))}"
-                for result in operation.results
-                for user in uses_of(result)
+                for user in users
             ]
             yield error("\n".join(lines), location_of(operation.location))
 

@@ -19,10 +19,12 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import location_of
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.mpmd.inference.mesh_sets import (
+    SRC_SET,
     USE_SET,
     is_meshless,
     read_set,
     read_set_of,
+    write_set_of,
 )
 from pyshardy.mpmd.inference.reductions import REDUCE
 from pyshardy.mpmd.inference.src_sets import src_set_of
@@ -82,7 +84,7 @@ class _Leaves:
             if value not in known:
                 with ir.InsertionPoint(terminator_of(body)), terminator_of(body).location:
                     found = self._assigned(value, INFERRED_OUTPUT, f"Func output {index}")
-                    known[value] = found if is_entry else unassign(found)
+                    known[value] = found if is_entry else self._unassigned(found)
             placed.append(known[value])
         if placed != outputs:
             set_returned(function, placed)
@@ -91,6 +93,14 @@ class _Leaves:
     def _assigned(self, value: ir.Value, origin: str = "", what: str = "Value") -> ir.Value:
         mesh = self._mesh_of(value, what)
         return assign(value, mesh_tensor(value.type, mesh), origin)
+
+    def _unassigned(self, value: ir.Value) -> ir.Value:
+        """Return the tensor of a returned value, which the sets of calls are read from."""
+        tensor = unassign(value)
+        own = mesh_type(value)
+        assert own is not None, "it is assigned"
+        write_set_of(tensor.owner.operation, SRC_SET, {own.mesh_name: frozenset()})
+        return tensor
 
     def _mesh_of(self, value: ir.Value, what: str, *, in_order: bool = False) -> str:
         possible = src_set_of(value, self._functions)

@@ -7,9 +7,11 @@ from mlir_sdy.discardable import get_discardable, remove_discardable, set_discar
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.attributes import attribute_of, value_of
 from mlir_sdy.mpmd.building import create
-from mlir_sdy.mpmd.reading import body_of, operations_of
+from mlir_sdy.mpmd.reading import body_of, operations_of, producer
 from mlir_sdy.mpmd.values import MeshReduction
 from mlir_sdy.mpmd.verify import reduction_of
+from pyshardy.irtools.stablehlo_views import ConcatenateView, ReduceView
+from pyshardy.mpmd.inference.mesh_sets import SRC_SET, read_set, write_set_of
 
 REDUCE = "mpmd.reduce"
 """The name of the operation, and of the attribute of an operation that is to become one."""
@@ -23,6 +25,8 @@ KINDS = {
     "stablehlo.or": MeshReduction.OR,
 }
 """The operations of two operands that are reductions."""
+
+_CONCATENATE = "stablehlo.concatenate"
 
 OPERATIONS = {kind: name for name, kind in KINDS.items()}
 """The operation of two operands of each kind."""
@@ -66,9 +70,9 @@ def convert(function: ir.Operation, *, all_of_them: bool) -> None:
     for operation in reversed(marked):
         kind = annotation_of(operation)
         assert kind is not None, "it is annotated"
-        operands: list[ir.Value] = []
-        for operand in operation.operands:
-            operands += _flattened(operand, kind)
+        operands = [
+            flat for operand in _operands_of(operation) for flat in _flattened(operand, kind)
+        ]
         attributes = {
             name: each
             for name, each in operation.attributes.items()
@@ -78,7 +82,10 @@ def convert(function: ir.Operation, *, all_of_them: bool) -> None:
             attributes["reduction"] = attribute_of(kind)
             built = create(REDUCE, [operation.results[0].type], operands, attributes)
         operation.results[0].replace_all_uses_with(built.results[0])
+        joined = producer(operation.operands[0], _CONCATENATE)
         operation.erase()
+        if joined is not None and not list(joined.results[0].uses):
+            joined.erase()
     for operation in operations_of(body_of(function)):
         if operation.name == REDUCE and reduction_of(operation) == MeshReduction.NONE:
             made = operation.operands[0].owner
@@ -88,6 +95,42 @@ def convert(function: ir.Operation, *, all_of_them: bool) -> None:
     for operation in reversed(operations_of(body_of(function))):
         if operation.name == REDUCE and not list(operation.results[0].uses):
             operation.erase()
+
+
+def sum_of_slices(operation: ir.Operation) -> tuple[ir.Operation, MeshReduction] | None:
+    """Return the concatenation that an operation reduces, and the kind of the reduction.
+
+    The operands of the concatenation are of size 1 along the dimension, which is the only one that
+    is reduced. None for another operation.
+    """
+    if operation.name != "stablehlo.reduce" or len(operation.operands) != 2:
+        return None
+    joined = producer(operation.operands[0], _CONCATENATE)
+    body = operations_of(body_of(operation))
+    if joined is None or len(list(joined.results[0].uses)) != 1 or len(body) != 2:
+        return None
+    kind = KINDS.get(body[0].name)
+    dimension = ConcatenateView(joined).dimension
+    types = {operand.type for operand in joined.operands}
+    if kind is None or ReduceView(operation).dimensions != (dimension,) or len(types) != 1:
+        return None
+    return (joined, kind) if types.pop().shape[dimension] == 1 else None
+
+
+def _operands_of(operation: ir.Operation) -> list[ir.Value]:
+    """Return the values that an operation reduces, slices in the shape of the result."""
+    found = sum_of_slices(operation)
+    if found is None:
+        return list(operation.operands)
+    operands: list[ir.Value] = []
+    for each in found[0].operands:
+        with ir.InsertionPoint(operation), operation.location:
+            reshaped = ir.Operation.create(
+                "stablehlo.reshape", results=[operation.results[0].type], operands=[each]
+            )
+        write_set_of(reshaped, SRC_SET, read_set(each, SRC_SET))
+        operands.append(reshaped.results[0])
+    return operands
 
 
 def _flattened(value: ir.Value, kind: MeshReduction) -> list[ir.Value]:

@@ -20,14 +20,13 @@ def place_arguments(function: ir.Operation) -> None:
     for argument in reversed(list(body.arguments)):
         if mesh_type(argument) is not None or not isinstance(argument.type, ir.RankedTensorType):
             continue
-        names = [
-            found.mesh_name
+        types = [
+            found
             for user in users_of(argument, ASSIGN)
             if (found := mesh_type(user.results[0])) is not None
         ]
-        argument.set_type(
-            mesh_tensor(argument.type, min(names, default=topology(function).names[0]))
-        )
+        first = mesh_tensor(argument.type, topology(function).names[0])
+        argument.set_type(min(types, key=lambda each: each.mesh_name, default=first))
         with ir.InsertionPoint.at_block_begin(body), function.location:
             tensor = unassign(argument)
         argument.replace_all_uses_except(tensor, [tensor.owner.operation])

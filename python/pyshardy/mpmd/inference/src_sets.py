@@ -30,7 +30,13 @@ from pyshardy.mpmd.inference.mesh_sets import (
     write_set_of,
     write_set_of_argument,
 )
-from pyshardy.mpmd.inference.reductions import KINDS, REDUCE, annotate, annotation_of
+from pyshardy.mpmd.inference.reductions import (
+    KINDS,
+    REDUCE,
+    annotate,
+    annotation_of,
+    sum_of_slices,
+)
 from pyshardy.mpmd.rewriting.functions import calls_by_callee, mpmd_functions
 from pyshardy.mpmd.rewriting.origins import INFERRED_INPUT
 
@@ -95,6 +101,12 @@ class _SrcSets:
         sets = [src_set_of(operand, self._functions) for operand in operands]
         found = intersection(sets)
         kind = KINDS.get(operation.name)
+        slices = sum_of_slices(operation)
+        if slices is not None:
+            joined, kind = slices
+            operands = list(joined.operands)
+            sets = [src_set_of(operand, self._functions) for operand in operands]
+            found = intersection(sets)
         if operation.name == REDUCE:
             return union(each for each in sets if each is not None) or None
         if kind is None or not all(sets):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
-from mlir_sdy.mpmd.reading import CALL, body_of, operations_of, returned_values
+from mlir_sdy.mpmd.reading import CALL, FRAGMENT, body_of, operations_of, returned_values
 from pyshardy.irtools.functions import functions_of, is_private
 from pyshardy.irtools.stablehlo_views import CallView, symbol_name
 from pyshardy.irtools.walks import operations_named
@@ -18,7 +18,7 @@ from pyshardy.pipeline import register_pass
 def call_inline(module: ir.Module) -> None:
     """Inline calls of functions on several meshes.
 
-    The attributes of a call, such as `call_counter`, are set on the inlined operations.
+    The attributes of a call, such as `call_counter`, are set on the inlined fragments.
     """
     functions = called_functions(module)
     for function in functions_of(module):
@@ -37,8 +37,9 @@ def _inline(call: ir.Operation, callee: ir.Operation) -> None:
     attributes = call_attributes(call)
     *inner, terminator = operations_of(body_of(copy))
     for operation in inner:
-        for name, attribute in attributes.items():
-            set_discardable(operation, name, attribute)
+        if operation.name == FRAGMENT:
+            for name, attribute in attributes.items():
+                set_discardable(operation, name, attribute)
         operation.move_before(call)
     for result, value in zip(call.results, returned, strict=True):
         result.replace_all_uses_with(value)
