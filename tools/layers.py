@@ -75,6 +75,7 @@ LAYERS = [
     ["pyshardy.auto.plans"],
     ["pyshardy.auto"],
     ["pyshardy"],  # the public interface
+    ["pyshardy.mpmd"],
     ["pyshardy.testing"],
     ["pyshardy.pytest_plugin"],
     ["pyshardy.cli"],
@@ -103,6 +104,7 @@ BUDGETS = {
     "local_program": 1_350,
     "lsp": 1_840,
     "mcp": 920,
+    "mpmd": 3_440,
     "partition": 17_620,
     "passes": 14_840,
     "pipeline": 2_520,

@@ -29,10 +29,11 @@ class NamedProgram:
     @property
     def with_topology(self) -> str:
         """The module, with the topology as an attribute of its function."""
-        meshes = ", ".join(
-            f'<"{name}" : <[{", ".join(f"{chr(34)}{axis}{chr(34)}={size}" for axis, size in axes)}]>>'
-            for name, axes in self.topology
-        )
+        listed: list[str] = []
+        for name, axes in self.topology:
+            sizes = ", ".join(f'"{axis}"={size}' for axis, size in axes)
+            listed.append(f'<"{name}" : <[{sizes}]>>')
+        meshes = ", ".join(listed)
         attributes = f"attributes {{topology = #mpmd.topology<{meshes}>}} {{\n"
         return self.text.replace("{\n", attributes, 1)
 
@@ -116,7 +117,9 @@ class _Writer:
             operands = choices.choices(self.values, k=2)
             self.define(f"stablehlo.{choices.choice(BINARY)} {', '.join(operands)} : {TENSOR}")
         elif kind < 0.95:
-            self.define(f"stablehlo.{choices.choice(UNARY)} {choices.choice(self.values)} : {TENSOR}")
+            self.define(
+                f"stablehlo.{choices.choice(UNARY)} {choices.choice(self.values)} : {TENSOR}"
+            )
         else:
             self.define(f"mpmd.broadcast {choices.choice(self.values)} : {TENSOR}")
 

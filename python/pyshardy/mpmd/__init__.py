@@ -6,5 +6,6 @@
 | `passes`    | the passes, by stage                                        |
 | `pipelines` | the named pipelines of the passes                           |
 | `options`   | the text forms of options of passes                         |
+| `inference` | the analysis of mesh inference, for the passes              |
 | `rewriting` | changes of functions, fragments and calls, for the passes   |
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The text forms of options of MPMD passes: assignments of names, arguments and results to meshes."""
+"""The text forms of options of MPMD passes: assignments to meshes."""
 
 from __future__ import annotations
 

@@ -92,10 +92,7 @@ def _empty(module: ir.Module) -> Iterator[Diagnostic]:
                 lines.append(f" - Operand {index} can be assigned to {meshes}{_place(operand)}")
                 lines += [f"   - {each}" for each in _entries(found)]
             lines.append("Op is used in:")
-            lines += [
-                f" - {user.name}{_at(location_of(user.location))}"
-                for user in users
-            ]
+            lines += [f" - {user.name}{_at(location_of(user.location))}" for user in users]
             yield error("\n".join(lines), location_of(operation.location))
 
 

@@ -52,7 +52,7 @@ def finalize(function: ir.Operation) -> None:
 
 
 def _reduce(operation: ir.Operation) -> None:
-    """Reduce the operands of each mesh there, and the partial results on each using mesh."""
+    """Reduce operands on their meshes, and the partial results on the meshes of the users."""
     kind = reduction_of(operation)
     by_mesh: dict[str, list[ir.Value]] = {}
     for operand in operation.operands:
@@ -67,9 +67,7 @@ def _reduce(operation: ir.Operation) -> None:
         assert target is not None, "it is assigned"
         with ir.InsertionPoint(user), user.location:
             total = _combined(target.mesh_name, partial, kind)
-            user.results[0].replace_all_uses_with(
-                assign(total, user.results[0].type)
-            )
+            user.results[0].replace_all_uses_with(assign(total, user.results[0].type))
         user.erase()
     if not list(operation.results[0].uses):
         operation.erase()

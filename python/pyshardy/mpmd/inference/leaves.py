@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from mlir_sdy.host import ir
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.attributes import mesh_tensor
 from mlir_sdy.mpmd.building import assign, unassign
 from mlir_sdy.mpmd.reading import (
@@ -15,8 +16,6 @@ from mlir_sdy.mpmd.reading import (
     returned_values,
 )
 from mlir_sdy.traversal import terminator_of
-from mlir_sdy.diagnostics import PassError, error
-from mlir_sdy.host import location_of
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.mpmd.inference.mesh_sets import (
     SRC_SET,
@@ -120,5 +119,3 @@ class _Leaves:
         if in_order:
             return next((mesh for mesh in possible if mesh in used), next(iter(possible)))
         return min(possible.keys() & used.keys() or possible)
-
-

@@ -61,7 +61,7 @@ def convert(function: ir.Operation, *, all_of_them: bool) -> None:
         if kind is None:
             continue
         by_user = any(
-            each in marked and annotation_of(each) == kind
+            (each in marked and annotation_of(each) == kind)
             or (each.name == REDUCE and reduction_of(each) == MeshReduction.NONE)
             for each in users
         )

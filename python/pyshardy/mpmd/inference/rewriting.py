@@ -24,8 +24,8 @@ from pyshardy.mpmd.inference.mesh_sets import (
     read_set_of,
 )
 from pyshardy.mpmd.inference.reductions import REDUCE
-from pyshardy.mpmd.rewriting.regions import add_operands
 from pyshardy.mpmd.rewriting.marks import mark_inferred
+from pyshardy.mpmd.rewriting.regions import add_operands
 
 _KEPT = frozenset({UNASSIGN, "mpmd.broadcast", REDUCE})
 WRAPPED = "infer_mesh_wrap_meshless_ops"
@@ -56,11 +56,7 @@ def _rewrite(operation: ir.Operation, max_clones: int) -> None:
         target = mesh_type(user.results[0])
         assert target is not None, "it is assigned"
         by_mesh.setdefault(target.mesh_name, []).append(user)
-    consumers = {
-        use.owner.operation: None
-        for user in uses
-        for use in user.results[0].uses
-    }
+    consumers = {use.owner.operation: None for user in uses for use in user.results[0].uses}
     are_fragments = all(each.name == FRAGMENT for each in consumers)
     is_unary = len(operation.operands) == len(operation.results) == 1
     may_clone = (
@@ -72,8 +68,8 @@ def _rewrite(operation: ir.Operation, max_clones: int) -> None:
         for consumer in consumers:
             _clone_into(operation, consumer)
     else:
-        for mesh in by_mesh:
-            _wrap(operation, mesh, by_mesh[mesh])
+        for mesh, assigns in by_mesh.items():
+            _wrap(operation, mesh, assigns)
     for user in list(dict.fromkeys(uses)):
         if user.attached and not list(user.results[0].uses):
             user.erase()
@@ -108,9 +104,7 @@ def _clone_into(operation: ir.Operation, consumer: ir.Operation) -> None:
     arguments.erase_dropped()
 
 
-def _wrap(
-    operation: ir.Operation, mesh: str, assigns: list[ir.Operation] | None = None
-) -> None:
+def _wrap(operation: ir.Operation, mesh: str, assigns: list[ir.Operation] | None = None) -> None:
     """Build a fragment with an operation, and replace assignments of its results."""
     values = list(dict.fromkeys(operands_with_free_values(operation)))
     tensors = [each for each in values if isinstance(each.type, ir.RankedTensorType)]

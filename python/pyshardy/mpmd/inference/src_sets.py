@@ -47,7 +47,8 @@ def populate(module: ir.Module) -> None:
     """Set the src-sets of arguments and of operations without a mesh; annotate reductions."""
     found = _SrcSets(module)
     for _ in range(_MOST_ROUNDS):
-        if not any([found.update(function) for function in reversed(mpmd_functions(module))]):
+        changed = [found.update(function) for function in reversed(mpmd_functions(module))]
+        if not any(changed):
             break
 
 

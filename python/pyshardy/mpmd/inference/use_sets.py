@@ -28,7 +28,8 @@ def populate(module: ir.Module) -> None:
     """Set the use-sets of arguments and of operations without a mesh."""
     found = _UseSets(module)
     for _ in range(_MOST_ROUNDS):
-        if not any([found.update(function) for function in reversed(mpmd_functions(module))]):
+        changed = [found.update(function) for function in reversed(mpmd_functions(module))]
+        if not any(changed):
             break
 
 

@@ -36,7 +36,7 @@ def entry_points(module: ir.Module) -> list[ir.Operation]:
 
 
 def calls_by_callee(module: ir.Module) -> dict[str, list[ir.Operation]]:
-    """Return the calls of each function by other functions with a topology."""
+    """Return the calls of functions on several meshes, by the callee."""
     found: dict[str, list[ir.Operation]] = {}
     for function in functions_of(module):
         for call in operations_named({CALL}, function):

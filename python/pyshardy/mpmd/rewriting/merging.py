@@ -23,6 +23,7 @@ from mlir_sdy.mpmd.reading import (
 )
 from mlir_sdy.mpmd.values import UserOrigin
 from pyshardy.mpmd.rewriting.marks import INFERRED_BY, inferred_by, mark_inferred
+from pyshardy.mpmd.rewriting.regions import is_used
 from pyshardy.mpmd.rewriting.transfers import in_order_of_text
 
 STAGE = "stage_id"
@@ -51,10 +52,9 @@ def merge_all(block: ir.Block, candidates: Candidates, may_merge: MayMerge) -> N
         for producer in reversed(operations_of(block)):
             if producer.name != FRAGMENT:
                 continue
-            if not any(list(result.uses) for result in producer.results):
-                if not has_effects(producer):
-                    producer.erase()
-                    continue
+            if not any(map(is_used, producer.results)) and not has_effects(producer):
+                producer.erase()
+                continue
             for consumer in candidates(producer):
                 if may_merge(producer, consumer) and merge(producer, consumer) is not None:
                     changed = True
@@ -103,7 +103,7 @@ def is_half(fragment: ir.Operation, mark: str) -> bool:
 
 
 def merge(producer: ir.Operation, consumer: ir.Operation) -> ir.Operation | None:
-    """Merge two fragments of one mesh in one block, and return the result.
+    """Merge two fragments of a mesh, in the same block.
 
     It is at the place of the consumer if nothing between them uses the producer, or at that of the
     producer if the other operands of the consumer are defined before it.
@@ -124,8 +124,6 @@ def merge(producer: ir.Operation, consumer: ir.Operation) -> ir.Operation | None
     is_in_place = len(producer.operands) == 1 and not outer
     operands = _operands(producer, consumer, in_place=is_in_place)
     inputs = list(operands.values()) if is_in_place else list(dict.fromkeys(operands.values()))
-    inner_values = dict(zip(producer.results, returned_values(producer), strict=True))
-    consumed = returned_values(consumer)
     with ir.InsertionPoint(place), consumer.location:
         built = fragment(
             mesh_name_of(consumer),
@@ -141,29 +139,23 @@ def merge(producer: ir.Operation, consumer: ir.Operation) -> ir.Operation | None
     else:
         of_value = dict(zip(inputs, body.arguments, strict=True))
         arguments = {place: of_value[each] for place, each in operands.items()}
-    returned = [inner_values[each] for each in outer]
+    for index, argument in enumerate(body_of(producer).arguments):
+        argument.replace_all_uses_with(arguments[producer, index])
+    values: dict[ir.Value, ir.Value] = dict(
+        zip(producer.results, returned_values(producer), strict=True)
+    )
+    for index, argument in enumerate(body_of(consumer).arguments):
+        operand = consumer.operands[index]
+        argument.replace_all_uses_with(values.get(operand) or arguments[consumer, index])
+    returned = [*(values[each] for each in outer), *returned_values(consumer)]
     for operation in (producer, consumer):
-        mapping = {
-            argument: arguments[operation, index]
-            if (operation, index) in arguments
-            else inner_values[operation.operands[index]]
-            for index, argument in enumerate(body_of(operation).arguments)
-        }
-        if operation == producer:
-            # Values that the producer returns may be its arguments.
-            returned = [mapping.get(each, each) for each in returned]
-            inner_values = {key: mapping.get(each, each) for key, each in inner_values.items()}
-        else:
-            consumed = [mapping.get(each, each) for each in consumed]
-        for argument, value in mapping.items():
-            argument.replace_all_uses_with(value)
         *inner, terminator = operations_of(body_of(operation))
         terminator.erase()
         for each in inner:
             each.detach_from_parent()
             body.append(each)
     with ir.InsertionPoint(body), consumer.location:
-        return_([*returned, *consumed])
+        return_(returned)
     for old, new in zip((*outer, *consumer.results), built.results, strict=True):
         old.replace_all_uses_with(new)
     consumer.erase()
@@ -217,9 +209,9 @@ def _attributes(producer: ir.Operation, consumer: ir.Operation) -> dict[str, ir.
         merged = {**first, **second}
     merged.pop(INFERRED_BY, None)
     counters = get_discardable(producer, CALL_COUNTER), get_discardable(consumer, CALL_COUNTER)
-    if None not in counters and counters[0] != counters[1]:
-        if is_user_fragment(producer) == is_user_fragment(consumer):
-            merged.pop(CALL_COUNTER)
+    are_alike = is_user_fragment(producer) == is_user_fragment(consumer)
+    if are_alike and None not in counters and counters[0] != counters[1]:
+        merged.pop(CALL_COUNTER)
     for name in ("in_shardings", "out_shardings"):
         merged.pop(name, None)
     return merged

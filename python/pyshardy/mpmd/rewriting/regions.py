@@ -83,7 +83,7 @@ def drop_unused(operation: ir.Operation) -> ir.Operation:
 
 
 def merge_equal_results(operation: ir.Operation) -> None:
-    """Replace each result that equals an earlier one by that one."""
+    """Replace results that equal an earlier result by it."""
     first: dict[ir.Value, int] = {}
     for index, value in enumerate(returned_values(operation)):
         earlier = first.setdefault(value, index)
@@ -113,7 +113,7 @@ def negligible_producer(value: ir.Value) -> ir.Operation | None:
 def with_call_values(
     call: ir.Operation, operands: Sequence[ir.Value], results: Sequence[int]
 ) -> ir.Operation:
-    """Replace a call by a copy with other operands and some of the results, and return that."""
+    """Replace a call by a copy with the given operands and some of the results."""
     with ir.InsertionPoint(call), call.location:
         types = [call.results[index].type for index in results]
         built = create(call.name, types, operands, attributes_of(call))
@@ -160,14 +160,10 @@ def add_operands(
     Returns:
         The copy, and its new and dropped arguments.
     """
-    built = replaced(
-        fragment, [result.type for result in fragment.results], [*kept, *added]
-    )
+    built = replaced(fragment, [result.type for result in fragment.results], [*kept, *added])
     body = body_of(built)
     with fragment.location:
-        new = [
-            body.add_argument(local_type(each.type), fragment.location) for each in added
-        ]
+        new = [body.add_argument(local_type(each.type), fragment.location) for each in added]
     arguments = NewArguments(body, new, [body.arguments[index] for index in dropped])
     for old, result in zip(fragment.results, built.results, strict=True):
         old.replace_all_uses_with(result)

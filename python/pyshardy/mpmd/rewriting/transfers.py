@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from mlir_sdy.mpmd.attributes import MeshTensorType
 from mlir_sdy.mpmd.building import transfer
 from mlir_sdy.mpmd.reading import ASSIGN, TRANSFER, UNASSIGN, mesh_type, operations_of, producer
 from pyshardy.mpmd.rewriting.meshes import in_order_of_chain
@@ -50,13 +51,13 @@ def resolve_assignments(block: ir.Block) -> None:
 def _resolve(source: ir.Value, assigns: list[ir.Operation]) -> None:
     own = mesh_type(source)
     assert own is not None, "it is unassigned"
-    targets: dict[ir.Type, list[ir.Operation]] = {}
+    targets: dict[MeshTensorType, list[ir.Operation]] = {}
     for each in assigns:
-        targets.setdefault(each.results[0].type, []).append(each)
-    known: dict[ir.Type, ir.Value] = {own: source}
+        targets.setdefault(MeshTensorType(each.results[0].type), []).append(each)
+    known: dict[MeshTensorType, ir.Value] = {own: source}
     block = assigns[0].block if assigns else None
     for existing in users_of(source, TRANSFER):
-        found = existing.results[0].type
+        found = MeshTensorType(existing.results[0].type)
         if existing.block == block and found in targets and found not in known:
             if assigns[0].is_before_in_block(existing):
                 existing.move_before(assigns[0])

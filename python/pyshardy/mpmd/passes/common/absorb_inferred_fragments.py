@@ -52,8 +52,8 @@ def absorb_inferred_fragments(
         ]
         if inferred and not is_entry:
             message = (
-                f"function '{symbol_name(function)}' has {len(inferred)} inferred fragments that no "
-                "fragment of the user can absorb"
+                f"function '{symbol_name(function)}' has {len(inferred)} inferred fragments that "
+                "no fragment of the user can absorb"
             )
             emit(warning(message, location_of(inferred[0].location)))
 

@@ -35,8 +35,8 @@ def merge_inferred_fragments(
 ) -> None:
     """Merge inferred fragments with the fragments that use them.
 
-    Two fragments of a mesh are merged if at least one of them is inferred, and the second one is the
-    first user of the first one.
+    Two fragments of a mesh are merged if at least one of them is inferred, and the second one is
+    the first fragment that uses the first one.
 
     Raises:
         PassError: both options are given.

@@ -14,8 +14,8 @@ from pyshardy.pipeline import register_pass
 def merge_user_fragments_into_scheduling_units(module: ir.Module) -> None:
     """Merge fragments of the user into the units of a schedule.
 
-    A fragment is merged with the fragment of its mesh that is its first user, if both are of the user,
-    have the same transpose count, and don't differ in call counter or stage.
+    A fragment is merged with the fragment of its mesh that is its first user, if both are of the
+    user, have the same transpose count, and don't differ in call counter or stage.
     """
     for function in mpmd_functions(module):
         merge_all(body_of(function), closest_user, _may_merge)
@@ -24,6 +24,8 @@ def merge_user_fragments_into_scheduling_units(module: ir.Module) -> None:
 def _may_merge(producer: ir.Operation, consumer: ir.Operation) -> bool:
     if not (is_user_fragment(producer) and is_user_fragment(consumer)):
         return False
-    counts = {origin.transpose_count for each in (producer, consumer) for origin in origins_of(each)}
+    counts = {
+        origin.transpose_count for each in (producer, consumer) for origin in origins_of(each)
+    }
     counters = integer_of(producer, CALL_COUNTER), integer_of(consumer, CALL_COUNTER)
     return len(counts) == 1 and counters[0] == counters[1] and stages_agree(producer, consumer)

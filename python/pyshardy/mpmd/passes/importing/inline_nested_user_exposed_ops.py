@@ -15,9 +15,7 @@ _IDENTITIES = ("mpmd.named_tensor", "mpmd.broadcast", "mpmd.reduce")
 
 
 @register_pass("mpmd-inline-nested-user-exposed-ops", release="0.10.2")
-def inline_nested_user_exposed_ops(
-    module: ir.Module, *, assignment: NameAssignment = ()
-) -> None:
+def inline_nested_user_exposed_ops(module: ir.Module, *, assignment: NameAssignment = ()) -> None:
     """Inline what is named inside of named computations.
 
     A named computation inside of another, on the same mesh and stage, is inlined. Named tensors,

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from mlir_sdy.mpmd.reading import body_of
 from pyshardy.mpmd.rewriting.functions import (
     called_functions,
     calls_by_callee,
     erase_arguments,
 )
-from mlir_sdy.mpmd.reading import body_of
 from pyshardy.mpmd.rewriting.regions import negligible_producer, with_operands
 from pyshardy.pipeline import register_pass
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from mlir_sdy.discardable import set_discardable
 from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.building import unsigned
 from mlir_sdy.mpmd.reading import FOR, body_of, integer_of, operations_of, returned_values
@@ -29,7 +29,7 @@ def unroll_for_loops(module: ir.Module) -> None:
         for loop in operations_named({FOR}, function):
             iterations = integer_of(loop, "iterations")
             factor = integer_of(loop, "unroll_factor")
-            if factor != iterations:
+            if iterations is None or factor != iterations:
                 raise PassError(
                     error(
                         f"only complete unrolling is supported: the loop has {iterations} "

@@ -13,9 +13,9 @@ from pyshardy.pipeline import register_pass
 def infer_mesh_finalize(module: ir.Module) -> None:
     """Put arguments on meshes, and convert assignments to transfers.
 
-    An argument is on the first mesh, by name, that uses it. A value that several meshes use is passed
-    from mesh to mesh. The operands of a reduction on one mesh are reduced there, and the partial
-    results on each mesh that uses the reduction.
+    An argument is on the first mesh, by name, that uses it. A value that several meshes use is
+    passed from mesh to mesh. The operands of a reduction on one mesh are reduced there, and the
+    partial results on each mesh that uses the reduction.
 
     Raises:
         PassError: an assignment is left.

@@ -12,8 +12,9 @@ from pyshardy.pipeline import register_pass
 def infer_mesh_populate_src_set(module: ir.Module) -> None:
     """Find the meshes that values can be on without a new transfer.
 
-    The attribute `mpmd.src_set` of arguments, and of operations without a mesh, has these meshes: the
-    common ones of the operands. Without the attribute, a value can be on any mesh. A sum and the like
-    of values on different meshes is annotated as a reduction, by the attribute `mpmd.reduce`.
+    The attribute `mpmd.src_set` of arguments, and of operations without a mesh, has these meshes:
+    the common ones of the operands. Without the attribute, a value can be on any mesh. A sum and
+    the like of values on different meshes is annotated as a reduction, by the attribute
+    `mpmd.reduce`.
     """
     src_sets.populate(module)
