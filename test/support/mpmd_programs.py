@@ -19,12 +19,18 @@ class NamedProgram:
         topology: the meshes with their axes.
         assignment: the mesh of each name.
         options: the options of C++ Shardy.
+        inputs: the mesh of each argument, if any is placed.
+        outputs: the mesh of each result, likewise.
+        name: what the program is about.
     """
 
     text: str
     topology: list[tuple[str, list[tuple[str, int]]]]
     assignment: dict[str, str] = field(default_factory=dict)
     options: dict[str, bool] = field(default_factory=dict)
+    inputs: list[str | None] = field(default_factory=list)
+    outputs: list[str | None] = field(default_factory=list)
+    name: str = ""
 
     @property
     def with_topology(self) -> str:
@@ -45,6 +51,9 @@ class NamedProgram:
             f" {name.removeprefix('mpmd_').replace('_', '-')}={str(value).lower()}"
             for name, value in self.options.items()
         )
+        for option, placed in (("input", self.inputs), ("output", self.outputs)):
+            listed = [f"{index}@{mesh}" for index, mesh in enumerate(placed) if mesh]
+            flags += f" {option}-assignment={','.join(listed)}" if listed else ""
         return f"mpmd-import-pipeline{{name-to-mesh-assignment={names}{flags}}}"
 
 
@@ -188,3 +197,96 @@ class _Writer:
     def used(self, arguments: list[str]) -> list[str]:
         """The arguments that are not the shared constant."""
         return [argument for argument in arguments if argument != "%d"]
+
+
+# --- Programs that are not random ---------------------------------------------------------------
+
+TWO_MESHES = [("m1", [("x", 2)]), ("m2", [("x", 2)])]
+
+
+def _named(name: str, operands: str, operation: str, count: int = 1) -> str:
+    arguments = ", ".join(f"%b{index}: {TENSOR}" for index in range(count))
+    values = ", ".join(f"%b{index}" for index in range(count))
+    types = ", ".join([TENSOR] * count)
+    return (
+        f'mpmd.named_computation<"{name}"> ({operands}) ({arguments}) {{\n'
+        f"%r = stablehlo.{operation} {values} : {TENSOR}\nmpmd.return %r : {TENSOR}\n}} "
+        f": ({types}) -> {TENSOR}"
+    )
+
+
+_STEP = f"""
+func.func private @step(%w: {TENSOR}, %x: {TENSOR}, %acc: {TENSOR}) -> ({TENSOR}, {TENSOR}) {{
+%0 = {_named("s1", "%w", "tanh")}
+%1 = {_named("s2", "%0, %x", "add", 2)}
+%2 = stablehlo.add %acc, %1 : {TENSOR}
+return %2, %1 : {TENSOR}, {TENSOR}
+}}
+"""
+
+CALLS = NamedProgram(
+    f"""func.func public @main(%w: {TENSOR}, %x: {TENSOR}, %y: {TENSOR}) -> ({TENSOR}, {TENSOR}) {{
+%z = stablehlo.constant dense<0.0> : {TENSOR}
+%0:2 = mpmd.call @step(%w, %x, %z) {{call_counter = 0 : ui32}}
+    : ({TENSOR}, {TENSOR}, {TENSOR}) -> ({TENSOR}, {TENSOR})
+%1:2 = mpmd.call @step(%w, %y, %0#0) {{call_counter = 1 : ui32}}
+    : ({TENSOR}, {TENSOR}, {TENSOR}) -> ({TENSOR}, {TENSOR})
+return %1#0, %0#1 : {TENSOR}, {TENSOR}
+}}
+{_STEP}""",
+    TWO_MESHES,
+    {"s1": "m1", "s2": "m2"},
+    name="calls",
+)
+
+LOOP = NamedProgram(
+    f"""func.func public @main(%w: {TENSOR}, %x: {TENSOR}) -> {TENSOR} {{
+%0:2 = mpmd.for (%w, %x) {{iterations = 2 : ui32, unroll_factor = 2 : ui32}}
+    (%a: {TENSOR}, %b: {TENSOR}, %index: tensor<ui32>) {{
+  %1:2 = mpmd.call @step(%a, %b, %b) : ({TENSOR}, {TENSOR}, {TENSOR}) -> ({TENSOR}, {TENSOR})
+  mpmd.return %a, %1#0 : {TENSOR}, {TENSOR}
+}} : {TENSOR}, {TENSOR}
+return %0#1 : {TENSOR}
+}}
+{_STEP}""",
+    TWO_MESHES,
+    {"s1": "m1", "s2": "m2"},
+    name="loop",
+)
+
+PLACED = NamedProgram(
+    f"""func.func public @main(%a: {TENSOR}, %b: {TENSOR}) -> ({TENSOR}, {TENSOR}, {TENSOR}) {{
+%0 = {_named("s1", "%a", "tanh")}
+%1 = {_named("s2", "%0", "tanh")}
+%2 = stablehlo.tanh %b : {TENSOR}
+%3 = mpmd.named_tensor %2 name="t" : {TENSOR}
+return %1, %b, %3 : {TENSOR}, {TENSOR}, {TENSOR}
+}}
+""",
+    TWO_MESHES,
+    {"s1": "m1", "s2": "m2", "t": "m2#pinned_host"},
+    {"mpmd_infer_transfers": True},
+    inputs=["m2#pinned_host", "m1"],
+    outputs=["m1", None, None],
+    name="placed values",
+)
+
+SLICES = NamedProgram(
+    f"""func.func public @main(%a: {TENSOR}, %b: {TENSOR}) -> {TENSOR} {{
+%0 = {_named("s1", "%a", "tanh")}
+%1 = {_named("s2", "%b", "tanh")}
+%2 = stablehlo.reshape %0 : ({TENSOR}) -> tensor<1x4x8xf32>
+%3 = stablehlo.reshape %1 : ({TENSOR}) -> tensor<1x4x8xf32>
+%4 = stablehlo.concatenate %2, %3, dim = 0
+    : (tensor<1x4x8xf32>, tensor<1x4x8xf32>) -> tensor<2x4x8xf32>
+%5 = stablehlo.constant dense<0.0> : tensor<f32>
+%6 = stablehlo.reduce(%4 init: %5) applies stablehlo.add across dimensions = [0]
+    : (tensor<2x4x8xf32>, tensor<f32>) -> {TENSOR}
+return %6 : {TENSOR}
+}}
+""",
+    TWO_MESHES,
+    {"s1": "m1", "s2": "m2"},
+    {"mpmd_infer_cross_mesh_reductions": True},
+    name="slices",
+)
