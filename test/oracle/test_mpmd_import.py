@@ -3,7 +3,7 @@
 
 import pytest
 from case_counts import cases
-from mpmd_programs import CALLS, LOOP, PLACED, SLICES, NamedProgram, random_program
+from mpmd_programs import CALLS, LOOP, PLACED, SLICES, SPLIT, NamedProgram, random_program
 from shardy import ShardyRefused
 
 from mlir_sdy.assembly import asm, parse
@@ -61,8 +61,10 @@ def test_random_programs(shardy, context):
     assert len(different) <= MOST_DIFFERENT * len(programs), different
 
 
-@pytest.mark.parametrize("program", [CALLS, LOOP, PLACED, SLICES], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "program", [CALLS, LOOP, PLACED, SLICES, SPLIT], ids=lambda each: each.name
+)
 @pytest.mark.shardy_since(0, 12)
 def test_programs(program, shardy, context):
-    """Calls, loops, placed arguments and results, and sums of slices are imported as by Shardy."""
+    """Calls, loops, placed values, sums of slices and split fragments are imported as by Shardy."""
     assert ours(program, context) == theirs(program, shardy, context)

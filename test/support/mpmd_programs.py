@@ -290,3 +290,23 @@ return %6 : {TENSOR}
     {"mpmd_infer_cross_mesh_reductions": True},
     name="slices",
 )
+
+SPLIT = NamedProgram(
+    f"""func.func public @main(%a: {TENSOR}, %b: {TENSOR})
+    -> ({TENSOR}, {TENSOR}, {TENSOR}, {TENSOR}) {{
+%0:4 = mpmd.named_computation<"s1"(1)> (%a, %b) (%b0: {TENSOR}, %b1: {TENSOR}) {{
+%1 = stablehlo.tanh %b1 : {TENSOR}
+%2 = stablehlo.multiply %1, %b0 : {TENSOR}
+%3 = stablehlo.multiply %1, %b1 : {TENSOR}
+%4 = stablehlo.negate %3 : {TENSOR}
+mpmd.return %2, %3, %1, %4 : {TENSOR}, {TENSOR}, {TENSOR}, {TENSOR}
+}} : ({TENSOR}, {TENSOR}) -> ({TENSOR}, {TENSOR}, {TENSOR}, {TENSOR})
+%5 = {_named("s0", "%0#0, %0#1", "add", 2).replace('"s0"', '"s0"(1)')}
+return %0#1, %0#2, %0#3, %5 : {TENSOR}, {TENSOR}, {TENSOR}, {TENSOR}
+}}
+""",
+    TWO_MESHES,
+    {"s0": "m1", "s1": "m2"},
+    {"mpmd_split_bwd_fragments": True},
+    name="split",
+)

@@ -68,6 +68,12 @@ def import_pipeline(
     absorb_inferred_fragments_on_entry_point_function: Annotated[
         bool, Help("whether to absorb inferred fragments in the entry point, too")
     ] = False,
+    split_bwd_fragments: Annotated[
+        bool, Help("whether to split backward fragments, for schedules without a bubble")
+    ] = False,
+    verify_schedule_units: Annotated[
+        bool, Help("whether to check the number of scheduling units of each mesh")
+    ] = False,
 ) -> PassPipeline:
     """Convert named computations to fragments on meshes, and infer the meshes of the rest."""
     names = name_to_mesh_assignment
@@ -109,6 +115,12 @@ def import_pipeline(
         *([] if merge_after_scheduling else ["mpmd-merge-inferred-fragments"]),
         "mpmd-move-transfers-to-producer",
         "mpmd-merge-user-fragments-into-scheduling-units",
+        *(["mpmd-scheduling-units-verifier"] if verify_schedule_units else []),
+        *(
+            ["mpmd-split-bwd-fragments", "canonicalize", "mpmd-fragment-dce"]
+            if split_bwd_fragments
+            else []
+        ),
     )
 
 

@@ -25,13 +25,17 @@ MAP = "mpmd-map-named-ops-to-mpmd-ops"
 INLINE = "mpmd-inline-nested-user-exposed-ops"
 
 CASES = {
-    "unknown mesh": (NAMED, f"{MAP}{{assignment=layer@m3}}", "a mesh with name: m3: its meshes are"),
+    "unknown mesh": (
+        NAMED,
+        f"{MAP}{{assignment=layer@m3}}",
+        "a mesh with name: m3: its meshes are",
+    ),
     "unassigned name": (NAMED, f"{MAP}{{assignment=layr@m1}}", "did you mean 'layr'?"),
     "no mesh": (NAMED, f"{MAP}{{assignment=layer}}", "malformed assignment 'layer': expected"),
     "stage": (NAMED, f"{MAP}{{assignment=layer@m1/first}}", "the stage 'first' is no number"),
     "memory kind": (NAMED, f"{MAP}{{assignment=layer@m1#disk}}", "the memory kind 'disk' is not"),
     "unknown option": (NAMED, f"{MAP}{{assignments=layer@m1}}", "assignment"),
-    "unassigned parent": (NESTED, f"{INLINE}{{assignment=inner@m1}}", "Parent NamedComputation 'ou"),
+    "unassigned parent": (NESTED, f"{INLINE}{{assignment=inner@m1}}", "Parent NamedComputation"),
     "other mesh": (NESTED, f"{INLINE}{{assignment=outer@m1,inner@m2}}", "different mesh or stage"),
     "partial unrolling": (LOOP, "mpmd-unroll-for-loops", "set 'unroll_factor = 4 : ui32'"),
     "index": (

@@ -23,7 +23,7 @@ from pyshardy.mpmd.rewriting.transfers import (
     users_of,
 )
 
-_REDUCED = "infer_mesh_finalize"
+_REDUCED = "infer_mesh_convert_reduce_ops"
 
 
 def finalize(function: ir.Operation) -> None:

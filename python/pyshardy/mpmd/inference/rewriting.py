@@ -25,7 +25,7 @@ from pyshardy.mpmd.inference.mesh_sets import (
 )
 from pyshardy.mpmd.inference.reductions import REDUCE
 from pyshardy.mpmd.rewriting.marks import mark_inferred
-from pyshardy.mpmd.rewriting.regions import add_operands
+from pyshardy.mpmd.rewriting.regions import add_operands, replace_inside
 
 _KEPT = frozenset({UNASSIGN, "mpmd.broadcast", REDUCE})
 WRAPPED = "infer_mesh_wrap_meshless_ops"
@@ -98,7 +98,7 @@ def _clone_into(operation: ir.Operation, consumer: ir.Operation) -> None:
     copy = operation.clone(ip=ir.InsertionPoint.at_block_begin(body_of(built))).operation
     _without_sets(copy)
     for value, argument in zip(tensors, arguments.new, strict=True):
-        _replace_inside(copy, value, argument)
+        replace_inside(copy, value, argument)
     for argument, result in zip(arguments.dropped, replaced_operands.values(), strict=True):
         argument.replace_all_uses_with(copy.results[result])
     arguments.erase_dropped()
@@ -120,18 +120,10 @@ def _wrap(operation: ir.Operation, mesh: str, assigns: list[ir.Operation] | None
             return_(list(copy.results))
     _without_sets(copy)
     for value, argument in zip(tensors, body.arguments, strict=True):
-        _replace_inside(copy, value, argument)
+        replace_inside(copy, value, argument)
     for user in assigns or ():
         index = ir.OpResult(user.operands[0]).result_number
         user.results[0].replace_all_uses_with(built.results[index])
-
-
-def _replace_inside(root: ir.Operation, value: ir.Value, by: ir.Value) -> None:
-    def replace(view: ir.Operation | ir.OpView) -> ir.WalkResult:
-        view.operation.replace_uses_of_with(value, by)
-        return ir.WalkResult.ADVANCE
-
-    root.walk(replace)
 
 
 def _without_sets(operation: ir.Operation) -> None:

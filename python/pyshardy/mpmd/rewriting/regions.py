@@ -204,3 +204,13 @@ def erase_dead(block: ir.Block) -> None:
 def call_attributes(call: ir.Operation) -> dict[str, ir.Attribute]:
     """Return the attributes of a call that its operations inherit."""
     return {name: each for name, each in attributes_of(call).items() if name != "callee"}
+
+
+def replace_inside(root: ir.Operation, value: ir.Value, by: ir.Value) -> None:
+    """Replace a value by another value in an operation and its regions."""
+
+    def replace(view: ir.Operation | ir.OpView) -> ir.WalkResult:
+        view.operation.replace_uses_of_with(value, by)
+        return ir.WalkResult.ADVANCE
+
+    root.walk(replace)

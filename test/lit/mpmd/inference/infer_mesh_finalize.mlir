@@ -26,12 +26,12 @@ func.func @broadcast(%a: !m1) -> (!m1, !m2) attributes {topology = #topology} {
 }
 
 // CHECK-LABEL: func.func @reduction(%arg0: !mpmd.mesh_tensor<"m1", tensor<4xf32>>, %arg1: !mpmd.mesh_tensor<"m2", tensor<4xf32>>, %arg2: !mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
-// CHECK-NEXT: %[[V0:.*]] = mpmd.fragment<mesh="m1", origin=[]> (%arg0, %arg2) {mpmd.inferred_by = ["infer_mesh_finalize"]} (%arg3: tensor<4xf32>, %arg4: tensor<4xf32>) {
+// CHECK-NEXT: %[[V0:.*]] = mpmd.fragment<mesh="m1", origin=[]> (%arg0, %arg2) {mpmd.inferred_by = ["infer_mesh_convert_reduce_ops"]} (%arg3: tensor<4xf32>, %arg4: tensor<4xf32>) {
 // CHECK-NEXT: %[[V3:.*]] = stablehlo.maximum %arg3, %arg4
 // CHECK-NEXT: mpmd.return %[[V3]]
 // CHECK-NEXT: }
 // CHECK-NEXT: %[[V1:.*]] = mpmd.transfer %[[V0]] : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
-// CHECK-NEXT: %[[V2:.*]] = mpmd.fragment<mesh="m2", origin=[]> (%[[V1]], %arg1) {mpmd.inferred_by = ["infer_mesh_finalize"]} (%arg3: tensor<4xf32>, %arg4: tensor<4xf32>) {
+// CHECK-NEXT: %[[V2:.*]] = mpmd.fragment<mesh="m2", origin=[]> (%[[V1]], %arg1) {mpmd.inferred_by = ["infer_mesh_convert_reduce_ops"]} (%arg3: tensor<4xf32>, %arg4: tensor<4xf32>) {
 // CHECK-NEXT: %[[V3:.*]] = stablehlo.maximum %arg3, %arg4
 // CHECK-NEXT: mpmd.return %[[V3]]
 // CHECK-NEXT: }
