@@ -4,6 +4,8 @@
 PYTHON := .venv/bin/python
 # Each process that runs tests takes up to 2 GB.
 JOBS ?= $(shell echo $$(( $$(nproc) < 4 ? $$(nproc) : 4 )))
+# Of a test with more cases, those that are spread evenly; the weekly run runs all.
+CASES ?= 24
 export PATH := $(dir $(abspath $(PYTHON))):$(PATH)
 
 .DEFAULT_GOAL := help
@@ -37,7 +39,7 @@ check-host: ## Check that the MLIR host does what the project relies on, as `uni
 	$(PYTHON) tools/check_host.py
 
 unit: ## Run the tests in Python, and those against C++ Shardy
-	$(PYTHON) -m pytest -n $(JOBS) --dist worksteal --durations=20 --durations-min=5
+	$(PYTHON) -m pytest -n $(JOBS) --dist worksteal --most-cases=$(CASES) --durations=20 --durations-min=5
 
 coverage: ## Run the tests in Python and report the lines that they run in build/coverage/html
 	$(PYTHON) -m pytest -n $(JOBS) --cov --cov-report=html:build/coverage/html --cov-fail-under=90

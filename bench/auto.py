@@ -46,7 +46,7 @@ from pyshardy.explain.estimate import estimate
 from pyshardy.irtools.functions import entry_block, main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import name_of
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import PartitionedProgram
 
 DEVICES = 8

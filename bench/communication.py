@@ -36,7 +36,8 @@ from mlir_sdy.dialect import Context
 from pyshardy.api import propagate
 from pyshardy.backends.xla.hlo import HloCollective, collectives_of
 from pyshardy.backends.xla.program import XlaProgram, local_xla_program
-from pyshardy.local_program.communication import Collective, Layout
+from pyshardy.local_program.communication import Collective
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import partition
 
 ROOT = Path(__file__).parents[1]

@@ -42,7 +42,7 @@ from pyshardy.backends.xla.preparation import text_for_xla
 from pyshardy.backends.xla.program import local_xla_program
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.explain.estimate import estimate
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import PartitionedProgram, partition
 
 TEXT = (Path(__file__).parents[1] / "examples" / "transformer_block.mlir").read_text()

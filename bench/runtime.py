@@ -25,7 +25,7 @@ from mlir_sdy.dialect import Context
 from pyshardy.api import propagate
 from pyshardy.backends.arrays.comparison import random_inputs
 from pyshardy.backends.xla.program import XlaProgram, local_xla_program
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import partition
 
 CORPUS = Path(__file__).parents[1] / "test" / "corpus" / "mlir"

@@ -74,8 +74,8 @@ LAYERS = [
     ["pyshardy.schedules.schedule"],
     ["pyshardy.auto.plans"],
     ["pyshardy.auto"],
-    ["pyshardy"],  # the public interface
     ["pyshardy.mpmd"],
+    ["pyshardy"],  # the public interface
     ["pyshardy.testing"],
     ["pyshardy.pytest_plugin"],
     ["pyshardy.cli"],
@@ -89,7 +89,7 @@ Layers in one pair of brackets are siblings, which do not import each other.
 """
 
 BUDGETS = {
-    "auto": 12_040,
+    "auto": 12_180,
     "backends": 7_840,
     "caching": 730,
     "calibration": 1_540,
@@ -101,10 +101,10 @@ BUDGETS = {
     "explain": 6_640,
     "frontends": 16_170,
     "irtools": 4_330,
-    "local_program": 1_350,
+    "local_program": 1_370,
     "lsp": 1_840,
     "mcp": 920,
-    "mpmd": 3_440,
+    "mpmd": 4_540,
     "partition": 17_620,
     "passes": 14_840,
     "pipeline": 2_520,

@@ -3,13 +3,13 @@
 """Run the quick tier of the tests: some tests of every part, in less than two minutes.
 
     make quick                       # in .venv
-    ENVIRONMENT/bin/python tools/quick.py --processes=1 --one-case
+    ENVIRONMENT/bin/python tools/quick.py --processes=1 --most-cases=1
 
 The tests need the package with its extra `test`, but not JAX, PyTorch, IREE and MPI; those of
 automatic sharding run if there is its solver, too. They test the package that this Python imports,
 which may be outside of this folder, and print its path.
 
-With `--one-case` they run one case of each test, enough for the differences between Pythons.
+With `--most-cases=1` they run one case of each test, enough for the differences between Pythons.
 """
 
 from __future__ import annotations
@@ -84,14 +84,14 @@ TOOL_TESTS = ("collectives", "sdy_opt")
 """Tests in test/lit."""
 
 
-def _unit_tests(processes: int, *, one_case: bool) -> list[str]:
+def _unit_tests(processes: int, most_cases: int | None) -> list[str]:
     paths = [f"test/unit/{name}" for name in UNIT_TESTS]
     if importlib.util.find_spec("highspy") is not None:  # of the extra auto
         paths.append("test/unit/auto")
     # Skipped tests are listed with their reasons.
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *paths]
-    if one_case:
-        command.append("--one-case")
+    if most_cases is not None:
+        command.append(f"--most-cases={most_cases}")
     return [*command, "-n", str(processes)] if processes > 1 else command
 
 
@@ -108,7 +108,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--processes", type=int, default=2, help="of the tests (default: 2)")
-    parser.add_argument("--one-case", action="store_true", help="run one case of each test")
+    parser.add_argument("--most-cases", type=int, help="run at most so many cases of each test")
     arguments = parser.parse_args()
     processes = arguments.processes
     package = importlib.util.find_spec("pyshardy")
@@ -117,7 +117,7 @@ def main() -> int:
         return 1
     print(f"Testing pyshardy {version('pyshardy')} in {Path(package.origin).parent}", flush=True)
     start = time.monotonic()
-    unit_tests = _unit_tests(processes, one_case=arguments.one_case)
+    unit_tests = _unit_tests(processes, arguments.most_cases)
     commands = [unit_tests, _tool_tests(processes)]
     statuses = [subprocess.run(each, cwd=ROOT, check=False).returncode for each in commands]
     seconds = time.monotonic() - start

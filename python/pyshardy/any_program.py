@@ -251,8 +251,12 @@ def is_of_torch(program: object) -> bool:
 
 
 def is_function(program: object) -> bool:
-    """Whether a program is a function, which is traced by JAX."""
-    return callable(program) and not is_of_torch(program) and not is_staged(program)
+    """Whether a program is a function, which is traced by JAX; or a pair of them, of haiku.
+
+    Tracing refuses a pair, and says what to write instead.
+    """
+    is_pair = type(program).__module__.startswith("haiku.")
+    return (callable(program) or is_pair) and not is_of_torch(program) and not is_staged(program)
 
 
 def is_of_jax(program: object) -> bool:

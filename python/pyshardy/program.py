@@ -38,10 +38,11 @@ from pyshardy.irtools.modules import copy_of, text_of
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.irtools.tokens import close_entry, is_token
 from pyshardy.irtools.walks import operations_named
-from pyshardy.local_program.communication import Collective, Layout, collectives_of
+from pyshardy.local_program.communication import Collective, collectives_of
 from pyshardy.local_program.custom_calls import drop_inspections
 from pyshardy.local_program.entry import in_order
 from pyshardy.local_program.front_end_hooks import implementations_of, run_steps
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.pipeline import Instrumentation, PipelineError, pipeline_of, run_pipeline, use

@@ -19,7 +19,7 @@ from pyshardy.api import propagate
 from pyshardy.backends.arrays.comparison import compare, random_inputs
 from pyshardy.backends.xla.program import XlaProgram
 from pyshardy.frontends.files import Kind, dump, load
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import partition
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "mlir"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions of Python that JAX refers to by address are alive, and hear propagated shardings."""
 
+import collections
 import gc
 import itertools
 
@@ -8,15 +9,18 @@ import jax
 import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
-from case_counts import spread
+from case_counts import cases, spread
+from inspected_programs import MOST_IN_TEXT, InspectedProgram
 from jax import lax
 from jax import numpy as jnp
 from jax.experimental import io_callback
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import AbstractMesh, AxisType, NamedSharding, PartitionSpec
+from shardy import INSTALLED, Shardy
 
 import pyshardy as sdy
 from mlir_sdy.diagnostics import UsageError
+from pyshardy.frontends.jax import lowered
 from pyshardy.program import run_unpartitioned
 from pyshardy.testing.communication import measure_communication
 
@@ -113,6 +117,44 @@ def test_jax_hears_the_same(mesh, name, spec):
     assert heard["sdy"] == heard["jit"]
     np.testing.assert_allclose(program.as_jax()(X), wanted, rtol=1e-6)
     np.testing.assert_allclose(program.run([X])[0], wanted, rtol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def shardy():
+    process = Shardy(INSTALLED)
+    yield process
+    process.close()
+
+
+@pytest.mark.parametrize("seed", range(cases(4)))
+def test_random_functions(mesh, monkeypatch, shardy, seed):
+    """Nested loops, branches, gradients and shards hear what JAX's do, and compute the same.
+
+    XLA inlines calls and folds constants before it propagates. Where it hears something else for
+    that reason, C++ Shardy decides.
+    """
+    monkeypatch.setattr(lowered, "MOST_IN_TEXT", MOST_IN_TEXT)
+    written = InspectedProgram(seed)
+    heard = collections.defaultdict(collections.Counter)
+
+    def asking(how):
+        def ask(value, label):
+            jax.debug.inspect_array_sharding(
+                value, callback=lambda each: heard[how].update([(label, str(each.spec))])
+            )
+
+        return written.function(mesh, ask)
+
+    given = jax.device_put(X, NamedSharding(mesh, written.spec))
+    wanted = jax.jit(asking("jit"))(given)
+    program = partitioned(asking("sdy"), mesh, written.spec)
+    if heard["sdy"] != heard["jit"]:
+        traced = sdy.jax.trace(asking("shardy"), X, mesh=mesh, in_shardings=(written.spec,))
+        text = shardy.run(sdy.asm(traced), "builtin.module(sdy-propagation-pipeline)")
+        sdy.partition(sdy.parse(text, sdy.Context()))
+        assert heard["sdy"] == heard["shardy"]
+    for found in (program.as_jax()(X), program.run([X])[0]):
+        np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=1e-5)
 
 
 @custom_partitioning

@@ -190,12 +190,13 @@ def test_haiku_functions_are_traced_by_apply():
     parameters = transformed.init(KEY, X)
     program = partitioned(transformed.apply, parameters, X, in_shardings=(None, P("data")))
     assert "params['mlp/~/linear_0']['w']" in names_of(program)
-    with pytest.raises(
-        sdy.UsageError,
-        match=r"a 'Transformed' of haiku is a pair .*: pass "
-        r"'transformed.apply'",
-    ):
-        sdy.jax.trace(transformed, parameters, X)
+    for take in (sdy.jax.trace, sdy.explain, sdy.jax.auto_shard):
+        with pytest.raises(
+            sdy.UsageError,
+            match=r"a 'Transformed' of haiku is a pair .*: pass "
+            r"'transformed.apply'",
+        ):
+            take(transformed, parameters, X, mesh=MESH)
 
 
 # --- equinox --------------------------------------------------------------------------------------

@@ -71,16 +71,16 @@ def test_memory_counts_what_is_fetched_ahead():
 SIZES = {"batch": 512, "length": 512, "width": 4096, "hidden": 8192, "element": "bfloat16"}
 
 
-@pytest.mark.parametrize("kind", ["forward", "checkpointed"])
+@pytest.mark.parametrize("kind", scanned_layers.KINDS)
 @pytest.mark.parametrize("layer", scanned_layers.LAYERS)
 def test_the_prediction_is_the_time_of_the_timeline(layer, kind):
-    module, _ = scanned_layers.traced(kind, layer, 12, **SIZES)
+    module, _ = scanned_layers.traced(kind, layer, 12, **SIZES, propagated=False)
     for overlap in ("schedule", "all"):
         plan = sdy.auto_shard(module, hardware=HOSTS, overlap=overlap)
         assert plan.search.hidden(plan.choice) > 0.1 * plan.cost
         check = plan.check()
         assert check.counted_seconds == pytest.approx(check.predicted_seconds, rel=0.05)
-        assert f"overlap={overlap!r}" in plan.notes[-1]
+        assert any(f"overlap={overlap!r}" in note for note in plan.notes)
         assert "by the timeline" in check.summary()
 
 

@@ -12,8 +12,8 @@ from pyshardy.backends import CompileOptions
 from pyshardy.backends.iree.engine import TARGETS, vmfb_of
 from pyshardy.backends.xla import program as xla_program
 from pyshardy.backends.xla.program import local_xla_program
-from pyshardy.local_program.communication import Layout
 from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import partition
 
 FAST_TO_COMPILE = CompileOptions(optimization=0)

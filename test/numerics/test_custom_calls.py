@@ -9,8 +9,8 @@ import pytest
 import pyshardy as sdy
 from pyshardy.backends.arrays.comparison import random_inputs
 from pyshardy.backends.xla.program import local_xla_program
-from pyshardy.local_program.communication import Layout
 from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import partition, run_unpartitioned
 
 ELEMENTS = ("f32", "f16", "bf16", "f8E5M2", "i32", "ui8", "i4", "i1", "complex<f32>")

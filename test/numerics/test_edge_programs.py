@@ -12,7 +12,7 @@ from mlir_sdy.host import ir, location_of
 from pyshardy.backends import CompileOptions
 from pyshardy.backends.arrays.comparison import compare, random_inputs
 from pyshardy.backends.xla.program import local_xla_program
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.values import spec_of
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import run_unpartitioned

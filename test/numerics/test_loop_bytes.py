@@ -12,7 +12,7 @@ import pyshardy as sdy
 from mlir_sdy.assembly import asm
 from pyshardy.backends.xla.hlo import collectives_of
 from pyshardy.backends.xla.program import XlaProgram, local_xla_program
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 
 jax = pytest.importorskip("jax")
 jnp, lax = jax.numpy, jax.lax

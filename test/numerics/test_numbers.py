@@ -36,7 +36,7 @@ from pyshardy.backends.arrays.comparison import compare, random_inputs
 from pyshardy.backends.arrays.sharded_arrays import gather, scatter
 from pyshardy.backends.lockstep.backend import LockstepProgram
 from pyshardy.irtools.modules import copy_of
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned

@@ -13,7 +13,8 @@ from mlir_sdy.assembly import asm, parse
 from pyshardy.api import propagate
 from pyshardy.backends import spmd_program
 from pyshardy.irtools.modules import copy_of
-from pyshardy.local_program.communication import Layout, collectives_of
+from pyshardy.local_program.communication import collectives_of
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.pipeline import pipeline_of, run_pipeline, use
 from pyshardy.program import partition
 from pyshardy.timeline.durations import resource_use_of

@@ -19,7 +19,7 @@ from mlir_sdy.host import ir
 from pyshardy.backends import local_engine
 from pyshardy.backends.arrays.sharded_arrays import gather, scatter
 from pyshardy.backends.lockstep.backend import LockstepProgram
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 

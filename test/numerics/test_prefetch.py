@@ -19,7 +19,8 @@ from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.local_program.communication import Layout, collectives_of
+from pyshardy.local_program.communication import collectives_of
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.values import spec_of
 from pyshardy.pipeline import pipeline_of, run_pipeline, use
 from pyshardy.program import partition

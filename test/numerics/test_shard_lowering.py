@@ -7,7 +7,7 @@ from shard_programs import SWAP_IN_BRANCHES, every_collective, halo_program, ord
 
 from mlir_sdy.assembly import parse
 from pyshardy.backends import spmd_program
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.pipeline import run_pipeline
 
 GRIDS = ((3,), (2, 3), (3, 1), (2, 2, 3))

@@ -9,7 +9,7 @@ import pytest
 from mlir_sdy.assembly import parse
 from pyshardy.backends import spmd_program
 from pyshardy.irtools.modules import copy_of
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.pipeline import run_pipeline
 
 DEVICES = 6

@@ -14,7 +14,7 @@ from mlir_sdy.model import Mesh, MeshAxis
 from pyshardy.api import propagate
 from pyshardy.backends.arrays.comparison import compare, random_inputs
 from pyshardy.backends.xla.program import local_xla_program
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Fixtures of the tests against C++ Shardy."""
 
-import importlib.metadata
 import sys
 
 import pytest
-from shardy import Shardy
+from shardy import INSTALLED, Shardy
 
 from mlir_sdy.dialect import Context
 from oracle_environment import MISSING, oracle_python
 
-INSTALLED = tuple(map(int, importlib.metadata.version("jaxlib").split(".")[:2]))
 NEWEST = (0, 12)
 
 

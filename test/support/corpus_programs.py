@@ -17,7 +17,7 @@ from pyshardy.backends import CompileOptions
 from pyshardy.backends.arrays.comparison import Difference, compare, random_inputs, tolerance_within
 from pyshardy.backends.xla.program import XlaProgram
 from pyshardy.irtools.modules import copy_of
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 

@@ -49,12 +49,23 @@ def function_of(kind, layer):
 
 
 def traced(
-    kind, layer, count, *, batch=16, length=4, width=16, hidden=32, element="f4", zero=False
+    kind,
+    layer,
+    count,
+    *,
+    batch=16,
+    length=4,
+    width=16,
+    hidden=32,
+    element="f4",
+    zero=False,
+    propagated=True,
 ):
-    """Return a propagated program of `count` layers, and the number of weights of each.
+    """Return a program of `count` layers, and the number of weights of each.
 
     Args:
         zero: whether the tactic `sdy.zero` shards the weights, not annotations.
+        propagated: whether the shardings of arguments and results are propagated.
     """
     shapes = {"up": (count, width, hidden), "down": (count, hidden, width)}
     if layer == "attention":
@@ -81,5 +92,6 @@ def traced(
         in_shardings=(specs, P(*[None] * len(lead), "data")),
         out_shardings=P("data") if kind == "forward" else specs,
     )
-    sdy.propagate(module)
+    if propagated:
+        sdy.propagate(module)
     return module, len(shapes)

@@ -17,7 +17,7 @@ from pyshardy.api import propagate
 from pyshardy.backends import CompileOptions, spmd_program
 from pyshardy.backends.arrays.comparison import compare, random_inputs
 from pyshardy.backends.mpi import mpi_library
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import partition, run_unpartitioned
 
 FAST_TO_COMPILE = CompileOptions(optimization=0)

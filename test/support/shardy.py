@@ -1,5 +1,6 @@
 """The oracle: C++ Shardy, as it runs inside the jaxlib wheel, in a child process."""
 
+import importlib.metadata
 import json
 import subprocess
 import sys
@@ -7,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 WORKER = Path(__file__).with_name("worker.py")
+
+INSTALLED = tuple(map(int, importlib.metadata.version("jaxlib").split(".")[:2]))
+"""The release in the environment of the tests."""
 
 
 class ShardyAborted(RuntimeError):

@@ -40,9 +40,9 @@ from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.ragged_dots import expand_ragged_dots
 from pyshardy.irtools.stablehlo_views import ConstantView, function_type_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.local_program.communication import Layout
 from pyshardy.local_program.entry import from_plain, to_plain, with_plain_edges
 from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.local_program.values import spec_of, use_dense_constants
 from pyshardy.packages import installation

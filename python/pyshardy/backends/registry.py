@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mlir_sdy.host import ir
     from pyshardy.backends.custom_calls import Function
     from pyshardy.backends.engines import Arrays, LocalEngine
-    from pyshardy.local_program.communication import Layout
+    from pyshardy.local_program.process_groups import Layout
     from pyshardy.local_program.tensor_spec import Array
 
 

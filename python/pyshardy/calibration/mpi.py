@@ -24,7 +24,7 @@ from pyshardy.calibration.measuring import (
     memory_of_machine,
     mesh_text,
 )
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array
 
 _FAST = CompileOptions(optimization=3)

@@ -21,8 +21,8 @@ from pyshardy.backends import CompileOptions
 from pyshardy.cli.output import write_output
 from pyshardy.frontends.files import Kind, dump
 from pyshardy.irtools.user_files import run_user_file
-from pyshardy.local_program.communication import Layout
 from pyshardy.local_program.entry import in_order
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.program import PartitionedProgram, Port
 

@@ -23,7 +23,8 @@ from pyshardy.backends.xla.program import XlaProgram
 from pyshardy.contracts.contract import MeasuredProgram, PlacedCollective, lines_of
 from pyshardy.display import Displayed, Table
 from pyshardy.irtools.locations import scope_names
-from pyshardy.local_program.communication import Layout, axes_of_groups, axes_of_moves
+from pyshardy.local_program.communication import axes_of_groups, axes_of_moves
+from pyshardy.local_program.process_groups import Layout
 
 if TYPE_CHECKING:
     from pyshardy.backends.xla.hlo import HloCollective

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""MPMD programs: fragments on named meshes.
+"""MPMD programs: pipelines of fragments on named meshes.
 
 | module      | contents                                                    |
 |-------------|-------------------------------------------------------------|
@@ -8,4 +8,6 @@
 | `options`   | the text forms of options of passes                         |
 | `inference` | the analysis of mesh inference, for the passes              |
 | `rewriting` | changes of functions, fragments and calls, for the passes   |
+| `schedules` | in which order each mesh runs its fragments                 |
+| `simulator` | when each mesh runs each fragment under a schedule          |
 """

@@ -108,10 +108,13 @@ def option_text(value: OptionValue) -> str:
     return str(value)
 
 
-def read_options(use: PassUse, declared: Iterable[Option]) -> dict[str, OptionValue]:
+def read_options(
+    use: PassUse, declared: Iterable[Option], what: str = "pass"
+) -> dict[str, OptionValue]:
     """Convert the options written in `use` to keyword arguments.
 
-    Options that are not written are omitted, so that their defaults apply.
+    Options that are not written are omitted, so that their defaults apply. Errors name what has the
+    options.
 
     Raises:
         UsageError: an unknown option, one given twice, or a value of the wrong type.
@@ -121,9 +124,9 @@ def read_options(use: PassUse, declared: Iterable[Option]) -> dict[str, OptionVa
     for written in use.options:
         option = by_name.get(written.name)
         if option is None:
-            raise _usage_error(use, written, _unknown_option(use, written, by_name))
+            raise _usage_error(use, what, written, _unknown_option(use, written, by_name))
         if option.keyword in keywords:
-            raise _usage_error(use, written, f"option '{option.name}' is given twice")
+            raise _usage_error(use, what, written, f"option '{option.name}' is given twice")
         # As in LLVM's command lines, a bare name switches a boolean on.
         is_switch = written.value is None and option.type == OptionType("bool")
         try:
@@ -133,7 +136,7 @@ def read_options(use: PassUse, declared: Iterable[Option]) -> dict[str, OptionVa
         except ValueError as mismatch:
             given = "no value" if written.value is None else repr(written.value)
             message = f"option '{option.name}' is {given}: {mismatch}"
-            raise _usage_error(use, written, message) from None
+            raise _usage_error(use, what, written, message) from None
     return keywords
 
 
@@ -144,8 +147,8 @@ def _unknown_option(use: PassUse, written: OptionText, declared: dict[str, Optio
     return f"no option '{written.name}'{advice}"
 
 
-def _usage_error(use: PassUse, written: OptionText, message: str) -> UsageError:
-    return UsageError(error(f"pass '{use.name}': {message}", written.location or use.location))
+def _usage_error(use: PassUse, what: str, written: OptionText, message: str) -> UsageError:
+    return UsageError(error(f"{what} '{use.name}': {message}", written.location or use.location))
 
 
 def _either(names: Iterable[str], word: str = "or") -> str:

@@ -12,7 +12,7 @@ from mlir_sdy.values import ASYNC_DONE, ASYNC_START, argument_shardings, result_
 from pyshardy.irtools.functions import ENTRY, functions_of
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, symbol_name
 from pyshardy.irtools.walks import operations_named
-from pyshardy.local_program.communication import Layout, process_groups, process_pairs
+from pyshardy.local_program.process_groups import Layout, process_groups, process_pairs
 from pyshardy.partition.types.one_mesh import device_mesh_of
 
 FUTURE = "!stablehlo.future"

@@ -10,7 +10,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
 from pyshardy.backends.interpreter.engine import InterpreterEngine
 from pyshardy.backends.lockstep.backend import LockstepProgram
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 
 RunLocal = Callable[..., list[list[np.ndarray]]]
 

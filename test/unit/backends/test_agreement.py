@@ -59,7 +59,7 @@ PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") el
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("partitions", [True, False])
 def test_agreement(run_local, name, partitions):
-    from pyshardy.local_program.communication import Layout  # noqa: PLC0415
+    from pyshardy.local_program.process_groups import Layout  # noqa: PLC0415
 
     body, attributes, result, has_global_ids = CASES[name]
     if partitions:

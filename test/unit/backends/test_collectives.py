@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mlir_sdy.diagnostics import SdyError
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 
 ONE_BY_N = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
 GLOBAL_IDS = f"{ONE_BY_N}, use_global_device_ids"

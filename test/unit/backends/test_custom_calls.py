@@ -10,9 +10,9 @@ from pyshardy.backends import CompileOptions, local_engine
 from pyshardy.backends.custom_calls import results_of
 from pyshardy.backends.lockstep.backend import LockstepProgram
 from pyshardy.backends.registry import spmd_program
-from pyshardy.local_program.communication import Layout
 from pyshardy.local_program.custom_calls import CustomCall, calls_to, described, take_plain_arrays
 from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import TensorSpec
 
 PAIR = TensorSpec((2,), "f32")

@@ -8,7 +8,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import SdyError
 from pyshardy.backends.interpreter.engine import InterpreterEngine
 from pyshardy.backends.lockstep.backend import LockstepProgram
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 
 TOTAL = """
 func.func private @total(%x: tensor<f32>) -> tensor<f32> {

@@ -14,7 +14,7 @@ from pyshardy.backends.lockstep.backend import LockstepProgram
 from pyshardy.frontends.jax.callable import renumber
 from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.frontends.jax.lowered import Structure, locate_by_calls, remember, structure_of
-from pyshardy.local_program.communication import Layout
+from pyshardy.local_program.process_groups import Layout
 
 COMMUNICATING = """
 func.func @main(%a: tensor<2xf32>) -> (tensor<2xf32>, tensor<4xf32>, tensor<2xf32>, tensor<ui32>) {

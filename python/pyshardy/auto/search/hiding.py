@@ -6,16 +6,19 @@
    so that those of the first iteration are exposed.
 2. Reshards and completions of values that aren't needed before the end of their body can run late
    (`graph.late_values`).
-3. The computation of a body hides them up to a part `hide`: other communication waits for some of
-   it. Without prefetches, it counts before the last use of 1, or after the first value of 2.
-4. Each lane of links hides by itself, also beside other communication on other lanes.
-5. Where computation is slower beside communication, only a part of the communication is hidden.
+3. Those of other values can run beside the computation in their windows (`windows`), and are hidden
+   up to its part `hide`.
+4. The computation of a body hides them up to a part `hide`: other communication waits for some of
+   it. Without prefetches, it counts before the last use of 1, after the first value of 2, and in
+   the windows of 3.
+5. Each lane of links hides by itself, also beside other communication on other lanes.
+6. Where computation is slower beside communication, only a part of the communication is hidden.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,6 +26,7 @@ from pyshardy.auto.graph.sites import Flow, LoopBody, Site
 from pyshardy.auto.problem.arrays import Floats
 from pyshardy.auto.problem.hiding import Hiding, HidingBody
 from pyshardy.auto.search.build import Built, FlowGroup
+from pyshardy.auto.search.windows import Windows
 from pyshardy.auto.strategies.alternatives import Alternatives
 from pyshardy.auto.strategies.costs import CostModel, HardwareCosts, ReshardCosts
 from pyshardy.cost.collectives import PlannedCollective
@@ -38,19 +42,27 @@ def hiding_of(built: Built, *, prefetches: bool, hide: float) -> Hiding | None:
         hide: the part of the computation of a body beside which communication can run.
     """
     lanes = _lanes(built.reshards)
-    spans = _spans(built, prefetches=prefetches)
+    windows = _windows(built)
+    spans = _spans(built, windows, prefetches=prefetches)
     parts = [_parts(built, group, prefetches=prefetches) for group in built.groups]
     found: list[HidingBody] = []
     for lane in lanes:
         bodies = [HidingBody(number) for number in range(len(built.graph.bodies))]
-        _add_sites(built, lane, bodies, spans, hide)
+        _add_sites(built, lane, bodies, spans, windows, hide)
         for index, (group, by_body) in enumerate(zip(built.groups, parts, strict=True)):
             if group.flow.is_tied:
                 continue
             own, others = (built.seconds_of(group, each) for each in (lane.own, lane.others))
             for number, (hidden, rest) in by_body.items():
-                if hidden and own.any():
-                    bodies[number].resharded[index] = lane.share * hidden * own
+                if own.any():
+                    seconds = hidden * own
+                    for flow in group.members if rest else ():
+                        if flow.body == number and not flow.can_wait:
+                            most = hide * windows.seconds(number, windows.of_flow(flow))
+                            times = flow.repetitions / group.flow.repetitions
+                            seconds = seconds + np.minimum(times * own, most)
+                    if seconds.any():
+                        bodies[number].resharded[index] = lane.share * seconds
                 if rest and len(lanes) > 1 and others.any():
                     bodies[number].beside[index] = rest * others
         found += [body for body in bodies if not body.is_empty]
@@ -131,11 +143,16 @@ def _parts(built: Built, group: FlowGroup, *, prefetches: bool) -> dict[int, tup
 
 
 def _add_sites(
-    built: Built, lane: _Lane, bodies: list[HidingBody], spans: list[_Spans], hide: float
+    built: Built,
+    lane: _Lane,
+    bodies: list[HidingBody],
+    spans: list[_Spans],
+    windows: Windows,
+    hide: float,
 ) -> None:
     """Add the computation of sites, and their collectives."""
     seconds: dict[int, tuple[Floats, Floats, Floats]] = {}
-    for site, color in zip(built.graph.sites, built.colors, strict=True):
+    for number, (site, color) in enumerate(zip(built.graph.sites, built.colors, strict=True)):
         alternatives = site.alternatives
         known = seconds.get(id(alternatives))
         if known is None:
@@ -151,9 +168,13 @@ def _add_sites(
             if not site.is_late:
                 computed = computed + site.repetitions * others
             body.computed[color] = body.computed.get(color, 0.0) + computed
-        if site.is_late and own.any():
-            sent = lane.share * site.repetitions * own
-            body.sent[color] = body.sent.get(color, 0.0) + sent
+        if own.any():
+            sent = site.repetitions * own
+            if not site.is_late:
+                most = hide * windows.seconds(site.body, windows.of_site(number))
+                sent = np.minimum(sent, most)
+            if sent.any():
+                body.sent[color] = body.sent.get(color, 0.0) + lane.share * sent
 
 
 @dataclass(slots=True)
@@ -163,30 +184,52 @@ class _Spans:
     Attributes:
         until: the time of the last use of a value that is resharded early.
         since: the time of the first late value.
+        windows: the times in windows of other values.
     """
 
     until: float = -math.inf
     since: float = math.inf
+    windows: set[int] = field(default_factory=set[int])
 
     def holds(self, time: int) -> bool:
         """Whether a time is one of them."""
-        return time < self.until or time > self.since
+        return time < self.until or time > self.since or time in self.windows
 
 
-def _spans(built: Built, *, prefetches: bool) -> list[_Spans]:
+def _windows(built: Built) -> Windows:
+    """Return the windows of the values of a program."""
+    least: dict[int, float] = {}
+    seconds: list[float] = []
+    for site in built.graph.sites:
+        key = id(site.alternatives)
+        if key not in least:
+            completing = _completions(site.alternatives, built.reshards.model)
+            least[key] = float(_computation(site, completing).min()) / site.repetitions
+        seconds.append(least[key] * site.repetitions)
+    return Windows(built.graph, seconds)
+
+
+def _spans(built: Built, windows: Windows, *, prefetches: bool) -> list[_Spans]:
     """Return the times at which computation hides communication, by bodies."""
     graph = built.graph
     found = [_Spans() for _ in graph.bodies]
+    beside: list[list[tuple[float, float]]] = [[] for _ in graph.bodies]
     for flow in graph.flows:
         own, body = found[flow.body], graph.bodies[flow.body]
+        if not flow.can_wait and not flow.is_tied:
+            beside[flow.body].append(windows.of_flow(flow))
         if hidden_part(flow, body, prefetches=prefetches):
             if prefetches and body.trips > 1:
                 own.until = math.inf
             elif flow.needed < math.inf:
                 own.until = max(own.until, flow.needed)
-    for site in graph.sites:
+    for number, site in enumerate(graph.sites):
         if site.is_late:
             found[site.body].since = min(found[site.body].since, site.time)
+        elif any(site.alternatives.collectives):
+            beside[site.body].append(windows.of_site(number))
+    for body, spans in enumerate(found):
+        spans.windows = windows.covered(body, beside[body])
     return found
 
 

@@ -29,7 +29,6 @@ from pyshardy.irtools.ragged_dots import expand_ragged_dots
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tokens import drop_tokens
-from pyshardy.local_program.communication import Groups, Layout, process_groups_of_call
 from pyshardy.local_program.custom_calls import (
     CUSTOM_CALL,
     RAGGED_ALL_TO_ALL,
@@ -38,6 +37,7 @@ from pyshardy.local_program.custom_calls import (
     target_of,
 )
 from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.process_groups import Groups, Layout, process_groups_of_call
 from pyshardy.local_program.segments import (
     CALLS,
     ProgramPart,

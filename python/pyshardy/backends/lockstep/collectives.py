@@ -22,8 +22,8 @@ from pyshardy.irtools.stablehlo_views import (
     CollectiveView,
     ReduceScatterView,
 )
-from pyshardy.local_program.communication import Groups, Layout, process_groups, process_pairs
 from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.local_program.values import spec_of
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlir_sdy.model import AxisRef, Mesh, SubAxisInfo, replica_groups
-from pyshardy.local_program.communication import Groups
+from pyshardy.local_program.process_groups import Groups
 
 _BITS = {"pred": 8, "token": 0}
 _KINDS = (

@@ -26,9 +26,9 @@ from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.ragged_dots import RAGGED_DOT, expand_ragged_dots
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.local_program.communication import Layout
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, advice_on, target_of
 from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.local_program.values import spec_of
 from pyshardy.processes.child_process import ChildDiedError, ChildProcess

@@ -40,7 +40,7 @@ from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, CollectiveView
 from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.local_program.communication import Groups, Layout, process_groups, process_pairs
+from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.packages import require
 from pyshardy.partition.types.local_builder import LocalBuilder

@@ -31,7 +31,7 @@ from pyshardy.irtools.stablehlo_views import (
     ReduceScatterView,
 )
 from pyshardy.irtools.tensor_types import element_type_of, shape_of
-from pyshardy.local_program.communication import Groups, Layout, process_groups, process_pairs
+from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
 from pyshardy.local_program.segments import DEVICE_IDS
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.pipeline import register_pass
