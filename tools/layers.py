@@ -107,7 +107,7 @@ BUDGETS = {
     "mpmd": 4_540,
     "partition": 17_620,
     "passes": 14_840,
-    "pipeline": 2_520,
+    "pipeline": 2_540,
     "pipelines": 830,
     "processes": 550,
     "propagation": 6_270,
