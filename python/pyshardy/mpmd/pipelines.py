@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from pyshardy.mpmd.options import (
+    Constraints,
     ErrorLimit,
     IndexAssignment,
     InferReductions,
@@ -28,12 +29,23 @@ def infer_mesh_pipeline(
     infer_cross_mesh_reductions: InferReductions = False,
     max_clones: MaxClones = 1,
     error_limit: ErrorLimit = 5,
+    input_output_constraints: Constraints = (),
 ) -> PassPipeline:
     """Infer the meshes of operations outside of named computations."""
     transfers, limit = infer_transfers, error_limit
     return pipeline_of(
         "mpmd-infer-mesh-populate-use-set",
         "mpmd-infer-mesh-populate-src-set",
+        *(
+            [
+                use(
+                    "mpmd-infer-mesh-assign-using-input-output-constraints",
+                    constraints=input_output_constraints,
+                )
+            ]
+            if input_output_constraints
+            else []
+        ),
         use(
             "mpmd-infer-mesh-convert-reduce-ops",
             infer_cross_mesh_reductions=infer_cross_mesh_reductions or transfers,
@@ -64,7 +76,11 @@ def import_pipeline(
     infer_cross_mesh_reductions: InferReductions = False,
     max_clones: MaxClones = 1,
     error_limit: ErrorLimit = 5,
+    input_output_constraints: Constraints = (),
     merge_after_scheduling: MergeAfterScheduling = False,
+    enable_heterogeneous_meshes: Annotated[
+        bool, Help("whether to declare a mesh for each mesh of the topology")
+    ] = False,
     absorb_inferred_fragments_on_entry_point_function: Annotated[
         bool, Help("whether to absorb inferred fragments in the entry point, too")
     ] = False,
@@ -85,6 +101,7 @@ def import_pipeline(
         "cse",
         "canonicalize",
         "mpmd-copy-topology-from-main",
+        *(["mpmd-generate-sdy-meshes-from-topology"] if enable_heterogeneous_meshes else []),
         "mpmd-unroll-for-loops",
         "canonicalize",
         "mpmd-from-unroll-to-call-counter",
@@ -106,6 +123,7 @@ def import_pipeline(
             infer_cross_mesh_reductions=infer_cross_mesh_reductions,
             max_clones=max_clones,
             error_limit=error_limit,
+            input_output_constraints=input_output_constraints,
         ),
         *([] if merge_after_scheduling else absorbing),
         "mpmd-fragment-dedup",

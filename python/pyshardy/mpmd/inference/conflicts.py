@@ -104,18 +104,14 @@ def _not_contained(module: ir.Module) -> Iterator[Diagnostic]:
                 continue
             if operation.name == UNASSIGN:
                 continue  # its value can be transferred
-            possible = read_set_of(operation, SRC_SET)
-            used = read_set_of(operation, USE_SET) or {}
-            if possible is None or used.keys() <= possible.keys():
+            if not _needs_transfer(operation):
                 continue
+            users = [user for result in operation.results for user in uses_of(result)]
+            if any(is_meshless(user) and _needs_transfer(user) for user in users):
+                continue  # the last operation before the transfer is reported
+            possible = read_set_of(operation, SRC_SET) or {}
+            used = read_set_of(operation, USE_SET) or {}
             operands = operands_with_free_values(operation)
-            if any(
-                not used.keys() <= found.keys()
-                for operand in operands
-                if (found := src_set_of(operand, functions)) is not None
-                and not _is_defined_on_mesh(operand)
-            ):
-                continue  # its operand is reported
             lines = [
                 f"Mesh assignment is not possible for op as it is used in {_names(used)} but it "
                 f"can only be placed on {_names(possible)} without introducing a transfer. "
@@ -135,9 +131,10 @@ def _not_contained(module: ir.Module) -> Iterator[Diagnostic]:
             yield error("\n".join(lines), location_of(operation.location))
 
 
-def _is_defined_on_mesh(value: ir.Value) -> bool:
-    owner = value.owner
-    return isinstance(owner, ir.Block) or owner.operation.name == UNASSIGN
+def _needs_transfer(operation: ir.Operation) -> bool:
+    possible = read_set_of(operation, SRC_SET)
+    used = read_set_of(operation, USE_SET) or {}
+    return possible is not None and not used.keys() <= possible.keys()
 
 
 def _names(found: MeshSet) -> str:

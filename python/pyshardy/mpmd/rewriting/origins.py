@@ -12,3 +12,9 @@ INFERRED_INPUT = "inferred_in"
 
 INFERRED_OUTPUT = "inferred_out"
 """A result whose mesh is inferred."""
+
+CONSTRAINED_INPUT = "io_constraint_in"
+"""An argument that must be on the mesh of a result."""
+
+CONSTRAINED_OUTPUT = "io_constraint_out"
+"""A result that must be on the mesh of an argument."""

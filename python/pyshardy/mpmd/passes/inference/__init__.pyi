@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 from pyshardy.mpmd.passes.inference.infer_mesh_assign_mesh_func_leaves import infer_mesh_assign_mesh_func_leaves as infer_mesh_assign_mesh_func_leaves
+from pyshardy.mpmd.passes.inference.infer_mesh_assign_using_input_output_constraints import infer_mesh_assign_using_input_output_constraints as infer_mesh_assign_using_input_output_constraints
 from pyshardy.mpmd.passes.inference.infer_mesh_convert_reduce_ops import infer_mesh_convert_reduce_ops as infer_mesh_convert_reduce_ops
 from pyshardy.mpmd.passes.inference.infer_mesh_finalize import infer_mesh_finalize as infer_mesh_finalize
 from pyshardy.mpmd.passes.inference.infer_mesh_populate_src_set import infer_mesh_populate_src_set as infer_mesh_populate_src_set
