@@ -89,7 +89,7 @@ Layers in one pair of brackets are siblings, which do not import each other.
 """
 
 BUDGETS = {
-    "auto": 12_180,
+    "auto": 12_190,
     "backends": 7_840,
     "caching": 730,
     "calibration": 1_540,

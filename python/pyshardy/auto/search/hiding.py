@@ -55,7 +55,7 @@ def hiding_of(built: Built, *, prefetches: bool, hide: float) -> Hiding | None:
             own, others = (built.seconds_of(group, each) for each in (lane.own, lane.others))
             for number, (hidden, rest) in by_body.items():
                 if own.any():
-                    seconds = hidden * own
+                    seconds = hidden * own if hidden else np.zeros_like(own)
                     for flow in group.members if rest else ():
                         if flow.body == number and not flow.can_wait:
                             most = hide * windows.seconds(number, windows.of_flow(flow))

@@ -22,6 +22,10 @@ from itertools import accumulate
 
 from pyshardy.auto.graph.late_values import HEAVY
 from pyshardy.auto.graph.sites import Flow, Graph
+from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
+
+_SUMS = {*HEAVY, *ELEMENTWISE_OPERATIONS, "stablehlo.reduce", "stablehlo.scatter"}
+"""The operations whose results, or operands, are completed by sums over devices."""
 
 
 class Windows:
@@ -49,12 +53,17 @@ class Windows:
             self._seconds[body].append(self._seconds[body][-1] + seconds[number])
 
     def of_site(self, site: int) -> tuple[float, float]:
-        """Return the start and the end of the window of the results of a site."""
-        return self._graph.sites[site].time, self._needed[site]
+        """Return the start and the end of the window of the results of a site.
+
+        It is empty if the site sums nothing: what slices and updates exchange is needed at once.
+        """
+        time = self._graph.sites[site].time
+        return time, self._needed[site] if self._graph.times[time] in _SUMS else time
 
     def of_flow(self, flow: Flow) -> tuple[float, float]:
-        """Return the start and the end of the window of a value."""
-        return self._graph.sites[flow.producer].time, self._needed_at(flow)
+        """Return the start and the end of the window of a value; it is empty without users."""
+        made = self._graph.sites[flow.producer].time
+        return made, self._needed_at(flow) if flow.users else made
 
     def seconds(self, body: int, window: tuple[float, float]) -> float:
         """Return the least computation of the large operations of a body in a window."""
