@@ -3,7 +3,7 @@
 
 import pytest
 from case_counts import cases
-from mpmd_programs import CALLS, LOOP, PLACED, SLICES, SPLIT, NamedProgram, random_program
+from mpmd_programs import CALLS, LOOP, PLACED, SLICES, SPLIT, TRAINING, NamedProgram, random_program
 from shardy import ShardyRefused
 
 from mlir_sdy.assembly import asm, parse
@@ -62,9 +62,9 @@ def test_random_programs(shardy, context):
 
 
 @pytest.mark.parametrize(
-    "program", [CALLS, LOOP, PLACED, SLICES, SPLIT], ids=lambda each: each.name
+    "program", [CALLS, LOOP, PLACED, SLICES, SPLIT, TRAINING], ids=lambda each: each.name
 )
 @pytest.mark.shardy_since(0, 12)
 def test_programs(program, shardy, context):
-    """Calls, loops, placed values, sums of slices and split fragments are imported as by Shardy."""
+    """Calls, loops, placed values, sums of slices and training steps are imported as by Shardy."""
     assert ours(program, context) == theirs(program, shardy, context)

@@ -310,3 +310,72 @@ return %0#1, %0#2, %0#3, %5 : {TENSOR}, {TENSOR}, {TENSOR}, {TENSOR}
     {"mpmd_split_bwd_fragments": True},
     name="split",
 )
+
+
+def _computation(name: str, operands: str, products: list[str], returned: str) -> str:
+    count = operands.count("%")
+    arguments = ", ".join(f"%b{index}: {TENSOR}" for index in range(count))
+    body = "\n".join(
+        f"%p{index} = stablehlo.multiply {pair} : {TENSOR}" for index, pair in enumerate(products)
+    )
+    types = ", ".join([TENSOR] * returned.count("%"))
+    return (
+        f"mpmd.named_computation<{name}> ({operands}) ({arguments}) {{\n{body}\n"
+        f"mpmd.return {returned} : {types}\n}} : ({', '.join([TENSOR] * count)}) -> ({types})"
+    )
+
+
+def _training() -> NamedProgram:
+    """A training step of two stages and four microbatches, with carried accumulators."""
+    step = f"""
+func.func private @step(%w0: {TENSOR}, %w1: {TENSOR}, %x: {TENSOR}, %g0: {TENSOR}, %g1: {TENSOR})
+    -> ({TENSOR}, {TENSOR}, {TENSOR}) {{
+%h:2 = {_computation('"s0"', "%w0, %x", ["%b0, %b1", "%p0, %p0"], "%p1, %p0")}
+%y:2 = {_computation('"s1"', "%w1, %h#0", ["%b0, %b1", "%p0, %p0"], "%p1, %p0")}
+%l = {_computation('"loss"', "%y#0", ["%b0, %b0"], "%p0")}
+%dy = {_computation('"loss"(1)', "%y#0", ["%b0, %b0"], "%p0")}
+%d1:2 = {
+        _computation(
+            '"s1"(1)',
+            "%dy, %y#1, %w1, %h#0",
+            ["%b0, %b1", "%p0, %b2", "%p0, %b3"],
+            "%p1, %p2",
+        )
+    }
+%d0 = {_computation('"s0"(1)', "%d1#0, %h#1, %x", ["%b0, %b1", "%p0, %b2"], "%p1")}
+%a0 = stablehlo.add %g0, %d0 : {TENSOR}
+%a1 = stablehlo.add %g1, %d1#1 : {TENSOR}
+return %l, %a0, %a1 : {TENSOR}, {TENSOR}, {TENSOR}
+}}
+"""
+    lines = [f"%z = stablehlo.constant dense<0.0> : {TENSOR}"]
+    gradients, total = "%z, %z", ""
+    for index in range(4):
+        lines.append(
+            f"%c{index}:3 = mpmd.call @step(%w0, %w1, %x{index}, {gradients}) "
+            f"{{call_counter = {index} : ui32}} : ({', '.join([TENSOR] * 5)}) -> "
+            f"({', '.join([TENSOR] * 3)})"
+        )
+        gradients = f"%c{index}#1, %c{index}#2"
+        if total:
+            lines.append(f"%t{index} = stablehlo.add {total}, %c{index}#0 : {TENSOR}")
+        total = f"%t{index}" if total else "%c0#0"
+    lines += [
+        f"%u0 = {_computation(chr(34) + 'u0' + chr(34), '%w0, %c3#1', ['%b0, %b1'], '%p0')}",
+        f"%u1 = {_computation(chr(34) + 'u1' + chr(34), '%w1, %c3#2', ['%b0, %b1'], '%p0')}",
+        f"return {total}, %u0, %u1 : {TENSOR}, {TENSOR}, {TENSOR}",
+    ]
+    names = ["w0", "w1", "x0", "x1", "x2", "x3"]
+    arguments = ", ".join(f"%{name}: {TENSOR}" for name in names)
+    body = "\n".join(lines)
+    types = ", ".join([TENSOR] * 3)
+    return NamedProgram(
+        f"func.func public @main({arguments}) -> ({types}) {{\n{body}\n}}\n{step}",
+        TWO_MESHES,
+        {"s0": "m1", "s1": "m2", "loss": "m2", "u0": "m1", "u1": "m2"},
+        {"mpmd_split_bwd_fragments": True},
+        name="training step",
+    )
+
+
+TRAINING = _training()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from mlir_sdy.discardable import get_discardable, has_discardable
+from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.building import attributes_of, fragment, return_
 from mlir_sdy.mpmd.dialect import has_effects
@@ -208,7 +208,7 @@ def _attributes(producer: ir.Operation, consumer: ir.Operation) -> dict[str, ir.
     else:
         merged = {**first, **second}
     merged.pop(INFERRED_BY, None)
-    counters = get_discardable(producer, CALL_COUNTER), get_discardable(consumer, CALL_COUNTER)
+    counters = integer_of(producer, CALL_COUNTER), integer_of(consumer, CALL_COUNTER)
     are_alike = is_user_fragment(producer) == is_user_fragment(consumer)
     if are_alike and None not in counters and counters[0] != counters[1]:
         merged.pop(CALL_COUNTER)

@@ -66,3 +66,36 @@ func.func @at_the_producer(%a: !m1) -> (!m1, !m2) attributes {topology = #topolo
   } : (!m1) -> !m1
   return %2, %t : !m1, !m2
 }
+
+// The counter of the user's fragment is kept, and different ones of inferred fragments are dropped.
+// CHECK-LABEL: func.func @counters(
+// CHECK-NEXT: %[[V0:.*]] = mpmd.fragment<mesh="m1", origin=["f"]> (%arg0) {call_counter = 2 : ui32} (%arg1: tensor<4xf32>) {
+func.func @counters(%a: !m1) -> !m1 attributes {topology = #topology} {
+  %0 = mpmd.fragment<mesh="m1", origin=[]> (%a) {call_counter = 0 : ui32} (%x: tensor<4xf32>) {
+    %1 = stablehlo.tanh %x : tensor<4xf32>
+    mpmd.return %1 : tensor<4xf32>
+  } : (!m1) -> !m1
+  %2 = mpmd.fragment<mesh="m1", origin=[]> (%0) {call_counter = 1 : ui32} (%x: tensor<4xf32>) {
+    %1 = stablehlo.tanh %x : tensor<4xf32>
+    mpmd.return %1 : tensor<4xf32>
+  } : (!m1) -> !m1
+  %3 = mpmd.fragment<mesh="m1", origin=["f"]> (%2) {call_counter = 2 : ui32} (%x: tensor<4xf32>) {
+    %1 = stablehlo.tanh %x : tensor<4xf32>
+    mpmd.return %1 : tensor<4xf32>
+  } : (!m1) -> !m1
+  return %3 : !m1
+}
+
+// CHECK-LABEL: func.func @inferred_counters(
+// CHECK-NEXT: %[[V0:.*]] = mpmd.fragment<mesh="m1", origin=[]> (%arg0) (%arg1: tensor<4xf32>) {
+func.func @inferred_counters(%a: !m1) -> !m1 attributes {topology = #topology} {
+  %0 = mpmd.fragment<mesh="m1", origin=[]> (%a) {call_counter = 0 : ui32} (%x: tensor<4xf32>) {
+    %1 = stablehlo.tanh %x : tensor<4xf32>
+    mpmd.return %1 : tensor<4xf32>
+  } : (!m1) -> !m1
+  %2 = mpmd.fragment<mesh="m1", origin=[]> (%0) {call_counter = 1 : ui32} (%x: tensor<4xf32>) {
+    %1 = stablehlo.tanh %x : tensor<4xf32>
+    mpmd.return %1 : tensor<4xf32>
+  } : (!m1) -> !m1
+  return %2 : !m1
+}

@@ -6,6 +6,7 @@ from pyshardy.mpmd.passes.common.call_inline import call_inline as call_inline
 from pyshardy.mpmd.passes.common.copy_constants import copy_constants as copy_constants
 from pyshardy.mpmd.passes.common.fragment_dce import fragment_dce as fragment_dce
 from pyshardy.mpmd.passes.common.fragment_dedup import fragment_dedup as fragment_dedup
+from pyshardy.mpmd.passes.common.merge_forward_with_backward import merge_forward_with_backward as merge_forward_with_backward
 from pyshardy.mpmd.passes.common.merge_inferred_fragments import merge_inferred_fragments as merge_inferred_fragments
 from pyshardy.mpmd.passes.common.merge_user_fragments_into_scheduling_units import merge_user_fragments_into_scheduling_units as merge_user_fragments_into_scheduling_units
 from pyshardy.mpmd.passes.common.move_transfers_to_producer import move_transfers_to_producer as move_transfers_to_producer

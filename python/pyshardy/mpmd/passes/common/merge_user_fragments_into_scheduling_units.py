@@ -28,4 +28,5 @@ def _may_merge(producer: ir.Operation, consumer: ir.Operation) -> bool:
         origin.transpose_count for each in (producer, consumer) for origin in origins_of(each)
     }
     counters = integer_of(producer, CALL_COUNTER), integer_of(consumer, CALL_COUNTER)
-    return len(counts) == 1 and counters[0] == counters[1] and stages_agree(producer, consumer)
+    is_same_call = None in counters or counters[0] == counters[1]
+    return len(counts) == 1 and is_same_call and stages_agree(producer, consumer)

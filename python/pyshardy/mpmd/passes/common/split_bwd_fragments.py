@@ -61,27 +61,23 @@ def _split(whole: ir.Operation) -> None:
     if not sent or not moved:
         return
     others = [index for index in range(len(returned)) if index not in sent]
-    used = [value for each in moved for value in operands_with_free_values(each)]
-    used += [returned[index] for index in others]
-    mesh = mesh_name_of(whole)
-    made = [result for each in kept for result in each.results]
-    residuals = [
-        each
-        for each in dict.fromkeys(used)
-        if each in made and isinstance(each.type, ir.RankedTensorType)
-    ]
-    arguments = [each for each in body_of(whole).arguments if each in used]
+    used = _used([returned[index] for index in others], moved)
+    residuals = [each for each in used if not isinstance(each, ir.BlockArgument)]
     attributes = attributes_of(whole)
+    mesh = mesh_name_of(whole)
     types = [whole.results[index].type for index in sent]
     types += [mesh_tensor(value.type, mesh) for value in residuals]
     with ir.InsertionPoint(whole), whole.location:
         first = fragment(mesh, types, list(whole.operands), origins_of(whole), attributes)
+        passed = dict(zip(residuals, list(first.results)[len(sent) :], strict=True))
         second = fragment(
             mesh,
             [whole.results[index].type for index in others],
             [
-                *(whole.operands[each.arg_number] for each in arguments),
-                *list(first.results)[len(sent) :],
+                whole.operands[each.arg_number]
+                if isinstance(each, ir.BlockArgument)
+                else passed[each]
+                for each in used
             ],
             origins_of(whole),
             attributes,
@@ -96,7 +92,7 @@ def _split(whole: ir.Operation) -> None:
     )
     _fill(
         second,
-        list(zip([*arguments, *residuals], body_of(second).arguments, strict=True)),
+        list(zip(used, body_of(second).arguments, strict=True)),
         moved,
         [returned[index] for index in others],
     )
@@ -105,6 +101,27 @@ def _split(whole: ir.Operation) -> None:
     for new, index in enumerate(others):
         whole.results[index].replace_all_uses_with(second.results[new])
     whole.erase()
+
+
+def _used(values: list[ir.Value], operations: list[ir.Operation]) -> list[ir.Value]:
+    """Return the values that operations need to compute values, in the order of a search.
+
+    The search begins with the last value, and goes through the last operand of an operation first.
+    """
+    found: dict[ir.Value, None] = {}
+    stack = list(values)
+    visited: set[ir.Value] = set()
+    while stack:
+        value = stack.pop()
+        if value in visited:
+            continue
+        visited.add(value)
+        owner = value.owner
+        if isinstance(owner, ir.Block) or owner.operation not in operations:
+            found[value] = None
+        else:
+            stack += operands_with_free_values(owner.operation)
+    return list(found)
 
 
 def _fill(
