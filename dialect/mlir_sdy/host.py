@@ -476,7 +476,8 @@ for each access, so `id` doesn't. The bindings' hash is the address.
 
 def inner_locations(location: ir.Location) -> tuple[str | None, Sequence[ir.Location]]:
     """Return the name of a location, if it has one, and its inner locations."""
-    location = _specific(location)
+    if type(location) is ir.Location:
+        location = _specific(location)
     if isinstance(location, ir.NameLoc):
         return _text(location.name_str), (location.child_loc,)
     if isinstance(location, ir.CallSiteLoc):

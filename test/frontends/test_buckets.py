@@ -147,7 +147,7 @@ def test_programs_with_powers_of_two(case):
         for one, other in zip(found, expected, strict=True):
             cut = one[tuple(map(slice, other.shape))]
             np.testing.assert_allclose(cut, other, rtol=3e-5, atol=1e-4)
-    assert len(capacities) <= 5
+    assert len(capacities) <= (6 if case == "sequence" else 5)  # 1 to 32, or multiples of shards
 
 
 def test_refusals():

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The corpus with a symbolic dimension: the plan of the hint, and right numbers at other sizes."""
 
+import jax
+import jax_devices  # noqa: F401 (before JAX looks for devices)
 import pytest
 from case_counts import cases, spread
+from dynamic_programs import filled
 from symbolic_corpus import SYMBOLIC, assert_close, expected, inputs_of, traced
 
 import pyshardy as sdy
-from mlir_sdy.diagnostics import collect
+from mlir_sdy.diagnostics import UsageError, collect
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import result_shardings_of
 from pyshardy.sizes.signature import entry_of
@@ -55,3 +58,42 @@ def test_numbers_at_other_sizes(name):
             with collect():
                 assert_close(program.run(inputs, backend), wanted, rounding)
     assert sdy.asm(module) == plan  # found once
+
+
+PADDED = """
+padding_and_rolling stencil convnet_batch convnet_spatial convnet_features unet_step cholesky_solve
+shard_map_full shard_map_partial shard_map_partial_with_constraint shard_map_ring_attention
+shard_map_all_to_all shard_map_gather_scatter shard_map_nested shard_map_in_scan op_roll
+op_average_pool op_cholesky pipeline_of_stages
+""".split()  # noqa: SIM905 (a list would be taller than the screen)
+"""Programs with results that depend on padding: kernels, positions, and calls."""
+
+
+@pytest.mark.parametrize("name", spread([*SYMBOLIC], 2))
+def test_programs_for_capacities(name):
+    try:
+        (size,) = jax.export.symbolic_shape("b", constraints=["b <= 64"])
+        module, sizes = traced(name, size), (5, 1, 17, 3, 9)
+    except Exception:  # JAX can't tell that sizes are equal, or multiples
+        module, sizes = traced(name), (12, 4, 16, 8)
+    with collect():
+        sdy.propagate(module, hints={"b": 16})
+        if name in PADDED:
+            with pytest.raises(UsageError, match=r"\d: error: .* op .* 'buckets'"):
+                sdy.partition(module, buckets="pow2")
+            return
+        program = sdy.partition(module, buckets="pow2")
+    rounding = 0.05 if "bf16" in sdy.asm(module) else 1e-3
+    made = set()
+    for number in sizes[: cases(1)]:
+        inputs = inputs_of(program.input_specs(b=number), number)
+        capacity = program.at(b=number)
+        made.add(id(capacity))
+        with collect():
+            found = capacity.run(filled(capacity, inputs, {"b": number}), "jit")
+            wanted = expected(name, number, inputs, "jit")
+        cut = (
+            one[tuple(map(slice, other.shape))] for one, other in zip(found, wanted, strict=True)
+        )
+        assert_close(cut, wanted, rounding)
+    assert len(made) <= 5

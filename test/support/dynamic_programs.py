@@ -110,8 +110,10 @@ def arrays_of(case, number):
 
 def filled(made, inputs, values, padding=np.nan):
     """Return the arguments of a program for a capacity, with padding that isn't to be read."""
-    arrays = [np.full(port.spec.shape, padding, F32) for port in made.inputs]
-    for one, array in zip(arrays, inputs, strict=False):
-        one[tuple(map(slice, array.shape))] = array
+    arrays: list[np.ndarray] = []
+    for array, port in zip(inputs, made.inputs, strict=False):
+        beyond = {"f": padding, "c": padding, "i": -99}.get(array.dtype.kind, 1)
+        arrays.append(np.full(port.spec.shape, beyond, array.dtype))
+        arrays[-1][tuple(map(slice, array.shape))] = array
     scalars = [np.array(values[port.name], np.int32) for port in made.inputs[len(inputs) :]]
-    return [*arrays[: len(inputs)], *scalars]
+    return [*arrays, *scalars]

@@ -161,11 +161,14 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
         shown_name,
     )
     from pyshardy.cost.hardware import report_hardware_of  # noqa: PLC0415
+    from pyshardy.irtools.named_values import NamedValues  # noqa: PLC0415
 
     hardware = report_hardware_of(arguments.hardware)
     module = read_program(arguments.file, tool, arguments.mesh, arguments.size)
     check_axes("--fix", arguments.fix, module, tool)
     check_axes("--forbid", arguments.forbid, module, tool)
+    for name in arguments.explain:
+        NamedValues(module).find(name)  # fails before the search
     with rule_flags_applied(arguments):
         plan = auto_shard(
             module,

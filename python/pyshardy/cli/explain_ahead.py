@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The report of a large program, written by several processes.
+"""The report of a large program, written by two processes at a time.
 
-| this process                 | a forked process                                          |
-|------------------------------|-----------------------------------------------------------|
-| propagates                   |                                                           |
-| partitions                   | verifies the propagated program, reads it, and packs it   |
-| finds reasons of collectives | estimates costs, and packs them for the report            |
-|                              | finds reasons of values, and packs them                   |
+| this process              | a forked process                                        |
+|---------------------------|---------------------------------------------------------|
+| propagates                |                                                         |
+| partitions                | verifies the propagated program, reads it, and packs it |
+| finds reasons, packs them | estimates costs, and packs them for the report          |
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from pyshardy.explain.page.render import PackedSections, packed, render_page, re
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.explain.reasons import ProgramForm
 from pyshardy.forms import Form
+from pyshardy.pipeline.collection import collection_paused
 from pyshardy.processes.fork import ForkedText
 from pyshardy.propagation.debugging.explanation import Propagation
 
@@ -56,7 +56,6 @@ class ReportAhead:
         self._num_processors = num_processors or _usable_processors()
         self._program: ForkedText | None = None
         self._costs: ForkedText | None = None
-        self._reasons: ForkedText | None = None
 
     def __enter__(self) -> ReportAhead:
         return self
@@ -67,7 +66,7 @@ class ReportAhead:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for each in (self._program, self._costs, self._reasons):
+        for each in (self._program, self._costs):
             if each is not None:
                 each.cancel()
 
@@ -94,14 +93,13 @@ class ReportAhead:
         """
         if self._program is None or explained.sizes is not None:
             return render_page(explained, title, xla=xla)
-        # Each is computed here before it forks the processes that need it.
-        explained.origins  # noqa: B018
+        explained.origins  # noqa: B018 (both processes need it)
         self._costs = ForkedText(lambda: packed(costs_of(explained)))
-        explained.collectives  # noqa: B018
-        self._reasons = ForkedText(lambda: packed(reasons_of(explained)))
-        plan = packed(plan_data(explained, title, xla=xla))
+        with collection_paused():
+            plan = packed(plan_data(explained, title, xla=xla))
+            reasons = packed(reasons_of(explained))
         program, costs = self._program.result(), self._costs.result()
-        return render_sections(title, PackedSections(program, plan, costs, self._reasons.result()))
+        return render_sections(title, PackedSections(program, plan, costs, reasons))
 
 
 def _packed_if_valid(module: ir.Module, record: Propagation, form: Form) -> str:

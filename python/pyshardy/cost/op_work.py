@@ -13,8 +13,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.model import Shape
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.measured import PRODUCT
@@ -68,8 +69,7 @@ class Work:
         return seconds + hardware.seconds_per_kernel if starts_kernel else seconds
 
 
-@dataclass(frozen=True, slots=True)
-class TensorSize:
+class TensorSize(NamedTuple):
     """The size of a tensor; zeros for other values and for dynamic shapes.
 
     Attributes:
@@ -84,7 +84,7 @@ class TensorSize:
 
     def times(self, count: int) -> TensorSize:
         """Return the size of a tensor that is accessed several times, or not at all."""
-        return self if count == 1 else replace(self, nbytes=self.nbytes * count)
+        return self if count == 1 else self._replace(nbytes=self.nbytes * count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +118,15 @@ class TensorSizes:
     """The sizes of values, computed once for each type."""
 
     def __init__(self) -> None:
-        self._by_type: dict[ir.Type, TensorSize] = {}
+        self._by_type: dict[int, TensorSize] = {}
 
     def of(self, value: ir.Value) -> TensorSize:
         """Return the size of a value."""
         value_type = value.type
-        known = self._by_type.get(value_type)
+        key = identity(value_type)
+        known = self._by_type.get(key)
         if known is None:
-            known = self._by_type[value_type] = _size_of(value_type)
+            known = self._by_type[key] = _size_of(value_type)
         return known
 
     def of_operation(self, operation: ir.Operation, accesses: Sequence[int]) -> SizedOperation:

@@ -3,6 +3,7 @@
 
 | module              | contents                                                              |
 |---------------------|-----------------------------------------------------------------------|
+| `size_map`          | the sizes of all values, and sizes that have to be equal              |
 | `plan`              | propagation at hints of the sizes                                     |
 | `guards`            | the conditions under which the plan holds, and what is done otherwise |
 | `buckets`           | the capacities for which programs are made                            |

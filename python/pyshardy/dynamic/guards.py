@@ -7,17 +7,37 @@
    the dimension to the next multiple, and `unshard` leaves it unsharded for these sizes.
 3. By default, dimensions that the user sharded are padded, and those that only propagation sharded
    are left unsharded.
+4. A guard covers those of the same size that hold if it does: 8 divides b, so 4 does.
+
+Further conditions are sizes that operations demand equal (see `size_map`), and assertions of the
+program itself, which are neither ranges nor divisors of symbols.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
+from mlir_sdy.attribute_base import value_of
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
+from mlir_sdy.discardable import get_discardable, text_of
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import mesh_of
 from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import argument_shardings, result_shardings
+from pyshardy.dynamic.plan import GIVEN
+from pyshardy.dynamic.size_map import SizeMap
+from pyshardy.irtools.functions import returned_values
+from pyshardy.irtools.named_values import result_names
+from pyshardy.irtools.stablehlo_views import FunctionView
+from pyshardy.irtools.tensor_types import element_type_of
+from pyshardy.sizes.constraints import ASSERTED, is_implied
+from pyshardy.sizes.signature import EQUAL_SIZES, DynamicSignature, entry_of
 from pyshardy.sizes.size import Size
+from pyshardy.sizes.static_program import assertions_in
+from pyshardy.sizes.symbols import SizeSymbol
 
 Uneven: TypeAlias = Literal["guard", "pad", "unshard"]
 
@@ -55,6 +75,24 @@ class DynamicPort:
 
 
 @dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on sizes that is checked at run time.
+
+    Attributes:
+        kind: `equal` or `front end`.
+        text: the condition, and why it is demanded.
+    """
+
+    kind: str
+    text: str
+    is_proven: ClassVar[bool] = False
+    policy: ClassVar[Uneven] = "guard"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
 class Guard:
     """A condition on the size of a dimension.
 
@@ -73,6 +111,13 @@ class Guard:
     dim: int
     is_proven: bool
     policy: Uneven
+    kind: ClassVar[str] = "divides"
+
+    def covers(self, other: Guard) -> bool:
+        """Whether another guard holds, or does the same, if this one holds or is applied."""
+        if self.size != other.size or self.size is None or self.divisor % other.divisor:
+            return False
+        return self.is_proven or other.policy in (self.policy, "unshard")
 
     @property
     def _axes(self) -> str:
@@ -110,14 +155,77 @@ def check_word(option: str, word: str, words: Sequence[str]) -> None:
         raise UsageError(error(f"'{option}' can't be '{word}'{near}"))
 
 
-def guards_of(
-    ports: Sequence[DynamicPort], multiples: dict[str, int], policy: Uneven | None
-) -> Iterator[Guard]:
-    """Yield the guards of arguments or results.
+_OF_SHAPES = "Input shapes do not match the polymorphic shapes specification"
+
+
+def ports_of(
+    module: ir.Module, signature: DynamicSignature
+) -> tuple[tuple[DynamicPort, ...], tuple[DynamicPort, ...]]:
+    """Return the arguments that users pass, and the results.
 
     Args:
-        ports: the arguments or results.
-        multiples: known divisors of symbols.
+        module: the propagated program.
+        signature: its arguments.
+    """
+    entry, meshes = entry_of(module), meshes_of(module)
+    block, view = entry.regions[0].blocks[0], FunctionView(entry)
+    given = view.arg_attrs, view.res_attrs
+    shardings = argument_shardings(entry), result_shardings(entry)
+
+    def port(
+        of: int,
+        index: int,
+        name: str,
+        element: str,
+        sizes: Sequence[Size | None],
+        location: ir.Location,
+    ) -> DynamicPort:
+        attributes, sharding = given[of][index] if given[of] else None, shardings[of][index]
+        mesh = None if sharding is None else mesh_of(sharding, meshes)
+        rank = len(sizes)
+        axes: tuple[tuple[str, ...], ...] = ((),) * rank
+        shards, is_given = (1,) * rank, (False,) * rank
+        if sharding is not None and mesh is not None:
+            axes = tuple(tuple(axis.name for axis in each) for each in sharding.dim_axes)
+            shards = tuple(each.sharded_size(mesh) for each in sharding.dim_shardings)
+        if attributes is not None and GIVEN in attributes:
+            before: Any = value_of(attributes[GIVEN])
+            is_given = tuple(bool(each) for each in before.dim_axes)
+        place = location_of(location)
+        return DynamicPort(name, element, tuple(sizes), axes, shards, is_given, place)
+
+    inputs = tuple(
+        port(
+            0, each.index, each.name, each.element, each.sizes, block.arguments[each.index].location
+        )
+        for each in signature.arguments
+    )
+    names, sizes = result_names(entry), SizeMap(module, signature)
+    outputs = tuple(
+        port(
+            1,
+            index,
+            names[index] or f"result {index}",
+            str(element_type_of(value.type)),
+            [
+                size if size.symbols <= signature.symbols.keys() else None
+                for size in sizes.sizes(value)
+            ],
+            entry.location,
+        )
+        for index, value in enumerate(returned_values(entry) or ())
+    )
+    return inputs, outputs
+
+
+def guards_of(
+    ports: Iterable[DynamicPort], symbols: Mapping[str, SizeSymbol], policy: Uneven | None
+) -> list[Guard]:
+    """Return the guards of arguments and results; covered guards are left out.
+
+    Args:
+        ports: the arguments and results.
+        symbols: the symbols by their names.
         policy: what is done where one doesn't hold; None for the defaults.
 
     Raises:
@@ -125,10 +233,34 @@ def guards_of(
     """
     if policy is not None:
         check_word("uneven", policy, POLICIES)
+    multiples = {name: each.multiple_of for name, each in symbols.items()}
+    found: list[Guard] = []
     for port in ports:
         for dim, (size, count) in enumerate(zip(port.sizes, port.shards, strict=True)):
             if count == 1 or (size is not None and size.constant is not None):
                 continue
             is_proven = size is not None and size.divisible_by(count, multiples) is True
             chosen = policy or ("pad" if port.is_given[dim] else "unshard")
-            yield Guard(count, size, port, dim, is_proven, chosen)
+            guard = Guard(count, size, port, dim, is_proven, chosen)
+            if not any(each.covers(guard) for each in found):
+                found = [each for each in found if not guard.covers(each)] + [guard]
+    return found
+
+
+def conditions_of(module: ir.Module, symbols: Mapping[str, SizeSymbol]) -> list[Condition]:
+    """Return the conditions of a program apart from ranges, divisors and shardings."""
+    kept = get_discardable(module.operation, EQUAL_SIZES)
+    found = [Condition("equal", each.value) for each in kept or ()]
+    for call in assertions_in(module):
+        message = text_of(call, "error_message") or "an assertion"
+        asserted = ASSERTED.search(message)
+        if asserted is None and message.startswith(_OF_SHAPES):
+            continue  # the values of symbols are found from the shapes
+        if asserted is None or not is_implied(asserted[1], symbols):
+            place = location_of(call.location)
+            where = "" if place is None else f" at {place}"
+            told = asserted[1] if asserted else message
+            found.append(
+                Condition("front end", f"{told}: checked at run time; an assertion{where}")
+            )
+    return list(dict.fromkeys(found))

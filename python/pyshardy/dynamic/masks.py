@@ -26,11 +26,12 @@ from pyshardy.dynamic.valid_sizes import (
     VALID_SIZES,
     VALID_SYMBOL,
     CapacityError,
-    SizeReader,
     dimension_of,
     name_of,
+    separate_sizes,
 )
 from pyshardy.irtools.functions import returned_values
+from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import (
     CustomCallView,
@@ -44,8 +45,11 @@ from pyshardy.partition.padding.indices import clamp_indices
 from pyshardy.partition.padding.neutral import mask_operands
 from pyshardy.partition.padding.replicated import unpaddable_factors
 from pyshardy.partition.types.padding_builder import Content, PaddingBuilder
+from pyshardy.pipeline import run_pipeline
 from pyshardy.sizes.signature import DynamicSignature, entry_of
 from pyshardy.sizes.size import Number, Size, number_of, size_of
+from pyshardy.sizes.size_reader import SizeReader
+from pyshardy.sizes.static_program import inline_calls, static_program
 
 _HAND_ON = frozenset(
     {
@@ -74,6 +78,32 @@ class MaskedResults:
 
     contents: tuple[Content | None, ...]
     needs_check: bool
+
+
+def capacity_program(
+    module: ir.Module,
+    signature: DynamicSignature,
+    symbols: Collection[str],
+    values: Mapping[str, int],
+) -> tuple[ir.Module, MaskedResults]:
+    """Return the program for capacities, which runs smaller sizes, and what it returns.
+
+    Args:
+        module: the dynamic program, which isn't changed.
+        signature: its arguments.
+        symbols: the symbols whose values are arguments of the program, behind the others.
+        values: the capacities of these, and the values of the others.
+
+    Raises:
+        CapacityError: the result of an operation depends on padding; the error names it.
+        UsageError: the program has no static form.
+    """
+    separated = copy_of(module)
+    inline_calls(separated)
+    separate_sizes(separated, symbols, signature)
+    static = static_program(separated, values, signature)
+    run_pipeline(static, "builtin.module(cse)")
+    return static, mask_padding(static, signature, symbols, values)
 
 
 def mask_padding(
@@ -114,7 +144,7 @@ class _Masking:
         self._arguments = self._add_arguments()
         self._scalars: dict[str, ir.Value] = dict(self._arguments)
         self._padded = Contents(symbols, PaddingBuilder(context.cache, self._scalars))
-        self._reader = SizeReader(lambda value, dim: size_of(self._padded.content(value)[dim]))
+        self._reader = SizeReader(self._source)
         others = {name: Size.of(value) for name, value in values.items() if name not in symbols}
         block = self._entry.regions[0].blocks[0]
         for argument, sized in zip(block.arguments, signature.arguments, strict=False):
@@ -138,6 +168,19 @@ class _Masking:
             is_known = all(size_of(size).symbols <= {*self._own} for size in content)
             contents.append(content if is_known else None)
         return MaskedResults(tuple(contents), self._padded.needs_check)
+
+    def _source(self, value: ir.Value) -> Sequence[Size] | None:
+        """Return the size that a call stands for."""
+        if isinstance(value, ir.BlockArgument):
+            return None
+        operation = value.owner.operation
+        target = _target_of(operation)
+        if target == VALID_SYMBOL:
+            return [Size.symbol(name_of(operation))]
+        if target == VALID_DIMENSION:
+            content = self._padded.content(operation.operands[0])
+            return [size_of(content[dimension_of(operation)])]
+        return None
 
     def _add_arguments(self) -> dict[str, ir.Value]:
         view, block = FunctionView(self._entry), self._entry.regions[0].blocks[0]

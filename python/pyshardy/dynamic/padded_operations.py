@@ -17,9 +17,8 @@ from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import get_sharding, result_shardings_of, set_result_shardings_of
-from pyshardy.dynamic.valid_sizes import (
-    CapacityError,
-)
+from pyshardy.dynamic.size_map import num_windows
+from pyshardy.dynamic.valid_sizes import CapacityError
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import (
     ConcatenateView,
@@ -288,8 +287,8 @@ def _fit_pad(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitt
         if dim in padded or not isinstance(high, int):
             if high is None or (low, interior) != (before, between):
                 known.refuse(operation, value, dim)
-            window = Window(before, dilation=between + 1)
-            sizes[0, dim] = _num_windows(known.content(value)[dim], window, high)
+            content = known.content(value)[dim]
+            sizes[0, dim] = num_windows(content, before, high, 1, 1, between + 1)
     return Fitted([(0, dim) for dim in padded], sizes)
 
 
@@ -309,7 +308,7 @@ def _fit_windows(known: Contents, operation: ir.Operation, vectors: Vectors) -> 
             continue
         length = view.window_dimensions[dim]
         given = (lengths[dim], *edges[2 * dim : 2 * dim + 2]) if lengths and edges else None
-        wanted = _num_windows(size, window, static[dim][1])
+        wanted = num_windows(size, *static[dim], window.size, window.stride, window.dilation)
         if given != (length, *static[dim]):
             rest = number_of(size_of(size) - Size.of(1))
             names = combining_operations(operation.regions[0].blocks[0])
@@ -340,17 +339,11 @@ def _fit_convolution(known: Contents, operation: ir.Operation, vectors: Vectors)
         if dim in fitted:
             if edges is None or edges[2 * at] != each.low:
                 known.refuse(operation, value, dim)
-            window = Window(each.low, each.stride, each.reach, each.input_dilation)
-            sizes[0, out] = _num_windows(known.content(value)[dim], window, edges[2 * at + 1])
+            content, high = known.content(value)[dim], edges[2 * at + 1]
+            steps = each.stride, each.input_dilation
+            sizes[0, out] = num_windows(content, each.low, high, each.reach, *steps)
             known.mask(operation, PaddingMask(0, [dim], 0))
     return Fitted([(0, dim) for dim in fitted], sizes)
-
-
-def _num_windows(size: Number, window: Window, high: Number) -> Number:
-    """Return the number of windows over a dimension, of which `high` positions are behind it."""
-    last = (size_of(size) - Size.of(1)) * Size.of(window.dilation) + size_of(high)
-    rest = last + Size.of(window.low - window.size + 1)
-    return number_of(rest.floordiv(window.stride) + Size.of(1))
 
 
 def _fit_update(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:

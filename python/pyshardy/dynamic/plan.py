@@ -23,19 +23,24 @@ from mlir_sdy.values import (
     SHARDING,
     argument_shardings,
     result_shardings,
-    result_shardings_of,
     set_argument_shardings,
     set_result_shardings,
-    set_result_shardings_of,
 )
 from mlir_sdy.verify import verify
+from pyshardy.dynamic.size_map import equalized, unified
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.partial.planned_partial import PARTIAL_SHARDING
 from pyshardy.partition.types.planned_axes import FACTOR_AXES
-from pyshardy.sizes.signature import entry_of, signature_of, write_sizes
+from pyshardy.sizes.signature import (
+    EQUAL_SIZES,
+    DynamicSignature,
+    entry_of,
+    signature_of,
+    write_sizes,
+)
 from pyshardy.sizes.static_program import inline_calls, static_program
 from pyshardy.sizes.symbols import hint_values, with_hints, write_symbols
 
@@ -48,8 +53,7 @@ DYNAMIC_PROGRAM = "sdy.dynamic_program"
 """The attribute of a static module with the text of the dynamic one that gets its plan."""
 
 _NUMBER = "sdy.number"
-_OF_COMPUTATIONS = ("in_shardings", "out_shardings")
-_PLANNED = (FACTOR_AXES, PARTIAL_SHARDING)
+_PLANNED = (SHARDING, FACTOR_AXES, PARTIAL_SHARDING, "in_shardings", "out_shardings")
 _PASSED = frozenset({"sdy.sharding_constraint", "sdy.reshard"})
 
 
@@ -92,21 +96,35 @@ def at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir
         VerificationError: the program is invalid.
         PassError: it has other modules in it.
     """
-    verify(module)
+    try:
+        module.operation.verify()  # of the host, which inlines and refines
+    except ir.MLIRError:
+        verify(module)
     for each in operations_named({"builtin.module"}, module):
         if each != module.operation:
             message = f"'{each.name}' op is nested in a module: propagate it separately"
             raise PassError(error(message, location_of(each.location)))
-    signature = signature_of(module)
-    symbols = with_hints(signature.symbols, hints, module)
     dynamic = copy_of(module)
     inline_calls(dynamic)
     _remember_given(dynamic)
     number_operations(dynamic)
-    static = static_program(dynamic, hint_values(symbols), signature)
+    static = unified(dynamic, lambda signature: _at_hints(dynamic, signature, hints))
+    return dynamic, static
+
+
+def _at_hints(
+    dynamic: ir.Module, signature: DynamicSignature, hints: Mapping[str, int]
+) -> ir.Module:
+    """Return the static program for hints, which the symbols of the dynamic one get."""
+    symbols = with_hints(signature.symbols, hints, dynamic)
+    values = hint_values(symbols)
+    is_told = get_discardable(dynamic.operation, EQUAL_SIZES) is not None
+    if len({*values.values()}) < len(values) and not is_told and equalized(dynamic):
+        return _at_hints(dynamic, signature_of(dynamic), hints)
+    static = static_program(dynamic, values, signature)
     write_symbols(dynamic, symbols.values())
     write_sizes(entry_of(dynamic), {each.index: each.sizes for each in signature.arguments})
-    return dynamic, static
+    return static
 
 
 def _remember_given(module: ir.Module) -> None:
@@ -151,33 +169,34 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
         mesh = mesh_operation(static.operation, name)
         assert mesh is not None, "the program has it"
         mesh.clone(ip=ir.InsertionPoint.at_block_begin(dynamic.body))
-    made: dict[int, ir.Operation] = {}
-    taken: set[int] = set()
     pairs: list[tuple[ir.Operation, ir.Operation]] = []
-    for source in [each.operation for each in operations_in(entry_of(static))]:
+    taken: set[int] = set()
+    copied = False
+    for view in operations_in(entry_of(static)):
+        source = view.operation
         number = number_of(source)
         if number is None:
             continue
         target = operations[number]
         if number in taken:
             target = target.clone(ip=ir.InsertionPoint(target)).operation
+            copied = True
         taken.add(number)
         pairs.append((source, target))
-        made.update((identity(result), target) for result in source.results)
+    if copied:
+        made = {identity(result): target for source, target in pairs for result in source.results}
+        for source, target in pairs:
+            _use_copies(source, target, made)
+        operations += [target for _, target in pairs]
+    for target in operations:
+        remove_discardable(target, _NUMBER)
     for source, target in pairs:
-        _use_copies(source, target, made)
-    for source, target in pairs:
-        shardings = result_shardings_of(source)
-        if target.name in _PASSED:
-            if source.name != target.name:
-                constraint_to_reshard(target)
-        elif shardings and len(shardings) == len(target.results):
-            set_result_shardings_of(target, dict(enumerate(shardings)))
-        for name in (*_PLANNED, *_OF_COMPUTATIONS):
+        for name in _PLANNED:
             attribute = get_discardable(source, name)
             if attribute is not None:
                 set_discardable(target, name, attribute)
-    remove_numbers(dynamic)
+        if target.name in _PASSED and source.name != target.name:
+            constraint_to_reshard(target)
     given = dict(enumerate(argument_shardings(entry_of(static))))
     count = len(entry_of(dynamic).regions[0].blocks[0].arguments)
     passed = [index for index in range(count) if index not in signature.constants]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -24,35 +24,38 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from mlir_sdy.attribute_base import value_of
-from mlir_sdy.diagnostics import SdyError, UsageError, collect, emit, error, warning
-from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import Shape, TensorSharding, mesh_of
-from mlir_sdy.symbols import meshes_of
-from mlir_sdy.values import argument_shardings, result_shardings
-from pyshardy.backends import CompileOptions
+from mlir_sdy.diagnostics import UsageError, collect, emit, error, warning
+from mlir_sdy.host import ir
+from mlir_sdy.model import Shape
+from pyshardy.backends import CompileOptions, SpmdProgram
 from pyshardy.backends.arrays.sharded_arrays import ShardedArray
 from pyshardy.display import Displayed, Table, counted
 from pyshardy.dynamic.buckets import Bucket, Buckets, capacity, check_buckets, within
 from pyshardy.dynamic.choices import FREEZES, ChoiceRecorder, Freeze
-from pyshardy.dynamic.guards import DynamicPort, Guard, Uneven, check_word, guards_of
-from pyshardy.dynamic.masks import mask_padding
+from pyshardy.dynamic.guards import (
+    Condition,
+    DynamicPort,
+    Guard,
+    Uneven,
+    check_word,
+    conditions_of,
+    guards_of,
+    ports_of,
+)
+from pyshardy.dynamic.masks import MaskedResults, capacity_program
 from pyshardy.dynamic.plan import GIVEN, number_operations
-from pyshardy.dynamic.valid_sizes import CapacityError, separate_sizes
+from pyshardy.dynamic.valid_sizes import CapacityError
 from pyshardy.irtools.modules import copy_of
-from pyshardy.irtools.named_values import result_names
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.local_program.entry import in_order
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.packages import require
-from pyshardy.partition.types.padding_builder import Content
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, Port
-from pyshardy.sizes.expressions import Expressions
 from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
-from pyshardy.sizes.size import Size, size_of
-from pyshardy.sizes.static_program import has_assertions, static_program
+from pyshardy.sizes.size import size_of
+from pyshardy.sizes.static_program import assertions_in, static_program
 from pyshardy.sizes.symbols import SizeSymbol, check_name, hint_values, with_hints
 
 if TYPE_CHECKING:
@@ -63,12 +66,10 @@ _LOG = logging.getLogger(__name__)
 MOST_PROGRAMS = 16
 """The partitioned programs that a dynamic one keeps by default."""
 
-_MERGE = "builtin.module(cse)"
 _TRIM = "builtin.module(sdy-update-non-divisible-input-output-shardings)"
 _OF_ONE_SIZE = frozenset({*dir(PartitionedProgram), *PartitionedProgram.__annotations__})
 _MOST_TRIED = 4096
 _MOST_SHAPES = 4096
-_POINTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +79,12 @@ class _Made:
     Attributes:
         program: the program.
         symbols: the symbols whose values are its last arguments.
-        contents: the shapes to which results are cut; None for one that isn't an expression.
-        needs_check: whether the program may be invalid for some sizes that it runs.
+        results: the shapes to which its results are cut.
     """
 
     program: PartitionedProgram
     symbols: tuple[str, ...]
-    contents: Sequence[Content | None]
-    needs_check: bool
+    results: MaskedResults
 
 
 class DynamicProgram(Displayed):
@@ -138,7 +137,7 @@ class DynamicProgram(Displayed):
         self._rounded: dict[tuple[int, ...], dict[str, int]] = {}
         self._values_at: dict[tuple[Shape, ...], dict[str, int]] = {}
         self._pads = True  # until an operation can't be computed on padding
-        self._has_assertions = has_assertions(self._module)
+        self._has_assertions = bool(assertions_in(self._module))
         self._is_full = False
         tried = {n: within(self._buckets.get(n, 1), hint) for n, hint in self.hints.items()}
         if freeze == "all":
@@ -170,53 +169,28 @@ class DynamicProgram(Displayed):
         """The values of the symbols at which the plan was found."""
         return hint_values(self._signature.symbols)
 
-    @cached_property
+    @property
     def inputs(self) -> tuple[DynamicPort, ...]:
         """The arguments."""
-        entry = entry_of(self._module)
-        block, shardings = entry.regions[0].blocks[0], argument_shardings(entry)
-        given = FunctionView(entry).arg_attrs
-        return tuple(
-            self._port(
-                each.name,
-                each.element,
-                each.sizes,
-                shardings[each.index],
-                given[each.index] if given else None,
-                block.arguments[each.index].location,
-            )
-            for each in self._signature.arguments
-        )
+        return self._ports[0]
 
-    @cached_property
+    @property
     def outputs(self) -> tuple[DynamicPort, ...]:
-        """The results; sizes that aren't linear in one of the inputs are unknown."""
-        entry = entry_of(self._module)
-        shardings, given = result_shardings(entry), FunctionView(entry).res_attrs
-        types = function_type_of(entry).results
-        names = result_names(entry)
-        known = self._sizes_of_results()
-        return tuple(
-            self._port(
-                names[index] or f"result {index}",
-                str(ir.RankedTensorType(each).element_type),
-                known[index],
-                shardings[index],
-                given[index] if given else None,
-                entry.location,
-            )
-            for index, each in enumerate(types)
-        )
+        """The results; sizes that don't follow from those of arguments are unknown."""
+        return self._ports[1]
 
     @cached_property
-    def guards(self) -> tuple[Guard, ...]:
-        """The conditions under which arguments and results are sharded evenly."""
-        multiples = {each.name: each.multiple_of for each in self.sizes.values()}
-        return tuple(
-            guard
-            for ports in (self.inputs, self.outputs)
-            for guard in guards_of(ports, multiples, self._uneven)
-        )
+    def _ports(self) -> tuple[tuple[DynamicPort, ...], tuple[DynamicPort, ...]]:
+        return ports_of(self._module, self._signature)
+
+    @property
+    def guards(self) -> tuple[Guard | Condition, ...]:
+        """The conditions on sizes: those of shardings, equal sizes, and those of the program."""
+        return (*self._guards, *conditions_of(self._module, self.sizes))
+
+    @cached_property
+    def _guards(self) -> list[Guard]:
+        return guards_of((*self.inputs, *self.outputs), self.sizes, self._uneven)
 
     def summary(self) -> str:
         """Return the sizes, and the numbers of arguments, results and guards, in one line."""
@@ -295,6 +269,22 @@ class DynamicProgram(Displayed):
             for each in self._signature.arguments
         ]
 
+    def compile(
+        self, backend: str, options: CompileOptions | None = None, **sizes: int
+    ) -> SpmdProgram:
+        """Compile the program for given sizes, before it runs; see `PartitionedProgram.compile`.
+
+        Args:
+            backend: the name of a backend.
+            options: the compile options.
+            sizes: the values of symbols; others have their hints.
+
+        Raises:
+            UsageError: as for `at`, or there is no such backend.
+            ExecutionError: the backend rejects the program.
+        """
+        return self.at(**(self.hints | sizes)).compile(backend, options)
+
     def run(
         self,
         inputs: Sequence[npt.ArrayLike] | Mapping[str, npt.ArrayLike],
@@ -307,16 +297,7 @@ class DynamicProgram(Displayed):
             UsageError: the inputs don't fit the program, or violate a guard.
             ExecutionError: the run failed.
         """
-        arrays = [np.asarray(each) for each in in_order(inputs, self._names)]
-        values = self._values([each.shape for each in arrays], {})
-        made = self._at(values)
-        padded = [
-            _padded_array(array, port.spec.shape)
-            for array, port in zip(arrays, made.program.inputs, strict=False)
-        ]
-        found = made.program.run([*padded, *_scalars(made, values)], backend, options)
-        shapes = self._result_shapes(made, values)
-        return [array[tuple(map(slice, shape))] for array, shape in zip(found, shapes, strict=True)]
+        return [array.gather() for array in self.run_sharded(inputs, backend, options)]
 
     def run_sharded(
         self,
@@ -441,7 +422,7 @@ class DynamicProgram(Displayed):
             self._drop_least_used()
         else:
             self._programs.move_to_end(key)
-        if made.symbols and (made.needs_check or self._has_assertions):
+        if made.symbols and (made.results.needs_check or self._has_assertions):
             self._shapes_at(values)  # refuses sizes that the program isn't for
         return made
 
@@ -452,33 +433,29 @@ class DynamicProgram(Displayed):
             capacities: the values of all symbols.
             symbols: those that may have smaller values.
         """
-        module = self._module
+        masked: MaskedResults | None = None
         if symbols:
-            module = copy_of(module)
-            separate_sizes(module, symbols, self._signature)
-        static = static_program(module, capacities, self._signature)
+            static, masked = capacity_program(self._module, self._signature, symbols, capacities)
+        else:
+            static = static_program(self._module, capacities, self._signature)
         entry = entry_of(static)
         types = function_type_of(entry)
         self._check_guards(capacities, types)
-        contents: Sequence[Content | None] = list(map(shape_of, types.results))
-        needs_check = False
-        if symbols:
-            run_pipeline(static, _MERGE)
-            masked = mask_padding(static, self._signature, symbols, capacities)
-            contents, needs_check = masked.contents, masked.needs_check
+        if masked is None:
+            masked = MaskedResults(tuple(map(shape_of, types.results)), needs_check=False)
         _remove_own_attributes(entry)
-        if not all(each.is_proven for each in self.guards):
+        if not all(each.is_proven for each in self._guards):
             with collect():  # the guards say it
                 run_pipeline(static, _TRIM)
         program = self._partition(static)
         named = zip(program.inputs, (*self._names, *symbols), strict=True)
         inputs = tuple(replace(port, name=name) for port, name in named)
-        return _Made(replace(program, inputs=inputs), symbols, contents, needs_check)
+        return _Made(replace(program, inputs=inputs), symbols, masked)
 
     def _capacities(self, values: Mapping[str, int]) -> dict[str, int]:
         """Return the values for which the program is made that runs these."""
         found = {name: self._bucket_of(name, values[name]) for name in self.sizes}
-        padded = [each for each in self.guards if not each.is_proven and each.policy == "pad"]
+        padded = [each for each in self._guards if not each.is_proven and each.policy == "pad"]
         for guard in padded * 2:  # a second time, as one may change what another one depends on
             names = () if guard.size is None else sorted(guard.size.symbols)
             for name in names:
@@ -511,26 +488,6 @@ class DynamicProgram(Displayed):
                     found.append(name)
         return tuple(found)
 
-    def _sizes_of_results(self) -> list[tuple[Size | None, ...]]:
-        """Return the sizes of results, from static programs near the hints."""
-        points: list[Mapping[str, int]] = []
-        shapes: list[list[Shape]] = []
-        for point in _points_near_hints(self.sizes):
-            try:
-                with collect():
-                    shapes.append(_shapes_of_results(self._module, point, self._signature))
-            except SdyError:
-                continue
-            points.append(point)
-            if len(points) == _POINTS:
-                break
-        sizes = [size for each in self._signature.arguments for size in each.sizes]
-        expressions = Expressions(points, [each for each in sizes if each.constant is None])
-        return [
-            tuple(expressions.of(numbers) for numbers in zip(*result, strict=True))
-            for result in zip(*shapes, strict=True)
-        ]
-
     def _shapes_at(self, values: Mapping[str, int]) -> list[Shape]:
         """Return the shapes of the results, and check that the program is for these sizes."""
         key = tuple(values.values())
@@ -546,7 +503,7 @@ class DynamicProgram(Displayed):
             self._shapes_at(values)[index]
             if content is None
             else tuple(size_of(size).evaluate(values) for size in content)
-            for index, content in enumerate(made.contents)
+            for index, content in enumerate(made.results.contents)
         ]
 
     def _drop_least_used(self) -> None:
@@ -570,8 +527,9 @@ class DynamicProgram(Displayed):
         Raises:
             UsageError: one doesn't hold.
         """
-        ports, of_ports = (*self.inputs, *self.outputs), (*types.inputs, *types.results)
-        for guard in self.guards:
+        ports = (*self.inputs, *self.outputs)
+        of_ports = (*types.inputs[: len(self.inputs)], *types.results)
+        for guard in self._guards:
             at = next(index for index, each in enumerate(ports) if each is guard.port)
             number = shape_of(of_ports[at])[guard.dim]
             if guard.policy == "guard" and number % guard.divisor:
@@ -593,27 +551,6 @@ class DynamicProgram(Displayed):
                     found.append(str(size))
                     break
         return found
-
-    def _port(
-        self,
-        name: str,
-        element: str,
-        sizes: tuple[Size | None, ...],
-        sharding: TensorSharding | None,
-        attributes: ir.DictAttr | None,
-        location: ir.Location,
-    ) -> DynamicPort:
-        rank = len(sizes)
-        mesh = None if sharding is None else mesh_of(sharding, meshes_of(self._module))
-        axes: tuple[tuple[str, ...], ...] = ((),) * rank
-        shards, is_given = (1,) * rank, (False,) * rank
-        if sharding is not None and mesh is not None:
-            axes = tuple(tuple(axis.name for axis in each) for each in sharding.dim_axes)
-            shards = tuple(each.sharded_size(mesh) for each in sharding.dim_shardings)
-        if attributes is not None and GIVEN in attributes:
-            before: Any = value_of(attributes[GIVEN])
-            is_given = tuple(bool(each) for each in before.dim_axes)
-        return DynamicPort(name, element, sizes, axes, shards, is_given, location_of(location))
 
 
 def _missing(shape: Shape, padded: Shape) -> list[tuple[int, int]]:
@@ -662,14 +599,3 @@ def _shapes_of_results(
 ) -> list[Shape]:
     static = static_program(module, values, signature)
     return [shape_of(each) for each in function_type_of(entry_of(static)).results]
-
-
-def _points_near_hints(symbols: Mapping[str, SizeSymbol]) -> Iterator[dict[str, int]]:
-    """Yield values of symbols near their hints, which are the first, and on no common line."""
-    for away in (0, 1, 2, 5, 8, 24, -1, -3, -4, -8):
-        point = {
-            each.name: (each.hint or each.low) + away ** (number + 1) * each.multiple_of
-            for number, each in enumerate(symbols.values())
-        }
-        if not any(symbols[name].problem_of(value) for name, value in point.items()):
-            yield point

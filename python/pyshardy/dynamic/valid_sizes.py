@@ -21,24 +21,20 @@ which stand for the sizes of the inputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.discardable import get_discardable, text_of
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.traversal import operations_in
-from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
 from pyshardy.irtools.stablehlo_views import (
-    ConcatenateView,
     CustomCallView,
     DimensionSizeView,
-    SliceView,
 )
-from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.sizes.manual_computations import MANUAL
 from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW
 from pyshardy.sizes.signature import DynamicSignature, entry_of
-from pyshardy.sizes.size import Size
 from pyshardy.sizes.static_program import ASSERTION, is_dynamic_tensor
 
 VALID_SIZES, VALID_SYMBOL = "sdy.valid_sizes", "sdy.valid_symbol"
@@ -149,6 +145,9 @@ def _check_source(operation: ir.Operation) -> None:
         for values in (operation.results, operation.operands)
     )
     is_source = not operands and not len(operation.regions)
+    if operation.name == MANUAL and (results or operands):
+        message = f"'{operation.name}' op of dynamic sizes can't be in a program with 'buckets'"
+        raise CapacityError(error(message, location_of(operation.location)))
     if results and (is_source or operation.name == "stablehlo.set_dimension_size"):
         message = f"the sizes of results of '{operation.name}' op aren't known for smaller inputs: "
         message += "it can't be in a program with 'buckets'"
@@ -158,6 +157,9 @@ def _check_source(operation: ir.Operation) -> None:
 def _first_size(operation: ir.Operation) -> int | None:
     if _is_call_of(operation, DYNAMIC_REDUCE_WINDOW):
         return len(operation.operands) - 5
+    shapes = get_discardable(operation, "indices_of_shape_operands")
+    if operation.name == _CUSTOM_CALL and isinstance(shapes, ir.DenseIntElementsAttr):
+        return min([*shapes], default=None)
     return _FIRST_SIZE.get(operation.name)
 
 
@@ -184,103 +186,3 @@ def _copy(value: ir.Value, copies: dict[ir.Value, ir.Value]) -> ir.Value:
 
 class CapacityError(UsageError):
     """An operation can't be computed for sizes below a capacity."""
-
-
-class SizeReader:
-    """Reads the sizes that scalars and vectors of a refined program have, as expressions.
-
-    A scalar that has no expression, such as the greater of two, is a symbol of its own.
-
-    Args:
-        dimension: returns the size of a dimension of a tensor.
-
-    Attributes:
-        scalars: the scalars that are symbols, by their names.
-    """
-
-    def __init__(self, dimension: Callable[[ir.Value, int], Size]):
-        self._dimension = dimension
-        self._known: dict[ir.Value, Sequence[Size] | None] = {}
-        self.scalars: dict[str, ir.Value] = {}
-
-    def read(self, value: ir.Value) -> Sequence[Size] | None:
-        """Return the elements of a vector, or of a scalar; None if they aren't known."""
-        if value not in self._known:
-            found = self._read(value)
-            if found is None and not shape_of(value.type):
-                name = f"#{len(self.scalars)}"  # which is no name of a symbol
-                self.scalars[name] = value
-                found = [Size.symbol(name)]
-            self._known[value] = found
-        return self._known[value]
-
-    def _read(self, value: ir.Value) -> Sequence[Size] | None:
-        numbers = constant_integers(value)
-        if numbers is not None:
-            return list(map(Size.of, numbers))
-        if isinstance(value, ir.BlockArgument):
-            return None
-        operation = value.owner.operation
-        if _is_call_of(operation, VALID_SYMBOL):
-            return [Size.symbol(name_of(operation))]
-        if _is_call_of(operation, VALID_DIMENSION):
-            return [self._dimension(operation.operands[0], dimension_of(operation))]
-        if operation.name not in _READ:
-            return None
-        operands = [self.read(each) for each in operation.operands]
-        known = [each for each in operands if each is not None]
-        return _READ[operation.name](operation, known) if len(known) == len(operands) else None
-
-
-_Sizes = list[Sequence[Size]]
-
-
-def _same(operation: ir.Operation, operands: _Sizes) -> Sequence[Size] | None:
-    count = sum(1 for _ in operands[0])
-    shape = shape_of(operation.results[0].type)
-    return operands[0] if count == (shape[0] if len(shape) == 1 else 1) or len(shape) > 1 else None
-
-
-def _joined(operation: ir.Operation, operands: _Sizes) -> Sequence[Size] | None:
-    is_in_order = ConcatenateView(operation).dimension == 0
-    return [size for each in operands for size in each] if is_in_order else None
-
-
-def _cut(operation: ir.Operation, operands: _Sizes) -> Sequence[Size] | None:
-    view = SliceView(operation)
-    if len(view.start_indices) != 1:
-        return None
-    return operands[0][view.start_indices[0] : view.limit_indices[0] : view.strides[0]]
-
-
-def _each(
-    function: Callable[[Size, Size], Size | None],
-) -> Callable[[ir.Operation, _Sizes], Sequence[Size] | None]:
-    def combined(_: ir.Operation, operands: _Sizes) -> Sequence[Size] | None:
-        found = [function(*each) for each in zip(*operands, strict=True)]
-        known = [each for each in found if each is not None]
-        return known if len(known) == len(found) else None
-
-    return combined
-
-
-def _quotient(size: Size, divisor: Size) -> Size | None:
-    return size.floordiv(divisor.constant) if divisor.constant else None
-
-
-def _rest(size: Size, divisor: Size) -> Size | None:
-    return size.mod(divisor.constant) if divisor.constant else None
-
-
-_READ: dict[str, Callable[[ir.Operation, _Sizes], Sequence[Size] | None]] = {
-    "stablehlo.add": _each(Size.__add__),
-    "stablehlo.broadcast_in_dim": _same,
-    "stablehlo.concatenate": _joined,
-    "stablehlo.convert": _same,
-    "stablehlo.divide": _each(_quotient),
-    "stablehlo.multiply": _each(Size.__mul__),
-    "stablehlo.remainder": _each(_rest),
-    "stablehlo.reshape": _same,
-    "stablehlo.slice": _cut,
-    "stablehlo.subtract": _each(Size.__sub__),
-}

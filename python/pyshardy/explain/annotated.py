@@ -190,9 +190,9 @@ class TensorPlaces:
         for slot in dict.fromkeys((*program.slots, *range(program.num_values, program.num_slots))):
             found = self._read(slot, names)
             if found is not None:
-                place = AnnotatedPlace(found.owner, found.index, found.is_argument, copies[found])
-                copies[found] += 1
-                places[slot] = place
+                count = copies[found]
+                copies[found] = count + 1
+                places[slot] = replace(found, copy=count) if count else found
         return places
 
     @cached_property

@@ -16,7 +16,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import may_have_regions, named_operations_in
 from mlir_sdy.values import get_sharding, look_through_barriers
-from pyshardy.irtools.locations import read_tags, tagged, tags_of, untagged
+from pyshardy.irtools.locations import read_tags, tag_of, tagged, untagged
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline.instrumentation import Instrumentation
@@ -148,18 +148,16 @@ class MoveRecorder(Instrumentation):
             numbers, operation.location = read_tags(operation.location, "operation")
             self.origins.append(numbers[0] if numbers else None)
             if may_have_regions(name):
-                for region in operation.regions:
-                    for block in region.blocks:
-                        for argument in block.arguments:
-                            argument.set_location(untagged(argument.location))
+                for argument in _arguments(operation):
+                    argument.set_location(untagged(argument.location))
 
     def _move_of(self, collective: ir.Operation) -> Move | None:
-        moves = tags_of(collective.location, "move")
-        if moves:
-            return self._moves[moves[0]]
-        operations = tags_of(collective.location, "operation")
-        if operations:
-            return Move(MoveKind.OPERATION, None, self.operations[operations[0]])
+        move = tag_of(collective.location, "move")
+        if move is not None:
+            return self._moves[move]
+        operation = tag_of(collective.location, "operation")
+        if operation is not None:
+            return Move(MoveKind.OPERATION, None, self.operations[operation])
         return None
 
     def _uses(self, value: ir.Value, depth: int = 0) -> Iterator[ReshardingUse]:
@@ -177,8 +175,8 @@ class MoveRecorder(Instrumentation):
         """Return the value of the program that a value was computed from by inserted operations."""
         for _ in range(_MOST_INSERTED):
             if isinstance(value, ir.BlockArgument):
-                arguments = tags_of(value.location, "argument")
-                return self._arguments[arguments[0]] if arguments else None
+                argument = tag_of(value.location, "argument")
+                return None if argument is None else self._arguments[argument]
             operation = value.owner.operation
             original = self._original_operation(operation)
             if original is not None:
@@ -191,10 +189,10 @@ class MoveRecorder(Instrumentation):
 
     def _original_operation(self, operation: ir.Operation) -> ir.Operation | None:
         """Return the operation of the program that has this one's mark; None if inserted."""
-        numbers = tags_of(operation.location, "operation")
-        if not numbers:
+        number = tag_of(operation.location, "operation")
+        if number is None:
             return None
-        original = self.operations[numbers[0]]
+        original = self.operations[number]
         is_inserted = operation.name in _INSERTED and original.name != operation.name
         return None if is_inserted else original
 

@@ -37,7 +37,7 @@ from pyshardy.display import DisplayedText, counted
 from pyshardy.explain.annotated import Annotated, AnnotatedPlace, TensorPlaces, final_shardings
 from pyshardy.forms import Form, in_form, spec_text
 from pyshardy.propagation.debugging.axis_chains import Root, dim_of
-from pyshardy.propagation.debugging.connections import Joint, Place, way_from
+from pyshardy.propagation.debugging.connections import Joint, Place
 from pyshardy.propagation.debugging.explanation import (
     AbsentAxes,
     AxisExplanation,
@@ -421,7 +421,7 @@ class ProgramReasons:
         the results of elementwise operations on the way, without which their operands don't.
         """
         connections = self.finder.connections
-        way = way_from(end, connections.ways_to([root], end))
+        way = connections.way(end, root)
         if way is None or self._places.place(root[0]) is None:
             return False
         touched = {place for joint in way.joints for place in joint.places}

@@ -103,7 +103,7 @@ class WhatIf:
                 its annotation.
 
         Raises:
-            UsageError: there is no such value; the sharding has another rank.
+            UsageError: there is no such value or annotation; the sharding has another rank.
             VerificationError: the sharding is invalid on the mesh.
             PipelineError: propagation or partitioning fails.
         """
@@ -314,7 +314,10 @@ def _annotate(module: ir.Module, name: str, given: Sharding) -> None:
         before = result_shardings(main)[index]
         set_result_shardings(main, {index: _sharding(name, given, rank, before, mesh, meshes)})
         return
-    for value in NamedValues(module).find(name):
+    values = NamedValues(module).find(name)
+    if given is None and not any(map(get_sharding, values)):
+        raise UsageError(error(f"'{name}' has no annotation that could be removed"))
+    for value in values:
         rank = rank_of(value.type)
         set_sharding(value, _sharding(name, given, rank, get_sharding(value), mesh, meshes))
 

@@ -18,8 +18,9 @@ A *mark* survives passes. It is a named location around the original location of
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import inner_locations, ir, location_of
@@ -44,6 +45,7 @@ def scopes_of(location: ir.Location) -> tuple[str, ...]:
     return () if path is None else scopes_of_path(path)
 
 
+@functools.lru_cache(maxsize=4096)
 def scopes_of_path(path: str) -> tuple[str, ...]:
     """Return the scopes in a path.
 
@@ -79,14 +81,12 @@ def scope_names(path: str) -> list[str]:
     return ["/".join(each) for each in alternatives if each]
 
 
-def named_in_scope(name: str, location: ir.Location) -> str | None:
-    """Return the name of an operation with its scope; None if it has none.
+def named_in(name: str, scopes: Sequence[str]) -> str | None:
+    """Return the name of an operation with its scopes; None if there are none.
 
-    Of a `stablehlo.dot_general` at `jit(step)/jvp(layers.3)/mlp/dot_general` it is
+    Of a `stablehlo.dot_general` in the scopes `forward`, `layers.3` and `mlp` it is
     `dot_general in forward/layers.3/mlp`.
     """
-    path = path_of(location)
-    scopes = () if path is None else scopes_of_path(path)
     return f"{name.rpartition('.')[2]} in {'/'.join(scopes)}" if scopes else None
 
 
@@ -99,13 +99,21 @@ def user_place(location: ir.Location) -> SourceLocation | None:
     name, inner = inner_locations(location)
     if name is None and not inner:
         place = location_of(location)
-        return None if place is None or _FRAMEWORK.search(place.filename) else place
+        return None if place is None or _is_of_framework(place.filename) else place
     return next(filter(None, map(user_place, inner)), None)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_of_framework(filename: str) -> bool:
+    return _FRAMEWORK.search(filename) is not None
 
 
 def path_of(location: ir.Location) -> str | None:
     """Return the path in a location; None if it has none."""
-    return next((name for name in names_in(location) if "/" in name), None)
+    name, inner = inner_locations(location)
+    if name is not None and "/" in name:
+        return name
+    return next(filter(None, map(path_of, inner)), None)
 
 
 def _split(path: str) -> list[str]:
@@ -150,7 +158,22 @@ def tagged(location: ir.Location, kind: str, number: int) -> ir.Location:
 
 def tags_of(location: ir.Location, kind: str) -> list[int]:
     """Return the numbers of the marks of a kind in a location, the outermost first."""
-    return [number for of_kind, number in _marks(location) if of_kind == kind]
+    numbers, location = read_tags(location, kind)
+    for each in inner_locations(location)[1]:
+        numbers += tags_of(each, kind)
+    return numbers
+
+
+def tag_of(location: ir.Location, kind: str) -> int | None:
+    """Return the number of the outermost mark of a kind in a location; None if there is none."""
+    name, inner = inner_locations(location)
+    mark = _mark_in(name)
+    if mark is not None and mark[0] == kind:
+        return mark[1]
+    for each in inner:
+        if (number := tag_of(each, kind)) is not None:
+            return number
+    return None
 
 
 def untagged(location: ir.Location) -> ir.Location:
@@ -164,16 +187,15 @@ def read_tags(location: ir.Location, kind: str) -> tuple[list[int], ir.Location]
     The marks inside of fused locations are neither read nor removed.
     """
     numbers: list[int] = []
-    while True:
-        if type(location) is ir.FileLineColLoc:  # most inner ones
-            return numbers, location
+    while type(location) is not ir.FileLineColLoc:  # as most inner ones are
         name, inner = inner_locations(location)
         mark = _mark_in(name)
         if mark is None:
-            return numbers, location
+            break
         if mark[0] == kind:
             numbers.append(mark[1])
         (location,) = inner
+    return numbers, location
 
 
 def without_tags(location: ir.Location, kind: str) -> ir.Location:
@@ -193,15 +215,6 @@ def without_tags(location: ir.Location, kind: str) -> ir.Location:
     if isinstance(location, ir.CallSiteLoc):
         return ir.Location.callsite(parts[0], parts[1:], context=context)
     return ir.Location.fused(parts, context=context)
-
-
-def _marks(location: ir.Location) -> Iterator[tuple[str, int]]:
-    name, inner = inner_locations(location)
-    mark = _mark_in(name)
-    if mark is not None:
-        yield mark
-    for each in inner:
-        yield from _marks(each)
 
 
 def _mark_in(name: str | None) -> tuple[str, int] | None:

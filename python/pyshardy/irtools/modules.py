@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Copies and contents of modules, the files they are saved to and the texts they come from."""
+"""Copies, contents and texts of modules, and the files they are saved to."""
 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -105,3 +106,10 @@ def remember_text(module: ir.Module, text: str | None) -> None:
 def text_of(module: ir.Module) -> str | None:
     """Return the text that a module, or what it is a copy of, was parsed from; None without."""
     return _texts.get(module)
+
+
+def write_texts(module: ir.Module, name: str, texts: Iterable[str]) -> None:
+    """Give a module an attribute with texts."""
+    with module.context:
+        attribute = ir.ArrayAttr.get(list(map(ir.StringAttr.get, texts)))
+    set_discardable(module.operation, name, attribute)

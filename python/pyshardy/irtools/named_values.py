@@ -19,6 +19,7 @@ import fnmatch
 import functools
 import itertools
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -34,7 +35,7 @@ from pyshardy.irtools.functions import (
     main_function,
     returned_values,
 )
-from pyshardy.irtools.locations import tagged, tags_of, untagged, without_tags
+from pyshardy.irtools.locations import tag_of, tagged, tags_of, untagged, without_tags
 from pyshardy.irtools.modules import text_of
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 
@@ -165,8 +166,8 @@ class NamedValues(Mapping[str, ir.Value]):
 
         Copies of an operation, as in functions that are called several times, have equal names.
         """
-        marks = tags_of(operation.location, _MARK)
-        names = self._names_of_makers.get(marks[0], []) if marks else []
+        mark = mark_of(operation.location)
+        names = [] if mark is None else self._names_of_makers.get(mark, [])
         count = len(operation.results)
         return [*names, *[""] * count][:count]
 
@@ -175,14 +176,17 @@ class NamedValues(Mapping[str, ir.Value]):
 
         If several values have the name, in other functions or regions, it has the line: `%5@24`.
         """
-        marks = tags_of(operation.location, _MARK)
-        definition = self._definitions_of_makers.get((marks[0], index)) if marks else None
-        if definition is None:
-            return None
-        plain, number, count = definition
-        index_text = "" if count == 1 else f"#{number.index}"
-        place = f"@{number.line}" if len(self._all_definitions[plain]) > 1 else ""
-        return f"{plain}{place}{index_text}"
+        mark = mark_of(operation.location)
+        known = () if mark is None else self._definitions_of_makers.get(mark, ())
+        named = sorted(known, key=lambda each: each[1].index)
+        starts = [definition.index for _, definition in named]
+        for (name, definition), start, end in zip(
+            named, starts, [*starts[1:], len(operation.results)], strict=True
+        ):
+            if start <= index < end:
+                place = f"@{definition.line}" if len(self._all_definitions[name]) > 1 else ""
+                return f"{name}{place}{'' if end - start == 1 else f'#{index - start}'}"
+        return None
 
     def find(self, word: str) -> list[ir.Value]:
         """Return the values that a word identifies; a `%` in front is optional.
@@ -277,21 +281,12 @@ class NamedValues(Mapping[str, ir.Value]):
         return {name: definitions[0] for name, definitions in self._all_definitions.items()}
 
     @functools.cached_property
-    def _definitions_of_makers(self) -> dict[tuple[int, int], tuple[str, _Definition, int]]:
-        """The name, the definition, and the number of results under the name, by operation."""
-        by_maker: dict[int, list[tuple[int, str, _Definition]]] = {}
+    def _definitions_of_makers(self) -> Mapping[int, Sequence[tuple[str, _Definition]]]:
+        """The names and definitions of the results of each operation."""
+        found: defaultdict[int, list[tuple[str, _Definition]]] = defaultdict(list)
         for name, definitions in self._all_definitions.items():
             for each in definitions:
-                by_maker.setdefault(each.maker, []).append((each.index, name, each))
-        found: dict[tuple[int, int], tuple[str, _Definition, int]] = {}
-        makers = operations_with_results(self._module)
-        for maker, named in by_maker.items():
-            total = len(makers[maker].results) if maker < len(makers) else 0
-            ends = [*sorted(first for first, _, _ in named)[1:], total]
-            for (first, name, each), end in zip(sorted(named, key=_first), ends, strict=True):
-                for index in range(first, end):
-                    at = _Definition(maker, index - first, each.line, each.column)
-                    found[maker, index] = name, at, end - first
+                found[each.maker].append((name, each))
         return found
 
     @functools.cached_property
@@ -304,7 +299,8 @@ class NamedValues(Mapping[str, ir.Value]):
             index = 0
             line = bisect.bisect(lines, found.end())
             column = found.end() - lines[line - 1] + 1
-            for name in re.split(r"\s*,\s*", found["names"] or ""):
+            names = found["names"] or ""
+            for name in re.split(r"\s*,\s*", names) if "," in names else (names,):
                 plain, _, count = name.partition(":")
                 definitions.setdefault(plain, []).append(_Definition(maker, index, line, column))
                 index += int(count or 1)
@@ -398,14 +394,9 @@ class NamedValues(Mapping[str, ir.Value]):
 _MOST_SHOWN = 8
 
 
-def _first(named: tuple[int, str, _Definition]) -> int:
-    """Return the number of the first result under a name."""
-    return named[0]
-
-
 def mark_of(location: ir.Location) -> int | None:
     """Return the number of a marked operation among those with results when they were marked."""
-    return next(iter(tags_of(location, _MARK)), None)
+    return tag_of(location, _MARK)
 
 
 def operations_with_results(module: ir.Module) -> list[ir.Operation]:

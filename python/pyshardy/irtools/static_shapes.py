@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.late_numpy import np
 from mlir_sdy.values import SHARDING
@@ -42,6 +43,9 @@ class StaticForm:
     attributes: dict[str, ir.Attribute] = field(default_factory=dict[str, ir.Attribute])
     dropped: tuple[str, ...] = ()
 
+
+CALL = "stablehlo.custom_call"
+_LAYOUTS, _SHAPES = "operand_layouts", "indices_of_shape_operands"
 
 FormFunction = Callable[[ir.Operation], StaticForm | None]
 
@@ -140,6 +144,22 @@ def _convolution(operation: ir.Operation) -> StaticForm | None:
         return None
     padding = ir.DenseElementsAttr.get(np.array(numbers, np.int64).reshape(-1, 2))
     return StaticForm("convolution", 2, {"padding": padding})
+
+
+@_form_of("custom_call")
+def _call(operation: ir.Operation) -> StaticForm | None:
+    """Return the form without the shapes of results, which are the last operands."""
+    given = get_discardable(operation, _SHAPES)
+    if given is None:
+        return None
+    shapes, layouts = [*ir.DenseIntElementsAttr(given)], get_discardable(operation, _LAYOUTS)
+    count = len(operation.operands) - len(shapes)
+    if sorted(shapes) != list(range(count, len(operation.operands))):
+        return None
+    kept: dict[str, ir.Attribute] = {}
+    if layouts is not None:
+        kept[_LAYOUTS] = ir.ArrayAttr.get([*ir.ArrayAttr(layouts)][:count])
+    return StaticForm("custom_call", count, kept, (_SHAPES, _LAYOUTS))
 
 
 @_form_of("get_dimension_size")

@@ -164,6 +164,10 @@ class Engine:
                 if sharding is not None:
                     yield slot, sharding
 
+    def relations_of(self, slot: int) -> Sequence[int]:
+        """Return the operations with relations of a slot, repeated for repeated tensors."""
+        return self._relations_of[slot]
+
     def live_operations(self) -> Iterator[tuple[int, ir.Operation]]:
         """Yield the operations that are not erased, with their numbers."""
         for number, operation in enumerate(self.program.operations):

@@ -180,6 +180,32 @@ class ShardingRuleLookup:
         """Return the type that `key` identifies; None if it isn't a ranked tensor."""
         return self._types[key]
 
+    def rule_for_types(
+        self,
+        operation: ir.Operation,
+        operands: Sequence[TensorType | None],
+        results: Sequence[TensorType | None],
+    ) -> OpShardingRule | None:
+        """Return the registered rule that an operation of other types would have; None if none.
+
+        It isn't checked, since the operation itself may have dynamic sizes.
+        """
+        registered = self._find(operation, operation.name)
+        if registered is None or registered.function is None:
+            return None
+        observed = None if registered.observes is None else registered.observes(operation)
+        types = tuple(operands), tuple(results)
+        reads = registered.reads
+        signature = OperationSignature(
+            operation.name, *types, operation, observed=observed, reads=reads
+        )
+        try:
+            found = registered.function(signature)
+            found = rule(found) if isinstance(found, str) else found
+            return found.resolve(signature) if isinstance(found, RuleNotation) else found
+        except RuleError:
+            return None
+
     def _find(self, operation: ir.Operation, name: str) -> RegisteredRule | None:
         registered = registered_rule(name, _target(operation, name))
         if registered is not None and not (registered.beyond_shardy and self.compatible):

@@ -52,7 +52,7 @@ def make_windows_static(module: ir.Module) -> bool:
     if found:
         tell_inserted(module, "stablehlo.reduce_window")
         for function in functions_of(module):
-            _update_results(function)
+            update_results(function)
     return found
 
 
@@ -128,7 +128,7 @@ def _copy_body(source: ir.Block, region: ir.Region, terminator: str) -> None:
     ir.Operation.create(terminator, operands=returned, ip=ir.InsertionPoint(block))
 
 
-def _update_results(function: ir.Operation) -> None:
+def update_results(function: ir.Operation) -> None:
     """Give a function the types of what it returns."""
     returned = returned_values(function)
     if returned is not None:

@@ -28,6 +28,12 @@ from pyshardy.sizes.symbols import SizeSymbol, check_name, read_symbols
 SIZES = "sdy.sizes"
 """The attribute of an argument with the sizes of its dimensions; empty texts for static ones."""
 
+EQUAL_SIZES = "sdy.equal_sizes"
+"""The attribute of a module with the sizes that operations demand equal, as texts."""
+
+GUARDS = "sdy.guards"
+"""The attribute of a module with its guards, as texts."""
+
 GLOBAL_CONSTANT = "jax.global_constant"
 """The attribute of a scalar argument that is the value of a symbol."""
 
@@ -221,6 +227,10 @@ def signature_of(module: ir.Module) -> DynamicSignature:
             continue
         texts = _texts_of(given, argument)
         sizes: list[Size] = []
+        if is_bounded(argument.type):
+            message = f"argument {names[index]} has the type {argument.type}, whose bounds"
+            advice = "can't be beside dynamic sizes of other arguments; use '?' without bounds"
+            raise UsageError(error(f"{message} {advice}", location_of(argument.location)))
         for dim, (number, text) in enumerate(zip(argument.type.shape, texts, strict=True)):
             if number >= 0:
                 sizes.append(Size.of(number))

@@ -17,12 +17,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from mlir_sdy.diagnostics import SdyError, UsageError, error
-from mlir_sdy.discardable import get_discardable, remove_discardable
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.diagnostics import Diagnostic, SdyError, SourceLocation, UsageError, error
+from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
+from mlir_sdy.host import diagnostics_of, ir, location_of
 from mlir_sdy.traversal import operations_in
+from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import functions_of, has_body
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import (
     CustomCallView,
     FunctionView,
@@ -30,15 +32,18 @@ from pyshardy.irtools.stablehlo_views import (
     function_type_of,
 )
 from pyshardy.irtools.static_shapes import make_static
-from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.irtools.tensor_types import is_bounded, shape_of, with_shape
 from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.pipeline import run_pipeline
 from pyshardy.sizes.manual_computations import close_manual, open_manual
-from pyshardy.sizes.reduce_windows import make_windows_static
+from pyshardy.sizes.reduce_windows import make_windows_static, update_results
 from pyshardy.sizes.signature import (
+    EQUAL_SIZES,
     GLOBAL_CONSTANT,
+    GUARDS,
     SIZES,
     DynamicSignature,
+    SizedArgument,
     entry_of,
     signature_of,
 )
@@ -47,7 +52,8 @@ from pyshardy.sizes.symbols import SYMBOLS, check_name, hint_values, with_hints
 ASSERTION = "shape_assertion"
 """The target of custom calls of JAX that check a condition on sizes."""
 
-_REFINE = "builtin.module(stablehlo-refine-shapes)"
+_LARGEST = 2**48
+_REFINE = "stablehlo-refine-shapes"
 _BARRIER = "stablehlo.optimization_barrier"
 _STANDS_FOR, _SHARDING = "sdy.stands_for", "sdy.stands_for_sharding"
 _PASSED = ("sdy.sharding_constraint", "sdy.reshard")
@@ -76,10 +82,21 @@ def static_at(module: ir.Module, given: Mapping[str, int], what: str = "sizes") 
         UsageError: a size is wrong; or as for `static_program`.
     """
     signature = signature_of(module)
+    return static_program(module, values_with(signature, given, module, what), signature)
+
+
+def values_with(
+    signature: DynamicSignature, given: Mapping[str, int], module: ir.Module, what: str = "sizes"
+) -> dict[str, int]:
+    """Return the values of all symbols; see `static_at`.
+
+    Raises:
+        UsageError: a size is wrong.
+    """
     for name in given:
         check_name(name, signature.symbols, what)
     values = hint_values(with_hints(signature.symbols, {}, module)) | dict(given)
-    return static_program(module, signature.check(values), signature)
+    return signature.check(values)
 
 
 def static_program(
@@ -112,26 +129,33 @@ def static_program(
     types = _fill_constants(static, signature, values)
     opened = open_manual(static)
     try:
-        run_pipeline(
-            static, f"builtin.module(stablehlo-refine-arguments{{types={','.join(types)}}})"
-        )
-        run_pipeline(static, _REFINE)
-        while make_windows_static(static):
-            run_pipeline(static, _REFINE)
+        _run(static, f"stablehlo-refine-arguments{{types={','.join(types)}}},{_REFINE}")
+        while make_windows_static(static) or _refine_bitcasts(static):
+            _run(static, _REFINE)
         if _prepare_assertions(static):
-            run_pipeline(static, "builtin.module(stablehlo-check-shape-assertions)")
+            _run(static, "stablehlo-check-shape-assertions")
+        static.operation.verify()
     except SdyError as failure:
-        raise _for_sizes(failure, told) from None
+        raise _for_sizes(failure.diagnostics[0], told) from None
+    except ir.MLIRError as failure:
+        raise _for_sizes(diagnostics_of(failure)[0], told) from None
     for function in functions_of(static):
         make_static(function)
+    _start_anywhere(static)
     if passed:
         _restore_passed(static)
         tell_inserted(static, *_PASSED)
     if opened:
         close_manual(static, opened)
     _check_static(static, told)
-    remove_discardable(static.operation, SYMBOLS)
+    remove_discardable(static.operation, SYMBOLS, EQUAL_SIZES, GUARDS)
     return static
+
+
+def _run(static: ir.Module, passes: str) -> None:
+    """Run passes of the host on a module that is dropped after a failure."""
+    pipeline = f"builtin.module({passes})"
+    run_pipeline(static, pipeline, verify_each=False, restore_on_failure=False)
 
 
 def _check_calls(module: ir.Module) -> None:
@@ -154,8 +178,29 @@ def _check_calls(module: ir.Module) -> None:
 
 
 def is_dynamic_tensor(value: ir.Value) -> bool:
-    """Whether a value is a tensor with dimensions of dynamic size."""
-    return isinstance(value.type, ir.RankedTensorType) and not value.type.has_static_shape
+    """Whether a value is a tensor with dimensions of dynamic size, which have no bounds."""
+    given = value.type
+    is_dynamic = isinstance(given, ir.RankedTensorType) and not given.has_static_shape
+    return is_dynamic and not is_bounded(given)
+
+
+def _refine_bitcasts(module: ir.Module) -> bool:
+    """Find the types of bitcasts that change the rank, which the host doesn't refine.
+
+    Returns:
+        Whether there were any.
+    """
+    found = False
+    for operation in operations_named({"stablehlo.bitcast_convert"}, module):
+        operand, result = operation.operands[0], operation.results[0]
+        shape, wanted = shape_of(operand.type), shape_of(result.type)
+        if min(wanted, default=0) < 0 <= min(shape, default=0) and len(shape) != len(wanted):
+            shorter = min(len(shape), len(wanted))
+            result.set_type(with_shape(result.type, (*shape[:shorter], *wanted[shorter:])))
+            found = True
+    for function in functions_of(module) if found else ():
+        update_results(function)
+    return found
 
 
 def _fill_constants(
@@ -166,7 +211,10 @@ def _fill_constants(
     block = main.regions[0].blocks[0]
     view = FunctionView(main)
     attributes = view.arg_attrs or [()] * len(block.arguments)
-    sizes = {each.index: each.sizes for each in signature.arguments}
+    shapes = {
+        each.index: _shape_at(each, values, location_of(block.arguments[each.index].location))
+        for each in signature.arguments
+    }
     types: list[str] = []
     kept: list[int] = []
     with main.context, main.location, ir.InsertionPoint.at_block_begin(block):
@@ -184,11 +232,8 @@ def _fill_constants(
                 continue
             kept.append(index)
             given_type = argument.type
-            if index in sizes and isinstance(given_type, ir.RankedTensorType):
-                shape = [size.evaluate(values) for size in sizes[index]]
-                given_type = ir.RankedTensorType.get(
-                    shape, given_type.element_type, given_type.encoding
-                )
+            if index in shapes:
+                given_type = with_shape(given_type, shapes[index])
             types.append(str(given_type))
         own = (GLOBAL_CONSTANT, SIZES)
         view.arg_attrs = [
@@ -205,6 +250,43 @@ def _fill_constants(
         if index not in kept:
             block.erase_argument(index)
     return types
+
+
+def _start_anywhere(module: ir.Module) -> None:
+    """Replace slices of static sizes that begin where the program says by `dynamic_slice`.
+
+    No backend runs `real_dynamic_slice`, which `make_static` replaces if it begins at constants.
+    """
+    builder = StablehloBuilder()
+    for operation in operations_named({"stablehlo.real_dynamic_slice"}, module):
+        value, start, _, strides = operation.operands
+        shape = shape_of(operation.results[0].type)
+        if {*(constant_integers(strides) or ())} != {1} or min(shape) < 0:
+            continue
+        with operation.context, operation.location, ir.InsertionPoint(operation):
+            parts = (builder.slice(start, [dim], [dim + 1]) for dim in range(len(shape)))
+            starts = [builder.reshape(part, []) for part in parts]
+            made = builder.dynamic_slice(value, starts, shape)
+        for name, attribute in operation.attributes.items():
+            set_discardable(made.owner.operation, name, attribute)
+        operation.results[0].replace_all_uses_with(made)
+        operation.erase()
+
+
+def _shape_at(
+    argument: SizedArgument, values: Mapping[str, int], place: SourceLocation | None
+) -> list[int]:
+    """Return the shape of an argument.
+
+    Raises:
+        UsageError: no tensor has it.
+    """
+    shape = [size.evaluate(values) for size in argument.sizes]
+    for size, number in zip(argument.sizes, shape, strict=True):
+        if not 0 <= number <= _LARGEST:
+            message = f"{argument.name} can't have the size {size} = {number}"
+            raise UsageError(error(f"{message}: a size is from 0 to {_LARGEST:,}", place))
+    return shape
 
 
 def _pass_through_barriers(module: ir.Module) -> bool:
@@ -258,32 +340,28 @@ def _restore_passed(module: ir.Module) -> None:
 
 def _prepare_assertions(module: ir.Module) -> bool:
     """Remove what the host refuses on assertions, the attributes of sdy; whether there are any."""
-    found = _assertions_in(module)
+    found = assertions_in(module)
     for call in found:
         own = [name for name in call.attributes if name.startswith("sdy.")]
         remove_discardable(call, *own)
     return bool(found)
 
 
-def has_assertions(module: ir.Module) -> bool:
-    """Whether a program has assertions about sizes."""
-    return bool(_assertions_in(module))
-
-
-def _assertions_in(module: ir.Module) -> list[ir.Operation]:
+def assertions_in(module: ir.Module) -> list[ir.Operation]:
+    """Return the assertions of a program about sizes."""
     calls = operations_named({"stablehlo.custom_call"}, module)
     return [each for each in calls if CustomCallView(each).call_target_name == ASSERTION]
 
 
-def _for_sizes(failure: SdyError, told: str) -> UsageError:
+def _for_sizes(diagnostic: Diagnostic, told: str) -> UsageError:
     """Return the error of a refinement that fails, which names the sizes."""
-    diagnostic = failure.diagnostics[0]
     message = f"the program doesn't fit the sizes {told}: {diagnostic.message}"
     return UsageError(error(message, diagnostic.location))
 
 
 def _check_static(module: ir.Module, told: str) -> None:
     for operation in operations_in(module.operation):
+        remove_discardable(operation.operation, SIZES)
         for result in operation.results:
             if not is_dynamic_tensor(result):
                 continue

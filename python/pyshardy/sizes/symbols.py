@@ -18,6 +18,7 @@ SYMBOLS = "sdy.symbols"
 """The attribute of a module with its symbols: `{b = {min = 1, max = 64, multiple_of = 8}}`."""
 
 _VALUE = re.compile(r"\s*(?:(?P<name>\w+)\s*[=:])?\s*(?P<value>\d+)\s*")
+_RANGE = re.compile(r"\s*(\w+)\s*[:=]\s*(\d+)\.\.(\d*)\s*")
 _LEAST_HINT = 128
 _KEYS = {"min": "low", "max": "high", "multiple_of": "multiple_of", "hint": "hint"}
 
@@ -112,6 +113,30 @@ def write_symbols(module: ir.Module, symbols: Iterable[SizeSymbol]) -> None:
         }
         if entries:
             set_discardable(module.operation, SYMBOLS, ir.DictAttr.get(entries))
+
+
+def declare(module: ir.Module, symbols: Mapping[str, SizeSymbol], ranges: str) -> None:
+    """Declare the symbols of a program, of which a text gives ranges.
+
+    Args:
+        module: the program.
+        symbols: the symbols by their names.
+        ranges: the least and largest values of symbols, such as `b:1..4096,s:8..`.
+
+    Raises:
+        UsageError: the text has another form, or there is no such symbol.
+    """
+    found = dict(symbols)
+    for text in filter(None, ranges.split(",")):
+        match = _RANGE.fullmatch(text)
+        if match is None:
+            message = f"symbols: '{text}' is no range: expected NAME:MIN..MAX, such as b:1..4096"
+            raise UsageError(error(f"{message} or s:8.."))
+        name, low, high = match.groups()
+        check_name(name, symbols, "symbols")
+        given = replace(found[name], low=int(low), high=int(high) if high else None)
+        found[name] = _checked(given, None)
+    write_symbols(module, found.values())
 
 
 def with_hints(

@@ -256,7 +256,7 @@ class Clock:
         """Return the first operation after a step that uses its results and takes some time."""
         table, durations = self._table, self._durations
         values = {*table.results[steps[place].done]}
-        for step in steps[place + 1 :]:
+        for step in map(steps.__getitem__, range(place + 1, len(steps))):
             if step.phase == DONE:
                 continue
             number = step.number

@@ -22,7 +22,7 @@ from pyshardy.cost.op_work import SizedOperation, Work
 from pyshardy.irtools.plain_operations import keeps_its_place
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of, symbol_name
 from pyshardy.local_program.communication import Collective
-from pyshardy.partition.op_facts.work import work_of
+from pyshardy.partition.op_facts.work import work_form, work_of
 from pyshardy.timeline.memory import Memory, Orders, kernels_in, memory_of
 from pyshardy.timeline.operation_table import Block, OperationTable
 
@@ -63,6 +63,7 @@ def resource_use_of(module: ir.Module) -> ResourceUse:
     names, ends, sizes = table.names, table.ends, table.sizes
     kernels = kernels_in(table)
     work: dict[int, Work] = {}
+    alike: dict[object, Work] = {}  # equal layers have operations of equal work
     parts: defaultdict[int, float] = defaultdict(float)
     number, end = 0, len(names)
     while number < end:
@@ -73,12 +74,16 @@ def resource_use_of(module: ir.Module) -> ResourceUse:
             if reads is not None:
                 operands = [size.times(n) for size, n in zip(operands, reads, strict=True)]
             results = [sizes[each] for each in table.results[number]]
-            once = work_of(name, SizedOperation(table.operations[number], operands, results))
+            operation = SizedOperation(table.operations[number], operands, results)
+            form = work_form(name, operation)
+            once = alike.get(form) or work_of(name, operation)
+            if form is not None:
+                alike[form] = once
             if number in kernels.fused:
                 for start in kernels.fused[number]:
                     parts[start] += once.operations
             else:
-                read = (sizes[each].nbytes for each in kernels.inputs.get(number, ()))
+                read = [sizes[each].nbytes for each in kernels.inputs.get(number, ())]
                 once += Work(parts.pop(number, 0.0), sum(read))
                 if once != none:
                     work[number] = once
@@ -152,11 +157,17 @@ class Durations:
 
     def lanes_inside(self, number: int) -> frozenset[str]:
         """Return the lanes of all collectives in the regions of an operation, or in its callee."""
-        return self._look_inside(number)[0]
+        return self._look_inside(number)[0] if self.has_inside(number) else frozenset()
 
     def keeps_its_place(self, number: int) -> bool:
         """Whether other operations may not move across an operation."""
+        if not self.has_inside(number):
+            return keeps_its_place(self.table.operations[number])
         return self._look_inside(number)[1]
+
+    def has_inside(self, number: int) -> bool:
+        """Whether an operation has regions or is a call."""
+        return self.table.ends[number] > number + 1 or self.table.names[number] == _CALL
 
     def _look_inside(self, number: int) -> tuple[frozenset[str], bool]:
         known = self._inside.get(number)

@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -151,11 +150,7 @@ class _Peaks:
 
 
 def kernels_in(table: OperationTable) -> Kernels[int]:
-    """Return the kernels of a program.
-
-    Args:
-        table: its operations.
-    """
+    """Return the kernels of a program."""
     block_of = [-1] * len(table.names)
     blocks = (block for own in table.blocks.values() for block in own)
     for place, block in enumerate(blocks):
@@ -219,35 +214,27 @@ class _Uses:
         operations: the numbers of their operations.
         names: the names of those that run all at once; those of collectives are empty.
         is_fused: whether each is computed as a part of its users.
-        time: the place of the operation with which each is computed: its own, or that of the last
-            operation that it is fused into.
-        last: the time of the last use of each value that has uses.
+        last: the place of the last use of each value that has uses. What is fused is computed with
+            the last operation that it is a part of.
     """
 
     def __init__(self, table: OperationTable, fused: Set[int], steps: Sequence[BlockStep]):
         self.steps = steps
         self.operations = [step.number for step in steps]
         self.names = [table.names[step.number] if step.phase == RUN else "" for step in steps]
-        count = len(steps)
-        users: defaultdict[int, list[int]] = defaultdict(list)
-        nested: defaultdict[int, list[int]] = defaultdict(list)
-        operands, ends = table.operands, table.ends
-        for at, step in enumerate(steps):
-            for operand in table.operands_of(step):
-                users[operand].append(at)
-            for inner in range(step.number + 1, ends[step.number]):
-                for operand in operands[inner]:
-                    nested[operand].append(at)
         self.is_fused = [number in fused for number in self.operations]
-        self.time = list(range(count))
-        time = self.time
-        for at in reversed(range(count)):
+        self.last = last = dict[int, int]()
+        operands, ends, of_step = table.operands, table.ends, table.operands_of
+        for at in reversed(range(len(steps))):  # users come before what they use
+            step, number, when = steps[at], self.operations[at], at
             if self.is_fused[at]:
-                (result,) = table.results[self.operations[at]]
-                time[at] = max([time[user] for user in users[result]])
-        self.last = {value: max([time[at] for at in places]) for value, places in users.items()}
-        for value, places in nested.items():
-            self.last[value] = max(*places, self.last.get(value, 0))
+                when = last[table.results[number][0]]
+            for operand in operands[number] if step.phase == RUN else of_step(step):
+                if last.get(operand, -1) < when:
+                    last[operand] = when
+            for inner in range(number + 1, ends[number]):
+                for operand in operands[inner]:
+                    last[operand] = max(at, last.get(operand, at))
 
 
 @dataclass(slots=True, eq=False)
@@ -294,8 +281,8 @@ class _Buffers:
 
     def define(self, at: int) -> None:
         """Assign buffers to the results of the operation at a place."""
-        number, name = self._uses.operations[at], self._uses.names[at]
-        results = self._table.results_of(self._uses.steps[at])
+        number, name, step = self._uses.operations[at], self._uses.names[at], self._uses.steps[at]
+        results = self._table.results[number] if name else self._table.results_of(step)
         if name in _SAME_MEMORY:
             for operand, result in zip(self._table.operands[number], results, strict=False):
                 self._share(result, self._buffer(operand))

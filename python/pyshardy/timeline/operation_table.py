@@ -7,7 +7,7 @@ their identities (`mlir_sdy.host.identity`), which are valid while the module is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -81,7 +81,7 @@ class OperationTable:
     def of(cls, module: ir.Module) -> OperationTable:
         """Return the table of a module."""
         reader = _Reader()
-        reader.read_operation(module.operation, module.operation.name)
+        reader.read([module.operation])
         return cls(
             module,
             reader.operations,
@@ -149,30 +149,34 @@ class _Reader:
         self.sizes: dict[int, TensorSize] = {}
         self._size_of = TensorSizes().of
 
-    def read_operation(self, operation: ir.Operation, name: str) -> None:
-        number = len(self.operations)
-        self.operations.append(operation)
-        self.names.append(name)
-        self.operands.append([identity(operand) for operand in operation.operands])
-        self.results.append([self._read_value(result) for result in operation.results])
-        self.ends.append(number + 1)
-        if may_have_regions(name):
-            blocks = [
-                self._read_block(region_number, block)
-                for region_number, region in enumerate(operation.regions)
-                for block in region.blocks
-            ]
+    def read(self, given: Iterable[ir.OpView | ir.Operation]) -> None:
+        """Read operations, and those in their regions. This is the hot loop of reading."""
+        operations, names, ends = self.operations, self.names, self.ends
+        operands, results, may_nest = self.operands, self.results, may_have_regions
+        for view in given:
+            operation = view.operation
+            number, name, made = len(operations), operation.name, operation.results
+            operations.append(operation)
+            names.append(name)
+            ends.append(number + 1)
+            operands.append([identity(operand) for operand in operation.operands])
+            results.append([self._read_value(made[at]) for at in range(len(made))])
+            blocks = self._blocks_of(operation) if may_nest(name) else ()
             if blocks:
-                self.blocks[number] = tuple(blocks)
-                self.ends[number] = len(self.operations)
+                self.blocks[number] = blocks
+                ends[number] = len(operations)
+
+    def _blocks_of(self, operation: ir.Operation) -> tuple[Block, ...]:
+        return tuple(
+            self._read_block(number, block)
+            for number, region in enumerate(operation.regions)
+            for block in region.blocks
+        )
 
     def _read_block(self, region: int, block: ir.Block) -> Block:
         arguments = tuple(map(self._read_value, block.arguments))
         start = len(self.operations)
-        read = self.read_operation
-        for view in block.operations:
-            operation = view.operation
-            read(operation, operation.name)
+        self.read(block.operations)
         return Block(region, arguments, range(start, len(self.operations)))
 
     def _read_value(self, value: ir.Value) -> int:

@@ -8,7 +8,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.host import location_of
@@ -32,8 +32,7 @@ _DEVICE_SHARE = 0.9
 """The part of the memory of a device that a schedule may use."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """An operation, a collective or a loop in the time of a run.
 
     Attributes:

@@ -237,16 +237,13 @@ class Scheduler:
         known = self._durations.compute.get(number)
         if known is not None:
             return known
-        if not self._blocks_inside_any(number):
+        if not self._durations.has_inside(number):
             return 0.0
         if number not in self._seconds:
             clock = Clock(self._durations, self.orders)
             clock.run_one(number)
             self._seconds[number] = clock.now
         return self._seconds[number]
-
-    def _blocks_inside_any(self, number: int) -> bool:
-        return self._table.names[number] == "func.call" or bool(self._table.blocks_of(number))
 
 
 def _find_priorities(nodes: Sequence[_Node]) -> None:
@@ -331,6 +328,7 @@ class _List:
         """Collectives whose window hasn't begun, by its begin."""
         self._transfers: dict[tuple[str, ...], list[tuple[float, int]]] = {}
         """Ready collectives by their lanes."""
+        self._num_queued = 0
         self._flying: list[tuple[float, int]] = []
 
     def run(self) -> list[BlockStep]:
@@ -342,9 +340,11 @@ class _List:
             self._land()
             self._open_windows()
             if self._ready:
-                _, place = heappop(self._ready)
-                remaining -= 1 + self._launch(self._now + self._nodes[place].seconds)
-                self._run_node(self._nodes[place])
+                node = self._nodes[heappop(self._ready)[1]]
+                if self._num_queued:
+                    remaining -= self._launch(self._now + node.seconds)
+                remaining -= 1
+                self._run_node(node)
             else:
                 launched = self._launch(self._now)
                 if not launched and not self._flying:
@@ -372,6 +372,7 @@ class _List:
         node = self._nodes[place]
         queue = self._transfers.setdefault(node.lanes, [])
         heappush(queue, (-node.priority, place))
+        self._num_queued += 1
 
     def _launch(self, end: float) -> int:
         """Start the collectives whose lanes are free before a time, and return their number."""
@@ -388,6 +389,7 @@ class _List:
             begin, _, place = best
             node = self._nodes[place]
             heappop(self._transfers[node.lanes])
+            self._num_queued -= 1
             self._await_operands(node)
             self._steps.append(BlockStep(START, node.step.number, node.step.done))
             node.begin = begin
@@ -407,7 +409,7 @@ class _List:
     def _run_node(self, node: _Node) -> None:
         self._await_operands(node)
         self._steps.append(BlockStep(RUN, node.step.number, node.step.done))
-        begin = max([self._now, *(self._free.get(lane, 0.0) for lane in node.lanes)])
+        begin = max([self._now, *[self._free.get(lane, 0.0) for lane in node.lanes]])
         node.first_use = self.computed
         self._now = begin + node.seconds
         self.computed += node.seconds

@@ -403,7 +403,7 @@ def test_an_operation_without_a_rule_is_replicated_with_a_warning(capsys):
     assert any("can't be computed on shards" in note for note in plan.notes)
 
 
-def test_the_tool(tmp_path, capsys):
+def test_the_tool(tmp_path, capsys, monkeypatch):
     source, annotated = tmp_path / "mlp.mlir", tmp_path / "annotated.mlir"
     source.write_text(MLP)
     flags = ["--memory=100MB", "--fix=up=[{}, {'model'}]", "--forbid=down=[{'data'}, {?}]"]
@@ -418,3 +418,6 @@ def test_the_tool(tmp_path, capsys):
     assert [each.kind for each in sdy.partition(module).collectives] == ["reduce_scatter"]
     assert main([str(source), "--fix=up", "--no-guard"]) == 1
     assert "expected '--fix' with a value and a sharding" in capsys.readouterr().err
+    monkeypatch.setattr(importlib.import_module("pyshardy.auto.entry"), "auto_shard", None)
+    assert main([str(source), "--explain=ups", "--no-guard"]) == 1
+    assert "no value 'ups'" in capsys.readouterr().err, "before the search"

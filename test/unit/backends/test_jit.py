@@ -85,6 +85,29 @@ func.func @main(%x: tensor<2xi32>, %z: tensor<i32>) -> tensor<5xi32> {
     assert padded.tolist() == [9, 1, 9, 2, 9]
 
 
+PASSED_ON = """
+func.func @main(%k: tensor<i32>, %x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %0 = stablehlo.add %x, %x : tensor<2x2xf32>
+  %1 = "stablehlo.case"(%k) ({
+    %t = stablehlo.negate %0 : tensor<2x2xf32>
+    stablehlo.return %t : tensor<2x2xf32>
+  }, {
+    stablehlo.return %0 : tensor<2x2xf32>
+  }, {
+    stablehlo.return %x : tensor<2x2xf32>
+  }) : (tensor<i32>) -> tensor<2x2xf32>
+  %2 = stablehlo.transpose %1, dims = [1, 0] : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %2 : tensor<2x2xf32>
+}"""
+
+
+@pytest.mark.parametrize(("branch", "factor"), [(0, -2), (1, 2), (2, 1), (7, 1)])
+def test_a_branch_that_passes_a_value_on(run, branch, factor):
+    x = np.array([[1, 2], [3, 4]], "float32")
+    (found,) = run(PASSED_ON, np.int32(branch), x)
+    np.testing.assert_array_equal(found, factor * x.T)
+
+
 CONTROL_FLOW = """
 func.func @main(%n: tensor<ui32>, %x: tensor<3xf32>) -> (tensor<ui32>, tensor<3xf32>, tensor<f32>) {
   %zero = stablehlo.constant dense<0> : tensor<ui32>

@@ -35,7 +35,7 @@ def test_the_report_is_the_same(monkeypatch, fails):
         explained = explain_program(module, on_propagated=ahead.on_propagated)
         page = ahead.page(explained, "train")
     assert page == render_page(explained, "train")
-    assert packed_here == [True] * (4 if fails else 1)
+    assert packed_here == [True] * (4 if fails else 2)
 
 
 def test_an_unused_process_ends():

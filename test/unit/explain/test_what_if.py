@@ -69,6 +69,8 @@ def test_changes_are_kept(program):
 def test_mistakes(program):
     with pytest.raises(sdy.UsageError, match="no value '%v'"):
         program.shard("%v", (None, None))
+    with pytest.raises(sdy.UsageError, match="'%hidden' has no annotation that could be removed"):
+        program.shard("%hidden", None)
     with pytest.raises(sdy.UsageError, match="'%w' has 2 dimensions, but its sharding has 1"):
         program.shard("%w", ("data",))
     with pytest.raises(sdy.VerificationError, match=r"of '%w': .* did you mean .model"):

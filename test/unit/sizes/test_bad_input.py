@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import pyshardy as sdy
-from mlir_sdy.diagnostics import ParseError, UsageError, WrongTypeError
+from mlir_sdy.diagnostics import ParseError, UsageError, WrongTypeError, collect
+from pyshardy.local_program.errors import ExecutionError
 
 ADD = """%0 = stablehlo.add %x, %y : tensor<?xf32>
     return %0 : tensor<?xf32>"""
@@ -57,6 +58,62 @@ def test_types():
             "tensor<?xf32>",
         ),
     )
+
+
+BOUNDED = """
+sdy.mesh @mesh = <["data"=2]>
+func.func @main(%x: tensor<?x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"data"}}, {{}}]>}},
+    %n: tensor<i32>{more}) -> (tensor<?x8xf32>, tensor<4xf32>) {{
+  %0 = stablehlo.constant dense<1.0> : tensor<4xf32>
+  %1 = stablehlo.set_dimension_size %0, %n, dim = 0
+      : (tensor<4xf32>, tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<4>>
+  %c = stablehlo.constant dense<4> : tensor<i32>
+  %2 = stablehlo.set_dimension_size %1, %c, dim = 0
+      : (tensor<?xf32, #stablehlo.bounds<4>>, tensor<i32>) -> tensor<4xf32>
+  return %x, %2 : tensor<?x8xf32>, tensor<4xf32>
+}}"""
+
+
+def test_types_with_bounds():
+    module = sdy.parse(BOUNDED.format(more=", %k: tensor<?xf32, #stablehlo.bounds<8>>"))
+    refused(
+        r"^-:4:22: error: argument %k has the type tensor<\?xf32, #stablehlo.bounds<8>>, whose "
+        r"bounds can't be beside dynamic sizes of other arguments; use '\?' without bounds",
+        module,
+    )
+    bounded = sdy.parse(BOUNDED.format(more=""))
+    with collect():
+        sdy.propagate(bounded)
+        made = sdy.partition(bounded)
+        with pytest.raises(ExecutionError, match="dynamic result types are not supported"):
+            made.run([np.ones((6, 8), "float32"), np.int32(4)])
+    assert run(program(), 4, 4)[0].shape == (4,)  # the interpreter's process has been restarted
+
+
+ASSERTION = """%c = stablehlo.constant dense<false> : tensor<i1>
+    stablehlo.custom_call @shape_assertion(%c) {error_message = "never", has_side_effect = true}
+        : (tensor<i1>) -> ()
+    """
+
+
+def test_assertions():
+    refused("the program doesn't fit the sizes batch = 128: never", program(body=ASSERTION + ADD))
+    static = sdy.parse(sdy.asm(program(body=ASSERTION + ADD)).replace("?", "4"))
+    with collect():
+        sdy.propagate(static)
+        made = sdy.partition(static)
+    with pytest.raises(ExecutionError, match="'@shape_assertion' with a side effect"):
+        made.run([np.ones(4, "float32")] * 2)
+
+
+def test_conversions_that_change_the_rank():
+    def converted(name, before, after, inner):
+        text = f"stablehlo.bitcast_convert %{name} : (tensor<{before}>) -> tensor<{after}>"
+        return f"%{inner} = {text}\n    "
+
+    body = converted("x", "?xf32", "?x2xi16", 1) + converted("1", "?x2xi16", "?xf32", 0)
+    (found,) = run(program(VECTOR, f"{body}return %0 : tensor<?xf32>"), 3)
+    np.testing.assert_array_equal(found, np.ones(3, "float32"))
 
 
 def test_attributes():
@@ -125,6 +182,12 @@ def test_a_size_of_zero_that_the_range_includes(keywords):
     sharded = TWO.replace("}", ', sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}')
     module = program(sharded, symbols="batch = {min = 0}")
     assert run(module, 0, 0, **keywords)[0].shape == (0,)
+
+
+@pytest.mark.parametrize(("size", "number"), [("batch - 200", "-72"), ("batch^16", "519229685853")])
+def test_sizes_of_no_tensor(size, number):
+    unlike = VECTOR.replace('"batch"', f'"{size}"')
+    refused(rf"%x can't have the size .* = {number}", program(unlike, RETURN))
 
 
 def test_hints():

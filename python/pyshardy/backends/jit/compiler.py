@@ -312,19 +312,43 @@ def _if_to_scf(branches: ir.Operation) -> ir.Operation:
 
 
 def _case_to_scf(branches: ir.Operation) -> ir.Operation:
-    """Build `scf.index_switch`; the last branch is the default."""
-    index = ir.Operation.create(
-        "arith.index_cast",
-        results=[ir.IndexType.get()],
-        operands=[_scalar(branches.operands[0])],
+    """Build nested `scf.if`; the last branch is the default.
+
+    The host's bufferization overlooks that a result of `scf.index_switch` may be a value from
+    outside, which it overwrites while the result is used.
+    """
+    index = _scalar(branches.operands[0])
+    if len(branches.regions) > 1:
+        return _chosen(branches, index, list(branches.regions))
+    only = _create("scf.execute_region", branches, [], regions=1)
+    _move_branches(branches.regions, only.regions)
+    return only
+
+
+def _chosen(
+    branches: ir.Operation, index: ir.Value, regions: Sequence[ir.Region], number: int = 0
+) -> ir.Operation:
+    """Build the choice between a branch of a number and the ones behind it."""
+    first, *others = regions
+    literal = ir.IntegerAttr.get(index.type, number)
+    given = {"value": literal}
+    constant = ir.Operation.create("arith.constant", results=[index.type], attributes=given)
+    equal = {"predicate": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)}
+    is_first = ir.Operation.create(
+        "arith.cmpi",
+        results=[ir.IntegerType.get_signless(1)],
+        operands=[index, constant.result],
+        attributes=equal,
     ).result
-    *others, last = branches.regions
-    cases = {"cases": ir.DenseI64ArrayAttr.get(list(range(len(others))))}
-    replacement = _create(
-        "scf.index_switch", branches, [index], cases, regions=len(branches.regions)
-    )
-    _move_branches([last, *others], replacement.regions)
-    return replacement
+    choice = _create("scf.if", branches, [is_first], regions=2)
+    if len(others) == 1:
+        _move_branches(regions, choice.regions)
+        return choice
+    _move_branches([first], [choice.regions[0]])
+    with ir.InsertionPoint(choice.regions[1].blocks.append()):
+        further = _chosen(branches, index, others, number + 1)
+        ir.Operation.create("scf.yield", operands=list(further.results))
+    return choice
 
 
 def _create(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from mlir_sdy.values import manual_axes
 from pyshardy.explain.estimate import Estimate
@@ -18,8 +19,7 @@ _MOST_POINTS = 1500
 _MOST_OPERATIONS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class EventData:
+class EventData(NamedTuple):
     """An operation, a collective or a loop in the time of a run; see `timeline.Event`.
 
     Attributes:
@@ -92,8 +92,7 @@ class IdleData:
     operations: tuple[NodeCost, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PointData:
+class PointData(NamedTuple):
     """The memory at a time.
 
     Attributes:
@@ -154,7 +153,7 @@ def costs_of(explained: ExplainedProgram) -> CostData:
                 node,
                 event.collective,
                 event.is_loop,
-                tuple(map(lanes.index, event.lane)),
+                tuple(map(lanes.index, event.lane)) if event.lane else (),
             )
         )
         if node is not None and event.collective is None and not event.is_loop:

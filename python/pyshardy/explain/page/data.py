@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from mlir_sdy.diagnostics import SourceLocation
 from pyshardy.explain.against_xla import ComparedKind
@@ -29,8 +30,7 @@ class TypeData:
     element_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class ValueData:
+class ValueData(NamedTuple):
     """A value.
 
     Attributes:
@@ -69,8 +69,7 @@ class OutputData:
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class NodeData:
+class NodeData(NamedTuple):
     """An operation.
 
     Attributes:
@@ -128,8 +127,7 @@ class PatternData:
     gains: tuple[GainData, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StepData:
+class StepData(NamedTuple):
     """A step of propagation.
 
     Attributes:

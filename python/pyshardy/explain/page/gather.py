@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.collectives import CollectiveExplanation, Decision
 from pyshardy.explain.page.collective_nodes import is_drawn, node_of
@@ -13,7 +11,7 @@ from pyshardy.explain.page.data import CollectiveData, DecisionData, PageData, P
 from pyshardy.explain.page.other_plan import OtherPlan
 from pyshardy.explain.page.program_part import compared_program_data
 from pyshardy.explain.page.reasons import reasons_of
-from pyshardy.explain.page.texts import TextData, program_text
+from pyshardy.explain.page.texts import program_text
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.propagation.program import Program
 
@@ -54,31 +52,19 @@ def plan_data(
         compared: the plan that it is compared with.
         xla: the collectives beside XLA's.
     """
-    mesh = explained.program.mesh
-    collectives = tuple(_collectives(explained))
+    mesh, program = explained.program.mesh, explained.record.engine.program
+    collectives = tuple(_collective(each, program) for each in explained.collectives)
+    shown = [number if is_drawn(number, program) else None for number in explained.origins]
     return PlanData(
         title,
         tuple((axis.name, axis.size) for axis in mesh.axes),
         mesh.total_size,
         collectives,
         sum(each.nbytes for each in collectives),
-        _partitioned_text(explained),
+        program_text("Partitioned", explained.program.module, shown),
         compared,
         () if xla is None else xla.kinds,
     )
-
-
-def _partitioned_text(explained: ExplainedProgram) -> TextData:
-    program = explained.record.engine.program
-    origins = explained.origins
-    shown = [number if is_drawn(number, program) else None for number in origins]
-    return program_text("Partitioned", explained.program.module, shown)
-
-
-def _collectives(explained: ExplainedProgram) -> Iterator[CollectiveData]:
-    program = explained.record.engine.program
-    for explanation in explained.collectives:
-        yield _collective(explanation, program)
 
 
 def _collective(explanation: CollectiveExplanation, program: Program) -> CollectiveData:

@@ -313,6 +313,9 @@ def repeats_in(sequence: Sequence[int], shortest: int) -> list[Repeat]:
 
 def _with_length(tokens: npt.NDArray[np.int64], length: int) -> list[Repeat]:
     """Return the repeats with a unit of a given length."""
+    at_units = tokens[:-length:length] == tokens[length::length]
+    if not (at_units[:-1] & at_units[1:]).any():
+        return []  # three units have three elements at multiples of the length
     is_equal = np.concatenate(([False], tokens[:-length] == tokens[length:], [False]))
     edges = np.flatnonzero(np.diff(is_equal.astype(np.int8)))
     starts, ends = edges[::2], edges[1::2]

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mlir_sdy.host import ir
@@ -29,7 +28,6 @@ from pyshardy.explain.page.other_plan import OtherPlan, other_plan
 from pyshardy.explain.page.texts import TextData, program_text, python_texts
 from pyshardy.explain.program import ExplainedProgram
 from pyshardy.irtools.functions import functions_of
-from pyshardy.irtools.locations import scopes_of
 from pyshardy.irtools.modules import text_of
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
@@ -103,12 +101,10 @@ class _ProgramReader:
         self._told: list[ShardingData] = [ShardingData("no sharding", (), ())]
         self._types: dict[int, int] = {}
         self._type_data: list[TypeData] = []
-        self._refused: defaultdict[int, list[str]] = defaultdict(list)
 
     def read(self) -> ProgramData:
         names = self._port_names()
         values = tuple(self._values(names[0]))
-        self._read_refusals()
         nodes = tuple(self._nodes())
         folded = self._folded()
         patterns, steps = self._steps()
@@ -185,19 +181,19 @@ class _ProgramReader:
         main = self._program.main
         returned: Sequence[int] = () if main is None else self._program.returned(main)
         for name, value in zip(names, returned, strict=False):
-            yield OutputData(name, self._shown(value))
+            yield OutputData(name, self._shown[value])
 
     def _nodes(self) -> Iterator[NodeData]:
-        program = self._program
+        program, shown = self._program, self._shown
         for number, name in enumerate(program.names):
             if name not in HIDDEN:
                 yield NodeData(
                     number,
                     name,
                     self._record.operation(number)[1],
-                    tuple(self._shown(operand) for operand in program.operands[number]),
+                    tuple([shown[operand] for operand in program.operands[number]]),
                     tuple(program.results[number]),
-                    tuple(dict.fromkeys(self._refused[number])),
+                    self._refused(number),
                 )
 
     def _type(self, number: int) -> int:
@@ -213,18 +209,23 @@ class _ProgramReader:
             self._type_data.append(TypeData(text, shape, nbytes))
         return known
 
-    def _shown(self, number: int) -> int:
-        """Return a value, or the input of the data-flow edges that it results from."""
+    @functools.cached_property
+    def _shown(self) -> Sequence[int]:
+        """For each value itself, or the input of the data-flow edges that it results from."""
         program = self._program
-        while program.names[program.makers[number]] == DATA_FLOW_EDGE:
-            number = program.operands[program.makers[number]][0]
-        return number
+        shown = list(range(program.num_values))
+        for value, maker in enumerate(program.makers[: program.num_values]):
+            if program.names[maker] == DATA_FLOW_EDGE:
+                shown[value] = shown[program.operands[maker][0]]
+        return shown
 
-    def _read_refusals(self) -> None:
-        """Record the axes that tensors refuse, by the operations that would propagate them."""
-        for slot in set(self._program.slots):
-            for operation, refusal, _ in self._record.still_refused(slot):
-                self._refused[operation].append(f"{refusal.axis}: {refusal.reason.value}")
+    def _refused(self, operation: int) -> tuple[str, ...]:
+        """Return descriptions of the axes that the tensors of an operation refuse."""
+        relation = self._engine.relations[operation]
+        refused = [each for each in self._record.refusals(operation) if each.is_next]
+        if relation is not None:
+            refused.sort(key=lambda each: relation.tensors[each.target])
+        return tuple(dict.fromkeys([f"{each.axis}: {each.reason.value}" for each in refused]))
 
     # --- Steps ------------------------------------------------------------------------------
 
@@ -296,16 +297,16 @@ class _ProgramReader:
                 name = self._called.get(number) or program.names[number].partition(".")[2]
                 inside[number] = self._group(number, name, folded)
                 inside[number].operation = number
-        scopes = {number: scopes_of(record.location(number)) for number in members}
+        scopes = {number: record.scopes(number) for number in members}
         places = ((number, record.operation(number)[1]) for number in members)
         lines = {
             number: f"{place.filename.rpartition('/')[2]}:{place.line}"
             for number, place in places
             if place is not None
         }
+        shown, makers = self._shown, program.makers
         sources = {
-            number: [program.makers[self._shown(each)] for each in program.operands[number]]
-            for number in members
+            number: [makers[shown[each]] for each in program.operands[number]] for number in members
         }
         return group_operations(label, members, self._kinds, scopes, inside, lines, sources)
 

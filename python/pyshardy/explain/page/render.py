@@ -15,6 +15,7 @@ A column has the second form if its entries repeat.
 from __future__ import annotations
 
 import base64
+import functools
 import gzip
 import json
 from collections.abc import Sequence
@@ -43,27 +44,37 @@ _FEWEST_ROWS = 20
 def packed(value: object) -> str:
     """Return data as compressed JSON in base64."""
     text = json.dumps(_columns_in(value), separators=(",", ":"), allow_nan=False)
-    compressed = gzip.compress(text.encode(), compresslevel=6, mtime=0)
+    compressed = gzip.compress(text.encode(), compresslevel=3, mtime=0)
     return base64.b64encode(compressed).decode()
 
 
 def _columns_in(value: object) -> Any:
     """Return a value as JSON data, in which tables are columns."""
+    if type(value) in _PLAIN:
+        return value
+    if names := _names_of(type(value)):
+        return {name: _columns_in(getattr(value, name)) for name in names}
     if isinstance(value, list | tuple):
         return _rows(cast("Sequence[object]", value))
-    if is_dataclass(value) and not isinstance(value, SourceLocation):
-        return {field.name: _columns_in(getattr(value, field.name)) for field in fields(value)}
     return plain(value)
+
+
+@functools.cache
+def _names_of(kind: type[object]) -> tuple[str, ...]:
+    """Return the names of the fields of a data class or a named tuple; none of other types."""
+    if is_dataclass(kind) and kind is not SourceLocation:
+        return tuple(field.name for field in fields(kind))
+    return cast("tuple[str, ...]", getattr(kind, "_fields", ()))
 
 
 def _rows(rows: Sequence[object]) -> Any:
     """Return a sequence as columns if it is a table, else as a list."""
-    is_table = len(rows) >= _FEWEST_ROWS and len({type(row) for row in rows}) == 1
-    if not is_table or not is_dataclass(rows[0]):
+    kinds = set(map(type, rows))
+    names = _names_of(kinds.pop()) if len(rows) >= _FEWEST_ROWS and len(kinds) == 1 else ()
+    if not names:
         return list(map(_columns_in, rows))
-    names = (field.name for field in fields(rows[0]))
-    columns = {name: _column(list(map(attrgetter(name), rows))) for name in names}
-    return {"count": len(rows), "columns": columns}
+    columns = ((name, list(map(attrgetter(name), rows))) for name in names)
+    return {"count": len(rows), "columns": {name: _column(each) for name, each in columns}}
 
 
 def _column(entries: Sequence[object]) -> Any:

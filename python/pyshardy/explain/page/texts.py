@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import SourceLocation
@@ -29,8 +30,7 @@ _MOST_BYTES = 500_000
 """The size up to which a Python file is included."""
 
 
-@dataclass(frozen=True, slots=True)
-class LineData:
+class LineData(NamedTuple):
     """An operation in a line of a text.
 
     Attributes:

@@ -10,21 +10,17 @@ the other arguments, and what the constraints of their scope say of the symbols,
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir
 from pyshardy.irtools.stablehlo_views import FunctionView
 from pyshardy.irtools.walks import operations_named
+from pyshardy.sizes.constraints import ASSERTED, symbol_of
 from pyshardy.sizes.signature import GLOBAL_CONSTANT, entry_of, write_sizes
-from pyshardy.sizes.symbols import SizeSymbol, write_symbols
-
-_LIMIT = re.compile(r"\s*(\w+)\s*(>=|<=|==)\s*(\d+)\s*")
-_ASSERTED = re.compile(r"symbolic shape constraint (.*?)\. Expected ")
-_MULTIPLE = re.compile(r"\s*mod\((\w+),\s*(\d+)\)\s*==\s*0\s*")
+from pyshardy.sizes.symbols import write_symbols
 
 
 def annotate_sizes(module: ir.Module, avals: Sequence[Any]) -> None:
@@ -47,7 +43,7 @@ def annotate_sizes(module: ir.Module, avals: Sequence[Any]) -> None:
     constraints = str(symbolic[0].scope).partition("with constraints:")[2].splitlines()
     constraints += _asserted(module)  # a file of `jax.export` has no scope
     functions = ("mod", "floordiv", "max", "min")
-    write_symbols(module, (_symbol(each, constraints) for each in names if each not in functions))
+    write_symbols(module, (symbol_of(each, constraints) for each in names if each not in functions))
 
 
 def num_symbols(entry: ir.Operation) -> int:
@@ -58,20 +54,6 @@ def num_symbols(entry: ir.Operation) -> int:
 def _asserted(module: ir.Module) -> Iterator[str]:
     """Yield the constraints that assertions of a program check, from their messages."""
     for call in operations_named({"stablehlo.custom_call"}, module):
-        constraint = _ASSERTED.search(text_of(call, "error_message") or "")
+        constraint = ASSERTED.search(text_of(call, "error_message") or "")
         if constraint is not None:
             yield constraint[1]
-
-
-def _symbol(name: str, constraints: Iterable[str]) -> SizeSymbol:
-    """Return a symbol with what simple constraints say of it."""
-    low, high, multiple = 1, None, 1
-    for constraint in constraints:
-        limit, divisor = _LIMIT.fullmatch(constraint), _MULTIPLE.fullmatch(constraint)
-        if divisor is not None and divisor[1] == name:
-            multiple = math.lcm(multiple, int(divisor[2]))
-        if limit is not None and limit[1] == name:
-            number = int(limit[3])
-            low = max(low, number) if limit[2] in (">=", "==") else low
-            high = min(high or number, number) if limit[2] in ("<=", "==") else high
-    return SizeSymbol(name, low, high, multiple)

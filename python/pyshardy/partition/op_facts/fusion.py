@@ -174,9 +174,9 @@ def _kernels(
     for number in sorted(users, reverse=True):
         if number in starts:
             continue
-        own = _NO_KERNELS.union(*(found.get(user, (user,)) for user in users[number]))
-        is_repeated = names[number] in _CHEAP or any(names[each] == _REDUCE for each in own)
-        if len(own) == 1 or is_repeated:
+        own = _NO_KERNELS.union(*[found.get(user, (user,)) for user in users[number]])
+        is_certain = len(own) == 1 or names[number] in _CHEAP
+        if is_certain or any(names[each] == _REDUCE for each in own):
             found[number] = own
     return found
 
@@ -223,10 +223,9 @@ def _with_reads(
         fused_into = kernels.get(number)
         counts: list[int] = []
         for operand in operations.operands[number]:
-            new: list[int] = []
-            if producers.get(operand, -1) not in kernels:
-                new = [each for each in fused_into or (number,) if (each, operand) not in seen]
-            seen.update((each, operand) for each in new)
+            readers = () if producers.get(operand, -1) in kernels else fused_into or (number,)
+            new = [each for each in readers if (each, operand) not in seen]
+            seen.update([(each, operand) for each in new])
             if fused_into is not None:
                 for each in new:
                     inputs[each].append(operand)

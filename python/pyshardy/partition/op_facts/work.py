@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
+from mlir_sdy.traversal import may_have_regions
 from pyshardy.cost.op_work import (
     ProductWork,
     SizedOperation,
@@ -33,21 +35,25 @@ def work_of(name: str, operation: SizedOperation) -> Work:
     return replace(work, is_fused=True) if operation.is_fused else work
 
 
-def elements_of_product(name: str, operation: ir.Operation) -> str | None:
-    """Return `Work.element` of an operation.
+def work_form(name: str, operation: SizedOperation) -> Hashable:
+    """Return a key that operations of equal work share; None if the work depends on more."""
+    sizes = name, tuple(operation.operands), tuple(operation.results)
+    if depends_on_sizes_only(name):
+        return sizes
+    if may_have_regions(name):
+        return None
+    # By address: attributes and types live as long as the context.
+    types = [identity(operand.type) for operand in operation.operation.operands]
+    attributes = [(key, identity(value)) for key, value in operation.operation.attributes.items()]
+    return sizes, *types, *attributes
 
-    Args:
-        name: the name of the operation.
-        operation: the operation.
-    """
+
+def elements_of_product(name: str, operation: ir.Operation) -> str | None:
+    """Return `Work.element` of an operation of some name."""
     is_product = isinstance(record_of(name).work, ProductWork)
     return multiplied_elements(operation) if is_product else None
 
 
 def depends_on_sizes_only(name: str) -> bool:
-    """Whether operations of a name have equal work if their operands and results are of equal size.
-
-    Args:
-        name: the name of the operations.
-    """
+    """Whether operations of a name whose values are of equal sizes have equal work."""
     return record_of(name).work in _OF_SIZES

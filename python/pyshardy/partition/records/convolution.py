@@ -131,7 +131,7 @@ def spatial_dims(operation: ir.Operation) -> Iterator[SpatialDim]:
     """Yield the spatial dimensions."""
     view = ConvolutionView(operation)
     numbers = view.dimension_numbers
-    values = *operation.operands, operation.results[0]
+    values = operation.operands[0], operation.operands[1], operation.results[0]
     shapes = [shape_of(value.type) for value in values]
     places: list[tuple[int, int, int]] = list(
         zip(

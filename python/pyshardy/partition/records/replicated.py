@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pyshardy.cost.op_work import no_work
+from pyshardy.irtools.static_shapes import CALL
 from pyshardy.irtools.static_shapes import FORMS as STATIC_FORMS
 from pyshardy.partition.op_facts.record import PartitionRecord
 
@@ -28,7 +29,7 @@ _TRANSFER = PartitionRecord(
 )
 _TUPLE = PartitionRecord(replicated_because="tuples have no shardings", work=no_work)
 
-RECORDS = dict.fromkeys(STATIC_FORMS, _DYNAMIC) | {
+RECORDS = dict.fromkeys((each for each in STATIC_FORMS if each != CALL), _DYNAMIC) | {
     "arith.constant": _CONSTANT,
     "builtin.module": _STRUCTURE,
     "chlo.constant": _CONSTANT,

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 from pyshardy.passes.exporting.close_shardings import close_shardings as close_shardings
+from pyshardy.passes.exporting.collect_guards import collect_guards as collect_guards
 from pyshardy.passes.exporting.constant_or_scalar_merger import constant_or_scalar_merger as constant_or_scalar_merger
 from pyshardy.passes.exporting.drop_sharding_and_mesh import drop_sharding_and_mesh as drop_sharding_and_mesh
 from pyshardy.passes.exporting.drop_sharding_rules import drop_sharding_rules as drop_sharding_rules

@@ -3,6 +3,7 @@
 
 from pyshardy.passes.importing.add_data_flow_edges import add_data_flow_edges as add_data_flow_edges
 from pyshardy.passes.importing.add_func_data_flow_edges import add_func_data_flow_edges as add_func_data_flow_edges
+from pyshardy.passes.importing.annotate_sizes import annotate_sizes as annotate_sizes
 from pyshardy.passes.importing.apply_sharding_constraints import apply_sharding_constraints as apply_sharding_constraints
 from pyshardy.passes.importing.constant_or_scalar_splitter import constant_or_scalar_splitter as constant_or_scalar_splitter
 from pyshardy.passes.importing.constant_splitter import constant_splitter as constant_splitter

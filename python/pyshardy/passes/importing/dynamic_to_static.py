@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from mlir_sdy.host import ir
+from pyshardy.dynamic.masks import capacity_program
+from pyshardy.dynamic.size_map import static_at_sizes, unified
 from pyshardy.irtools.analyses import UNCHANGED, UNKNOWN, Changes
 from pyshardy.irtools.modules import move_contents
 from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
-from pyshardy.sizes.signature import is_dynamic
-from pyshardy.sizes.static_program import static_at
+from pyshardy.sizes.signature import DynamicSignature, is_dynamic
+from pyshardy.sizes.static_program import values_with
 from pyshardy.sizes.symbols import values_in
 
 
@@ -22,6 +25,9 @@ def dynamic_to_static(
     sizes: Annotated[
         str, Help("the values of the symbols, such as b:3,s:128; others have their hints")
     ] = "",
+    capacity: Annotated[
+        bool, Help("whether the program also runs smaller sizes, which are its last arguments")
+    ] = False,
 ) -> Changes:
     """Replace dynamic sizes by given ones.
 
@@ -33,6 +39,9 @@ def dynamic_to_static(
     The sizes of arguments are named by the attribute `sdy.sizes`, or after the argument and the
     dimension: `x0` is the size of dimension 0 of `%x`. The attribute `sdy.symbols` of the module
     gives their ranges and hints.
+
+    With `capacity`, the program has a further argument of type `i32` for each symbol, the size of
+    the inputs up to the given one. What is in the padding behind it is never read.
 
     With `sizes=b:8`,
 
@@ -54,5 +63,15 @@ def dynamic_to_static(
     """
     if not is_dynamic(module):
         return UNCHANGED
-    move_contents(static_at(module, values_in([sizes], "sizes")).operation, module.operation)
+    values = values_in([sizes], "sizes")
+    static = _for_capacity(module, values) if capacity else static_at_sizes(module, values)
+    move_contents(static.operation, module.operation)
     return UNKNOWN
+
+
+def _for_capacity(module: ir.Module, sizes: Mapping[str, int]) -> ir.Module:
+    def refined(signature: DynamicSignature) -> ir.Module:
+        values = values_with(signature, sizes, module)
+        return capacity_program(module, signature, [*signature.symbols], values)[0]
+
+    return unified(module, refined)

@@ -20,8 +20,10 @@ the function's result.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -35,8 +37,11 @@ from pyshardy.propagation.relation import Relation, RelationFamily
 Place = tuple[int, int]
 """A tensor, by its slot, and a dimension."""
 
-Ways: TypeAlias = "dict[Place, tuple[int, Place, Joint | None]]"
+_Ways: TypeAlias = "dict[Place, tuple[int, Place, Joint | None]]"
 """For places the number of operations to the nearest source, the source, and the last of them."""
+
+_Factor: TypeAlias = "tuple[int, bool, list[tuple[int, int]]]"
+"""A factor that several tensors have: whether axes may flow along it, and in which dimensions."""
 
 _CUSTOM_CALL = "stablehlo.custom_call"
 
@@ -74,8 +79,23 @@ class Connection:
     joints: tuple[Joint, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Connected places, with all that are connected to them.
+
+    Attributes:
+        places: the places.
+        axes: the axes that shard some of them.
+        roots: the roots among them; none of wider connections.
+    """
+
+    places: Set[Place]
+    axes: Set[str]
+    roots: Sequence[Place]
+
+
 class Connections:
-    """The connected dimensions of a propagated program.
+    """The connected dimensions of a propagated program, found when they are asked for.
 
     Args:
         record: the record of its propagation.
@@ -83,12 +103,12 @@ class Connections:
 
     def __init__(self, record: Record):
         self._record = record
-        self._nearest: dict[tuple[str, bool], Ways] = {}
-
-    @cached_property
-    def joints(self) -> Sequence[Joint]:
-        """The operations and groups that connect places, in the order of the program."""
-        return tuple(self._joints())
+        self._nearest: dict[tuple[str, bool], _Ways] = {}
+        self._factors: dict[RelationFamily, list[_Factor]] = {}
+        self._of_rules: dict[int, list[Joint]] = {}
+        self._joints: dict[Place, list[Joint]] = {}
+        self._parts: tuple[dict[Place, _Part], ...] = {}, {}
+        """The part of each place that was asked for, and that of wider connections."""
 
     def has_axis(self, place: Place, axis: str, *, wider: bool = False) -> bool:
         """Whether a place, or a connected one, is sharded by an axis.
@@ -98,8 +118,7 @@ class Connections:
             axis: the name of the axis.
             wider: whether places that an operation separates count as connected.
         """
-        root = self._components(wider).root(place)
-        return axis in self._axes_of_components[wider].get(root, ())
+        return axis in self._part(place, wider).axes
 
     def nearest(self, place: Place, axis: str, *, wider: bool = False) -> Connection | None:
         """Return the way to the nearest place with an axis; None if there is none.
@@ -115,77 +134,149 @@ class Connections:
         if found is None:
             sources = (place for place, axes in self._axes_of_places.items() if axis in axes)
             found = self._nearest[axis, wider] = self._search(sources, wider)
-        return way_from(place, found)
+        return _way_from(place, found)
 
-    def ways_to(self, sources: Iterable[Place], until: Place | None = None) -> Ways:
-        """Return the ways to the nearest of several places, for `way_from`.
+    def way(self, place: Place, end: Place) -> Connection | None:
+        """Return the way from one place to another; None if there is none."""
+        return _way_from(place, self._search([end], False, place))
 
-        Args:
-            sources: these places.
-            until: the only place from which a way is wanted; None for all.
+    def first_of(
+        self, place: Place, targets: Set[Place], most: float = math.inf
+    ) -> tuple[int, Place] | None:
+        """Return the nearest of some places, after the number of operations on the way there.
+
+        None if no way of at most `most` operations leads from `place` to one.
         """
-        return self._search(sources, False, until)
-
-    def are_near(self, places: Iterable[Place], targets: Container[Place], most: int) -> bool:
-        """Whether a way of at most `most` operations leads from places to a target."""
-        level = set(places)
-        seen = set(level)
-        for _ in range(most):
-            if any(place in targets for place in level):
-                return True
-            joints = (joint for place in level for joint in self.joints_of(place) if joint.is_open)
-            level = {place for joint in joints for place in joint.places} - seen
+        if targets.isdisjoint(self._part(place, False).places):
+            return None
+        level, seen, distance = {place}, {place}, 0
+        while targets.isdisjoint(level):
+            distance += 1
+            if distance > most:
+                return None
+            joints = (joint for each in level for joint in self.joints_of(each) if joint.is_open)
+            level = {each for joint in joints for each in joint.places} - seen
             seen |= level
-        return any(place in targets for place in level)
+        return distance, min(level & targets)
 
     def roots(self, place: Place) -> Sequence[Place]:
         """Return the roots of a place, in the order of the program; results of functions last."""
-        return self._roots.get(self._components(False).root(place), ())
+        return self._part(place, False).roots
 
     def joints_of(self, place: Place) -> Sequence[Joint]:
         """Return what connects a place to others, in the order of the program."""
-        return self._joints_by_place.get(place, ())
+        known = self._joints.get(place)
+        if known is None:
+            operations = dict.fromkeys(self._record.engine.relations_of(place[0]))
+            of_rules = itertools.chain.from_iterable(map(self._joints_of_rule, operations))
+            known = [joint for joint in of_rules if place in joint.places]
+            if (others := self._other_joints.get(place)) is not None:
+                known = sorted([*known, *others], key=self._order)
+            self._joints[place] = known
+        return known
 
-    # --- Tables -------------------------------------------------------------------------------
+    # --- Parts of the program -----------------------------------------------------------------
 
-    def _joints(self) -> Iterator[Joint]:
+    def _part(self, place: Place, wider: bool) -> _Part:
+        """Return the places that are connected to a place."""
+        parts, axes = self._parts[wider], self._axes_of_places
+        part = parts.get(place)
+        if part is None:
+            places, waiting = {place}, [place]
+            while waiting:
+                for joint in self.joints_of(waiting.pop()):
+                    if joint.is_open or wider:
+                        for each in joint.places:
+                            if each not in places:
+                                places.add(each)
+                                waiting.append(each)
+            found = set[str]().union(*(axes[each] for each in places & axes.keys()))
+            roots = () if wider else sorted(filter(self._is_root, places), key=self._place_in_text)
+            part = _Part(places, found, roots)
+            parts.update(dict.fromkeys(places, part))
+        return part
+
+    def _is_root(self, place: Place) -> bool:
+        """Whether a dimension begins or ends at a place."""
+        engine, slot = self._record.engine, place[0]
+        makers = engine.program.makers
+        maker = makers[slot]
+        if slot == NOWHERE or maker < 0 or engine.is_erased[maker]:
+            return False
+        return engine.program.names[maker] == "func.func" or not any(
+            joint.is_open
+            and joint.operation == maker
+            and any(makers[each] != maker for each, _ in joint.places)
+            for joint in self.joints_of(place)
+        )
+
+    def _place_in_text(self, place: Place) -> tuple[int, int]:
+        slot, dim = place
+        return self._first_values.get(slot, slot), dim
+
+    @cached_property
+    def _first_values(self) -> dict[int, int]:
+        """The first value of each tensor that several share."""
+        found: dict[int, int] = {}
+        for value, slot in enumerate(self._record.engine.program.slots):
+            if value != slot:
+                found.setdefault(slot, min(value, slot))
+        return found
+
+    # --- Joints -------------------------------------------------------------------------------
+
+    def _joints_of_rule(self, operation: int) -> Sequence[Joint]:
+        """Return what the rule of an operation connects."""
+        known = self._of_rules.get(operation)
+        if known is None:
+            engine = self._record.engine
+            relation = None if engine.is_erased[operation] else engine.relations[operation]
+            known = [] if relation is None else list(self._joints_of(operation, relation))
+            self._of_rules[operation] = known
+        return known
+
+    def _order(self, joint: Joint) -> float:
+        is_last = joint.operation in (None, self._record.engine.program.main)
+        return math.inf if is_last else joint.operation or 0
+
+    @cached_property
+    def _other_joints(self) -> Mapping[Place, Sequence[Joint]]:
+        """The joints by place of operations without a rule, results of functions, and groups."""
+        found: defaultdict[Place, list[Joint]] = defaultdict(list)
+        for joint in self._without_rules():
+            for place in dict.fromkeys(joint.places):
+                found[place].append(joint)
+        return found
+
+    def _without_rules(self) -> Iterator[Joint]:
         engine = self._record.engine
         program, is_erased = engine.program, engine.is_erased
-        factors: dict[RelationFamily, list[tuple[int, bool, list[tuple[int, int]]]]] = {}
         for operation, relation in enumerate(engine.relations):
-            if is_erased[operation]:
-                continue
-            if relation is not None:
-                yield from self._joints_of(operation, relation, factors)
-            if relation is None or program.names[operation] == _CUSTOM_CALL:
-                # Rules of custom calls leave out the dimensions that they need whole.
+            # Rules of custom calls leave out the dimensions that they need whole.
+            is_without = relation is None or program.names[operation] == _CUSTOM_CALL
+            if is_without and not is_erased[operation]:
                 yield from self._joints_without_rule(operation)
         if program.main is not None:
             for relation in engine.function_results:
-                yield from self._joints_of(program.main, relation, factors)
+                yield from self._joints_of(program.main, relation)
         for slot, members in self._record.groups.items():
             for member in members:
                 if member > slot:
                     for dim in range(program.rank(slot)):
                         yield Joint(None, ((slot, dim), (member, dim)), True)
 
-    def _joints_of(
-        self,
-        operation: int,
-        relation: Relation,
-        factors: dict[RelationFamily, list[tuple[int, bool, list[tuple[int, int]]]]],
-    ) -> Iterator[Joint]:
-        of_family = factors.get(relation.family)
+    def _joints_of(self, operation: int, relation: Relation) -> Iterator[Joint]:
+        of_family = self._factors.get(relation.family)
         if of_family is None:
-            of_family = factors[relation.family] = self._factors_of(relation.family)
+            of_family = self._factors[relation.family] = self._factors_of(relation.family)
         tensors = relation.tensors
         for factor, is_open, dims in of_family:
             places = tuple(
-                (tensors[position], dim) for position, dim in dims if tensors[position] != NOWHERE
+                [(tensors[position], dim) for position, dim in dims if tensors[position] != NOWHERE]
             )
             yield Joint(operation, places, is_open, factor)
 
-    def _factors_of(self, family: RelationFamily) -> list[tuple[int, bool, list[tuple[int, int]]]]:
+    def _factors_of(self, family: RelationFamily) -> list[_Factor]:
         """Return the factors that several tensors have, and in which dimensions."""
         rule = family.rule
         dims: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -222,26 +313,6 @@ class Connections:
             if len(alike) > 1 and size != 1:
                 yield Joint(operation, tuple(alike), False)
 
-    def _components(self, wider: bool) -> _Components:
-        return self._wider_components if wider else self._open_components
-
-    @cached_property
-    def _open_components(self) -> _Components:
-        return _Components(each.places for each in self.joints if each.is_open)
-
-    @cached_property
-    def _wider_components(self) -> _Components:
-        return _Components(each.places for each in self.joints)
-
-    @cached_property
-    def _axes_of_components(self) -> tuple[dict[Place, set[str]], dict[Place, set[str]]]:
-        """The axes that shard places of a component, by its root; with wider connections second."""
-        axes: tuple[defaultdict[Place, set[str]], ...] = defaultdict(set), defaultdict(set)
-        for place, names in self._axes_of_places.items():
-            for wider, found in enumerate(axes):
-                found[self._components(bool(wider)).root(place)].update(names)
-        return axes[0], axes[1]
-
     @cached_property
     def _axes_of_places(self) -> dict[Place, set[str]]:
         engine = self._record.engine
@@ -254,59 +325,14 @@ class Connections:
                     found[slot, dim] = {axis.name for axis in axes}
         return found
 
-    @cached_property
-    def _joints_by_place(self) -> dict[Place, list[Joint]]:
-        found: defaultdict[Place, list[Joint]] = defaultdict(list)
-        for joint in self.joints:
-            for place in dict.fromkeys(joint.places):
-                found[place].append(joint)
-        return found
-
-    @cached_property
-    def _roots(self) -> dict[Place, list[Place]]:
-        """The roots of each component, by the place that stands for it."""
-        engine = self._record.engine
-        program, components = engine.program, self._components(False)
-        continued = {
-            place
-            for joint in self.joints
-            if joint.is_open and joint.operation is not None
-            for place in self._made_by(joint)
-        }
-        found: defaultdict[Place, list[Place]] = defaultdict(list)
-        for slot in (
-            *dict.fromkeys(program.slots[1:]),
-            *range(program.num_values, len(engine.state)),
-        ):
-            maker = program.makers[slot]
-            if slot == NOWHERE or maker < 0 or engine.is_erased[maker]:
-                continue
-            tensor = self._record.tensor_type(slot)
-            for dim in range(0 if tensor is None else tensor.rank):
-                if (slot, dim) not in continued:
-                    found[components.root((slot, dim))].append((slot, dim))
-        return found
-
-    def _made_by(self, joint: Joint) -> Iterator[Place]:
-        """Yield the places of a joint in results of its operation that an operand has, too."""
-        program = self._record.engine.program
-        made = [place for place in joint.places if self._is_made_by(place[0], joint.operation)]
-        if len(made) < len(joint.places):
-            yield from (place for place in made if not program.is_result_of_function(place[0]))
-
-    def _is_made_by(self, slot: int, operation: int | None) -> bool:
-        program = self._record.engine.program
-        maker = program.makers[slot]
-        return maker == operation and program.names[maker] != "func.func"
-
-    def _search(self, sources: Iterable[Place], wider: bool, until: Place | None = None) -> Ways:
+    def _search(self, sources: Iterable[Place], wider: bool, until: Place | None = None) -> _Ways:
         """Return for each connected place the distance to the nearest source, and the way there.
 
         All places are reached at once, level by level: the first source wins among those at the
         same distance.
         """
         level = {place: place for place in sources}
-        found: Ways = {place: (0, place, None) for place in level}
+        found: _Ways = {place: (0, place, None) for place in level}
         passed: set[int] = set()
         distance = 0
         while level and until not in found:
@@ -332,7 +358,7 @@ class Connections:
         return found
 
 
-def way_from(place: Place, found: Ways) -> Connection | None:
+def _way_from(place: Place, found: _Ways) -> Connection | None:
     """Return the way from a place to its nearest source."""
     if place not in found:
         return None
@@ -344,27 +370,3 @@ def way_from(place: Place, found: Ways) -> Connection | None:
         places.append(place)
         joints.append(joint)
     return Connection(tuple(places), tuple(joints))
-
-
-class _Components:
-    """Sets of connected places, by a place that stands for each: union and find."""
-
-    def __init__(self, joints: Iterator[tuple[Place, ...]]):
-        self._above: dict[Place, Place] = {}
-        for places in joints:
-            first = self.root(places[0]) if places else None
-            for place in places[1:]:
-                other = self.root(place)
-                if first is not None and other != first:
-                    first, other = min(first, other), max(first, other)
-                    self._above[other] = first
-
-    def root(self, place: Place) -> Place:
-        """Return the place that stands for the component of a place."""
-        above = self._above
-        root = place
-        while (higher := above.get(root)) is not None:
-            root = higher
-        while place != root:  # shorten the way for the next ones
-            above[place], place = root, above[place]
-        return root

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from mlir_sdy.model import FactorType, OpShardingRule, TensorSharding, factor_name
+from mlir_sdy.model import FactorType, OpShardingRule, factor_name
 from pyshardy.propagation.debugging.connections import Connection, Place
 from pyshardy.propagation.debugging.reasons import AxisReason, Frontier, ReasonFinder, ReasonKind
 from pyshardy.propagation.debugging.record import Record, position_text
@@ -29,9 +30,9 @@ def _parts(finder: ReasonFinder, reason: AxisReason) -> Iterator[str]:
             yield f"it shards {dims_text(reason.dims)} already"
         case ReasonKind.GIVEN:
             derived = "" if finder.is_port(slot) else ", or derived earlier"
-            yield f"given in the program{derived}: {_given(record, slot)}"
+            yield f"given in the program{derived}: {record.given(slot)}"
         case ReasonKind.CONSTRAINED if finder.is_made_by(slot, reason.operation):
-            yield f"held by {by}: {_given(record, slot)}"
+            yield f"held by {by}: {record.given(slot)}"
         case ReasonKind.CONSTRAINED:
             yield f"held by {by}"
         case ReasonKind.REDUCED:
@@ -110,10 +111,6 @@ def refusal_text(record: Record, reason: AxisReason) -> str:
 # --- Parts of sentences ---------------------------------------------------------------------------
 
 
-def _given(record: Record, slot: int) -> TensorSharding | None:
-    return record.given(slot)
-
-
 def _verb(record: Record, reason: AxisReason) -> str:
     """Return what the operation of a reduction does: a look-up of rows combines, and sums not."""
     assert reason.operation is not None, "an operation reduces"
@@ -167,10 +164,9 @@ def _frontier(finder: ReasonFinder, reason: AxisReason, frontier: Frontier) -> I
     left = _MOST_ROOTS
     parts: list[str] = []
     for dim, roots in frontier.roots.items():
-        names = list(_root_names(record, roots))
-        shown = names[:left]
+        shown = list(itertools.islice(_root_names(record, roots), left))
         left = max(1, left - len(shown))
-        more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+        more = f" and {len(roots) - len(shown)} more" if len(roots) > len(shown) else ""
         size = finder.shape(reason.slot)[dim]
         parts.append(f"dimension {dim} (size {size}) is that of {', '.join(shown)}{more}")
     yield "; ".join(parts)

@@ -29,16 +29,11 @@ import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding
 from pyshardy.propagation.debugging.axis_chains import dim_of
-from pyshardy.propagation.debugging.connections import (
-    Connection,
-    Connections,
-    Place,
-    Ways,
-    way_from,
-)
+from pyshardy.propagation.debugging.connections import Connection, Connections, Place
 from pyshardy.propagation.debugging.record import Record
 from pyshardy.propagation.debugging.refusals import Refusal
 from pyshardy.propagation.debugging.refusals import RefusalReason as Refused
@@ -133,7 +128,7 @@ class ReasonFinder:
         self._written = written or record.given
         self._final = final or record.engine.sharding
         self._known: dict[tuple[int, str, int | None], AxisReason] = {}
-        self._sums: dict[str, tuple[dict[int, AxisReason], Ways]] = {}
+        self._sums: dict[str, frozenset[Place]] = {}
         self._refusals_of: dict[int, list[tuple[int, Refusal, Relation]]] = {}
 
     @cached_property
@@ -372,23 +367,31 @@ class ReasonFinder:
 
     def _nearest_sum(self, places: Sequence[Place], axis: str) -> AxisReason | None:
         """Return the reason of the nearest connected tensor that is a sum over an axis."""
-        known = self._sums.get(axis)
-        if known is None:
-            sums = {
-                slot: reason
-                for slot in tensors_of(self.record)
-                if (reason := self.sum_of(slot, axis)) is not None
-            }
-            sources = ((slot, dim) for slot in sums for dim in range(len(self.shape(slot))))
-            known = self._sums[axis] = sums, self.connections.ways_to(sources)
-        sums, ways = known
-        found = (way_from(place, ways) for place in places)
-        nearest = min(filter(None, found), key=lambda way: len(way.places), default=None)
+        sums = self._sums.get(axis)
+        if sums is None:
+            sums = self._sums[axis] = self._places_of_sums(axis)
+        found = (self.connections.first_of(place, sums) for place in places)
+        nearest = min(filter(None, found), key=itemgetter(0), default=None)
         if nearest is None:
             return None
-        if self.connections.are_near(places, self._closed_ports, len(nearest.joints)):
+        distance, (slot, _) = nearest
+        closed = (self.connections.first_of(each, self._closed_ports, distance) for each in places)
+        if any(closed):
             return None  # a closed argument is as near, or nearer
-        return sums[nearest.places[-1][0]]
+        return self.sum_of(slot, axis)
+
+    def _places_of_sums(self, axis: str) -> frozenset[Place]:
+        """Return the dimensions of all tensors that are sums over an axis."""
+        engine = self.record.engine
+        return frozenset(
+            (slot, dim)
+            for operation, relation in enumerate(engine.relations)
+            if relation is not None and not engine.is_erased[operation]
+            if relation.family.rule.reduction_factors
+            for slot in relation.tensors[len(relation.family.rule.operand_mappings) :]
+            if self.sum_of(slot, axis) is not None
+            for dim in range(len(self.shape(slot)))
+        )
 
     # --- Tables -------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import get_sharding, manual_axes
 from pyshardy.display import Displayed
-from pyshardy.irtools.locations import named_in_scope, user_place
+from pyshardy.irtools.locations import named_in, scopes_of, user_place
 from pyshardy.irtools.modules import text_of
 from pyshardy.irtools.named_values import argument_names, result_names
 from pyshardy.propagation.debugging.flows import AxisFlow, flows
@@ -148,6 +148,7 @@ class Record:
         self._traces: dict[tuple[RelationKind, tuple[int, ...]], _Traced] = {}
         self._tensors: dict[int, RecordedTensor] = {}
         self._places: dict[int, SourceLocation | None] = {}
+        self._scopes: dict[int, tuple[str, ...]] = {}
 
     def __len__(self) -> int:
         return len(self._changes)
@@ -263,7 +264,7 @@ class Record:
             what = (names[index] if index < len(names) else None) or f"result {index} of {name}"
         elif slot in program.results[maker]:
             index = program.results[maker].index(slot)
-            scoped = named_in_scope(name, self._locations[maker])
+            scoped = named_in(name, self.scopes(maker))
             what = f"result {index} of {scoped or name}"
             if scoped and len(program.results[maker]) == 1:
                 what = scoped
@@ -359,7 +360,13 @@ class Record:
         """Return the name of an operation with its scope; None if it has none."""
         if number in self._called:
             return f"the call of @{self._called[number]}"
-        return named_in_scope(self.engine.program.names[number], self._locations[number])
+        return named_in(self.engine.program.names[number], self.scopes(number))
+
+    def scopes(self, number: int) -> tuple[str, ...]:
+        """Return the scopes of the operation of a number, outer ones first."""
+        if number not in self._scopes:
+            self._scopes[number] = scopes_of(self._locations[number])
+        return self._scopes[number]
 
     def members(self, slot: int) -> Sequence[int]:
         """Return the other members of the sharding group of a tensor."""
@@ -383,22 +390,24 @@ class Record:
             slot: the tensor.
             every: whether axes that wouldn't come next are among them; see `Refusal.is_next`.
         """
+        return [
+            (operation, refusal, relation)
+            for operation in dict.fromkeys(self.engine.relations_of(slot))
+            if (relation := self.engine.relations[operation]) is not None
+            for refusal in self.refusals(operation)
+            if relation.tensors[refusal.target] == slot and (every or refusal.is_next)
+        ]
+
+    def refusals(self, operation: int) -> Sequence[Refusal]:
+        """Return the axes that the tensors of an operation refuse in the final state."""
         engine = self.engine
-        found: list[tuple[int, Refusal, Relation]] = []
-        for operation in self._operations_by_slot.get(slot, []):
-            relation = engine.relations[operation]
-            if relation is None or engine.is_erased[operation]:
-                continue
-            kind = self.final_kind(relation.family)
-            if kind is None:
-                continue
-            state = tuple(engine.state[tensor] for tensor in relation.tensors)
-            found.extend(
-                (operation, refusal, relation)
-                for refusal in self._trace(kind, state)[3]
-                if relation.tensors[refusal.target] == slot and (every or refusal.is_next)
-            )
-        return found
+        relation = engine.relations[operation]
+        if relation is None or engine.is_erased[operation]:
+            return ()
+        kind, state = self.final_kind(relation.family), engine.state
+        if kind is None:
+            return ()
+        return self._trace(kind, tuple([state[tensor] for tensor in relation.tensors]))[3]
 
     @functools.cached_property
     def later_values(self) -> _LaterValues:
@@ -412,14 +421,6 @@ class Record:
             for position, _ in change.updates:
                 steps[change.relation.tensors[position]].append(number)
         return steps
-
-    @functools.cached_property
-    def _operations_by_slot(self) -> dict[int, list[int]]:
-        operations: defaultdict[int, list[int]] = defaultdict(list)
-        for operation, relation in enumerate(self.engine.relations):
-            for slot in set(() if relation is None else relation.tensors):
-                operations[slot].append(operation)
-        return operations
 
     def _trace(self, kind: RelationKind, state: tuple[int, ...]) -> _Traced:
         """Return the details of a step, computed once for each kind and state."""

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: sdy-opt %s --sdy-dynamic-to-static=sizes=b:6 | FileCheck %s
 // RUN: sdy-opt %s --sdy-dynamic-to-static | FileCheck %s --check-prefix=HINT
+// RUN: sdy-opt %s --sdy-dynamic-to-static="sizes=b:6 capacity=true" | FileCheck %s --check-prefix=CAPACITY
 // RUN: not sdy-opt %s --sdy-dynamic-to-static=sizes=b:5 2>&1 | FileCheck %s --check-prefix=ERROR
 // RUN: not sdy-opt %s --sdy-dynamic-to-static=sizes=c:5 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not sdy-opt %s --sdy-propagation-pipeline=dynamic=false 2>&1 | FileCheck %s --check-prefix=PROPAGATE
@@ -12,6 +13,7 @@
 // RUN: sdy-explain %s --size=b=8 --value=x | FileCheck %s --check-prefix=EXPLAIN
 
 // ERROR: error: b = 5 is no multiple of 2; use 4 or 6
+// CAPACITY: @main(%arg0: tensor<6x16xf32>{{.*}}, %arg1: tensor<i32>) -> tensor<24x4xf32>
 // UNKNOWN: error: sizes: the program has no size 'c'; it has b
 // PROPAGATE: only supports ranked tensors with a static shape. type: tensor<?x16xf32>
 // PROPAGATE: note: 'sdy.propagate' or --sdy-propagation-pipeline finds one plan for all sizes; --sdy-dynamic-to-static=sizes=NAME:N makes it static

@@ -1,0 +1,501 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The sizes of all values of a program with dynamic sizes, as expressions of its symbols.
+
+1. Sizes of arguments are given. Those of results follow from operands that are sizes, from numbers
+   in attributes, or from the sharding rule: dimensions of one factor that passes through have one
+   size. A result whose size follows from none of these gets a symbol of its own, `d1`.
+2. Operations such as sums and products demand that dimensions are equal. If their expressions
+   differ, that is an `Equality`, and from there on one replaces the other:
+
+       %0 = stablehlo.add %x, %y : tensor<?xf32>      // y0 == x0
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mlir_sdy.diagnostics import SourceLocation, UsageError
+from mlir_sdy.discardable import get_discardable
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import OpShardingRule
+from mlir_sdy.traversal import terminator_of
+from pyshardy.irtools.modules import copy_of, write_texts
+from pyshardy.irtools.stablehlo_views import (
+    BroadcastView,
+    ConcatenateView,
+    ConvolutionView,
+    DimensionSizeView,
+    GatherView,
+    PadView,
+    target_of,
+)
+from pyshardy.irtools.tensor_types import element_type_of, shape_of
+from pyshardy.rules.families.pointwise import POINTWISE_OPERATIONS
+from pyshardy.rules.lookup import ShardingRuleLookup
+from pyshardy.rules.signature import TensorType
+from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, window_numbers
+from pyshardy.sizes.signature import (
+    EQUAL_SIZES,
+    DynamicSignature,
+    entry_of,
+    signature_of,
+    write_sizes,
+)
+from pyshardy.sizes.size import Number, Size, number_of, size_of
+from pyshardy.sizes.size_reader import SizeReader
+from pyshardy.sizes.static_program import static_at
+from pyshardy.sizes.symbols import SizeSymbol, read_symbols, write_symbols
+
+Place = tuple[int, int]
+"""A dimension of a tensor: the position of the tensor, and the dimension."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """Two sizes that an operation demands equal, but whose expressions differ.
+
+    Attributes:
+        left: the one that the other one replaces, if it is a symbol.
+        right: the other one.
+        operation: the name of the operation.
+        place: where it is.
+    """
+
+    left: Size
+    right: Size
+    operation: str
+    place: SourceLocation | None
+
+    def __str__(self) -> str:
+        where = "" if self.place is None else f" at {self.place}"
+        return f"{self.left} == {self.right}: checked at run time; '{self.operation}' op{where}"
+
+
+class SizeMap:
+    """The sizes of the values of a program; see the description of the module.
+
+    Args:
+        module: the program, without calls.
+        signature: its arguments.
+
+    Attributes:
+        equalities: the sizes that operations demand equal.
+    """
+
+    def __init__(self, module: ir.Module, signature: DynamicSignature):
+        entry = entry_of(module)
+        block = entry.regions[0].blocks[0]
+        self.equalities: list[Equality] = []
+        self._lookup = ShardingRuleLookup(quiet=True)
+        self._declared = read_symbols(module)
+        self._constants = {
+            block.arguments[index]: name for index, name in signature.constants.items()
+        }
+        self._sizes: dict[ir.Value, Sequence[Size]] = {
+            block.arguments[each.index]: each.sizes for each in signature.arguments
+        }
+        self._equal: dict[str, Size] = {}
+        self._numbers: dict[Size, int] = {}
+        names = (f"d{number}" for number in itertools.count(1))
+        taken = signature.symbols
+        ranges = {name: (each.low, each.high) for name, each in taken.items()}
+        free = (name for name in names if name not in taken)
+        self._reader = SizeReader(self._source, ranges, free)
+        self._visit_block(block)
+
+    def sizes(self, value: ir.Value) -> list[Size]:
+        """Return the sizes of the dimensions of a tensor."""
+        if value not in self._sizes:
+            self._sizes[value] = [
+                self._reader.fresh(value) if each < 0 else Size.of(each)
+                for each in shape_of(value.type)
+            ]
+        return self.replaced(self._sizes[value])
+
+    def replaced(self, sizes: Sequence[Size]) -> list[Size]:
+        """Return sizes in terms of the symbols that are left."""
+        return [each.replaced(self._equal) for each in sizes] if self._equal else list(sizes)
+
+    @property
+    def unknown(self) -> dict[str, SourceLocation | None]:
+        """The symbols of sizes without an expression, and where they arise."""
+        used = {
+            n for sizes in self._sizes.values() for s in self.replaced(sizes) for n in s.symbols
+        }
+        return {
+            name: location_of(value.location)
+            for name, value in self._reader.scalars.items()
+            if name in used
+        }
+
+    def symbols(self, symbols: Mapping[str, SizeSymbol]) -> dict[str, SizeSymbol]:
+        """Return the symbols that are left, with the limits of those that they replace."""
+        found = {name: each for name, each in symbols.items() if name not in self._equal}
+        for name, size in self._equal.items():
+            other = next((each for each in found if Size.symbol(each) == size), None)
+            if other is not None and name in self._declared:
+                found[other] = _intersected(found[other], symbols[name])
+        return found
+
+    def _source(self, value: ir.Value) -> Sequence[Size] | None:
+        if isinstance(value, ir.BlockArgument):
+            name = self._constants.get(value)
+            return None if name is None else [Size.symbol(name)]
+        operation = value.owner.operation
+        if operation.name != "stablehlo.get_dimension_size":
+            return None
+        return [self.sizes(operation.operands[0])[DimensionSizeView(operation).dimension]]
+
+    def read(self, value: ir.Value) -> Sequence[Size] | None:
+        """Return the elements of a vector of sizes; None if they aren't known."""
+        found = self._reader.read(value)
+        return None if found is None else self.replaced(found)
+
+    # --- Walk -----------------------------------------------------------------------------------
+
+    def _visit_block(self, block: ir.Block) -> None:
+        for view in block.operations:
+            operation = view.operation
+            if operation.name == "stablehlo.while":
+                for region in operation.regions:
+                    self._keep(region.blocks[0].arguments, list(operation.operands))
+                    self._visit_block(region.blocks[0])
+                returned = terminator_of(operation.regions[1].blocks[0]).operands
+                self._keep(operation.results, list(operation.operands))
+                self._equate_all(operation, [list(operation.operands), list(returned)])
+            elif operation.name in _BRANCHES:
+                for region in operation.regions:
+                    self._visit_block(region.blocks[0])
+                yields = [list(terminator_of(r.blocks[0]).operands) for r in operation.regions]
+                self._keep(operation.results, yields[0])
+                self._equate_all(operation, yields)
+            elif len(operation.results):
+                self._visit(operation)
+
+    def _keep(self, values: Sequence[ir.Value], sources: Sequence[ir.Value]) -> None:
+        for value, source in zip(values, sources, strict=True):
+            self._sizes[value] = self.sizes(source)
+
+    def _visit(self, operation: ir.Operation) -> None:
+        operands, results = list(operation.operands), list(operation.results)
+        if all(min(shape_of(each.type), default=0) >= 0 for each in (*operands, *results)):
+            return
+        types = (list(map(self._type, each)) for each in (operands, results))
+        factors = _factors(self._lookup.rule_for_types(operation, *types))
+        of_factors: dict[int | None, Size] = {}
+        for index, value in enumerate(operands):
+            for dim, size in enumerate(self.sizes(value)):
+                factor = factors.get((index, dim))
+                known = size if factor is None else of_factors.setdefault(factor, size)
+                if known != size and operation.name in _ALIKE:
+                    self.equate(operation, known, size)
+        find = _FUNCTIONS.get(_kind_of(operation), _nothing)
+        found = find(self, operation)
+        for index, result in enumerate(results):
+            self._sizes[result] = [
+                Size.of(number)
+                if number >= 0
+                else found.get((index, dim))
+                or of_factors.get(factors.get((len(operands) + index, dim)))
+                or self._reader.fresh(result)
+                for dim, number in enumerate(shape_of(result.type))
+            ]
+
+    def _type(self, value: ir.Value) -> TensorType | None:
+        """Return the type with a number for each expression, which no static size has."""
+        if not isinstance(value.type, ir.RankedTensorType):
+            return None
+        known = self.sizes(value) if value in self._sizes else None
+        numbers = [
+            each
+            if each >= 0
+            else self._numbers.setdefault(
+                Size.symbol(f"#{len(self._numbers)}") if known is None else known[dim],
+                _FIRST_NUMBER + len(self._numbers),
+            )
+            for dim, each in enumerate(shape_of(value.type))
+        ]
+        return TensorType(tuple(numbers), str(element_type_of(value.type)))
+
+    def _equate_all(self, operation: ir.Operation, several: Sequence[Sequence[ir.Value]]) -> None:
+        first, *others = several
+        for values in others:
+            for one, other in zip(first, values, strict=True):
+                for left, right in zip(self.sizes(one), self.sizes(other), strict=True):
+                    self.equate(operation, left, right)
+
+    def equate(self, operation: ir.Operation, one: Size, other: Size) -> None:
+        """Note that two sizes are equal; a symbol is replaced by the other size."""
+        one, other = self.replaced([one, other])
+        kept = self._constants.values()  # an argument has the value
+        if one == other or (one.constant is not None and other.constant is not None):
+            return
+        pairs = [
+            (name, size)
+            for symbol, size in ((other, one), (one, other))
+            for name in symbol.symbols
+            if symbol == Size.symbol(name) and name not in size.symbols and name not in kept
+        ]
+        place = location_of(operation.location)
+        if not pairs:
+            self.equalities.append(Equality(one, other, operation.name, place))
+            return
+        unknown = self._reader.scalars
+        name, size = min(
+            pairs, key=lambda each: (each[0] not in unknown, each[0] in self._declared)
+        )
+        self.equalities.append(Equality(Size.symbol(name), size, operation.name, place))
+        new = {name: size}
+        self._equal = {key: each.replaced(new) for key, each in self._equal.items()} | new
+
+
+def equalized(module: ir.Module) -> bool:
+    """Replace symbols of arguments whose sizes operations demand equal, in place.
+
+    The attribute `sdy.equal_sizes` of the module has the conditions.
+
+    Returns:
+        Whether there are any.
+    """
+    signature = signature_of(module)
+    found = SizeMap(module, signature)
+    given = signature.symbols.keys()
+    equalities = [each for each in found.equalities if each.left.symbols <= given]
+    if equalities:
+        sizes = {each.index: found.replaced(each.sizes) for each in signature.arguments}
+        write_sizes(entry_of(module), sizes)
+        write_symbols(module, found.symbols(signature.symbols).values())
+        write_texts(module, EQUAL_SIZES, map(str, equalities))
+    return bool(equalities)
+
+
+def unified(module: ir.Module, refine: Callable[[DynamicSignature], ir.Module]) -> ir.Module:
+    """Return a static program of a dynamic one whose arguments may have equal sizes.
+
+    Args:
+        module: the program. If it isn't refined otherwise, see `equalized`.
+        refine: returns the static program.
+
+    Raises:
+        UsageError: the program has no static form.
+    """
+    try:
+        return refine(signature_of(module))
+    except UsageError:
+        if not equalized(module):
+            raise
+    return refine(signature_of(module))
+
+
+def static_at_sizes(module: ir.Module, given: Mapping[str, int], what: str = "sizes") -> ir.Module:
+    """Return the static program as `static_at` does; arguments may have equal sizes."""
+    copy = copy_of(module)
+    return unified(copy, lambda _: static_at(copy, given, what))
+
+
+def num_windows(
+    size: Number, low: Number, high: Number, reach: Number, stride: int = 1, dilation: int = 1
+) -> Number:
+    """Return the number of windows over a dimension.
+
+    Args:
+        size: its elements.
+        low: the positions before it; negative if windows begin within it.
+        high: the positions behind it.
+        reach: the positions of a window.
+        stride: the distance of windows.
+        dilation: the distance of the elements.
+    """
+    last = (size_of(size) - Size.of(1)) * Size.of(dilation) + Size.of(1) + size_of(high)
+    rest = last + size_of(low) - size_of(reach)
+    return number_of(rest.floordiv(stride) + Size.of(1))
+
+
+def _intersected(one: SizeSymbol, other: SizeSymbol) -> SizeSymbol:
+    highs = [each for each in (one.high, other.high) if each is not None]
+    return replace(
+        one,
+        low=max(one.low, other.low),
+        high=min(highs, default=None),
+        multiple_of=math.lcm(one.multiple_of, other.multiple_of),
+        hint=one.hint or other.hint,
+    )
+
+
+def _factors(rule: OpShardingRule | None) -> dict[Place, int]:
+    """Return the factors of dimensions that have one, along which their sizes are equal."""
+    if rule is None:
+        return {}
+    special = {*rule.need_replication_factors, *rule.permutation_factors}
+    return {
+        (tensor, dim): each.factor_indices[0]
+        for tensor, mapping in enumerate(rule.mappings)
+        for dim, each in enumerate(mapping.dim_mappings)
+        if len(each.factor_indices) == 1 and each.factor_indices[0] not in special
+    }
+
+
+_BRANCHES = frozenset({"stablehlo.case", "stablehlo.if"})
+
+_FIRST_NUMBER = 1 << 24
+"""The first number of a dynamic size, while rules are looked up."""
+
+_ALIKE = frozenset(POINTWISE_OPERATIONS) | {
+    f"stablehlo.{name}"
+    for name in ("clamp", "concatenate", "dot", "dot_general", "reduce", "select", "sort")
+}
+"""Operations that demand that dimensions with a factor are equal."""
+
+
+# --- Operations whose results have sizes that no operand has --------------------------------------
+
+_Found = Mapping[Place, Size]
+_Sizes = Sequence[Size]
+
+
+def _nothing(_: SizeMap, __: ir.Operation) -> _Found:
+    return {}
+
+
+def _kind_of(operation: ir.Operation) -> str:
+    """Return the name of an operation, or the target of a custom call."""
+    is_call = operation.name == "stablehlo.custom_call"
+    return target_of(operation) if is_call else operation.name
+
+
+def _of_broadcast(sizes: SizeMap, operation: ir.Operation) -> _Found:
+    """Find the sizes in the operand with them, which those of the value are, unless 1."""
+    found = _of_last_operand(sizes, operation)
+    targets, shape = BroadcastView(operation).broadcast_dimensions, operation.operands[0]
+    given = get_discardable(operation, "known_expanding_dimensions")
+    expanding = () if given is None else tuple(ir.DenseI64ArrayAttr(given))
+    for dim, (target, size) in enumerate(zip(targets, sizes.sizes(shape), strict=True)):
+        if (0, target) in found and size.constant != 1 and dim not in expanding:
+            sizes.equate(operation, found[0, target], size)
+    return found
+
+
+def _of_last_operand(sizes: SizeMap, operation: ir.Operation) -> _Found:
+    vector = sizes.read(operation.operands[len(operation.operands) - 1]) or ()
+    return {(0, dim): size for dim, size in enumerate(vector)}
+
+
+def _of_concatenation(sizes: SizeMap, operation: ir.Operation) -> _Found:
+    dim = ConcatenateView(operation).dimension
+    parts = (sizes.sizes(each)[dim] for each in operation.operands)
+    return {(0, dim): sum(parts, start=Size.of(0))}
+
+
+def _of_pad(sizes: SizeMap, operation: ir.Operation) -> _Found:
+    amounts = [list(map(Size.of, each)) for each in PadView(operation).amounts]
+    return _padded(sizes.sizes(operation.operands[0]), *amounts)
+
+
+def _of_dynamic_pad(sizes: SizeMap, operation: ir.Operation) -> _Found:
+    amounts = [sizes.read(each) for each in list(operation.operands)[2:]]
+    known = [each for each in amounts if each is not None]
+    if len(known) < len(amounts):
+        return {}
+    return _padded(sizes.sizes(operation.operands[0]), *known)
+
+
+def _padded(shape: Sequence[Size], *amounts: Sequence[Size]) -> _Found:
+    return {
+        (0, dim): size_of(num_windows(size, low, high, 1, 1, inner.constant + 1))
+        for dim, (size, low, high, inner) in enumerate(zip(shape, *amounts, strict=True))
+        if inner.constant is not None
+    }
+
+
+def _of_slice(sizes: SizeMap, operation: ir.Operation) -> _Found:
+    bounds = [sizes.read(each) for each in list(operation.operands)[1:]]
+    known = [each for each in bounds if each is not None]
+    if len(known) < len(bounds):
+        return {}
+    return {
+        (0, dim): (limit - start + Size.of(step.constant - 1)).floordiv(step.constant)
+        for dim, (start, limit, step) in enumerate(zip(*known, strict=True))
+        if step.constant
+    }
+
+
+def _of_gather(sizes: SizeMap, operation: ir.Operation) -> _Found:
+    numbers = GatherView(operation).dimension_numbers
+    taken = sizes.read(operation.operands[2])
+    without = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
+    kept = [size for dim, size in enumerate(taken or ()) if dim not in without]
+    return {(0, dim): size for dim, size in zip(numbers.offset_dims, kept, strict=False)}
+
+
+def _of_convolution(sizes: SizeMap, operation: ir.Operation) -> _Found:
+    view, shape = ConvolutionView(operation), sizes.sizes(operation.operands[0])
+    numbers, kernel = view.dimension_numbers, sizes.sizes(operation.operands[1])
+    ones = [1] * len(numbers.input_spatial_dimensions)
+    steps = view.window_strides, view.lhs_dilation, view.rhs_dilation
+    if operation.name == "stablehlo.convolution":
+        pairs = list(view.padding) or [(0, 0)] * len(ones)
+        edges: _Sizes | None = [Size.of(each) for pair in pairs for each in pair]
+    else:
+        edges = sizes.read(operation.operands[2])
+    counts = _windows(
+        [shape[dim] for dim in numbers.input_spatial_dimensions],
+        [kernel[dim] for dim in numbers.kernel_spatial_dimensions],
+        [list(map(Size.of, each or ones)) for each in steps],
+        edges,
+    )
+    return {(0, dim): n for dim, n in zip(numbers.output_spatial_dimensions, counts, strict=False)}
+
+
+def _of_windows(sizes: SizeMap, operation: ir.Operation) -> _Found:
+    if operation.name == "stablehlo.reduce_window":
+        vectors = [list(map(Size.of, each)) for each in window_numbers(operation)]
+    else:
+        vectors = [sizes.read(each) for each in list(operation.operands)[-5:]]
+    known = [each for each in vectors if each is not None]
+    if len(known) < len(vectors):
+        return {}
+    window, *steps, edges = known
+    counts = _windows(sizes.sizes(operation.operands[0]), window, steps, edges)
+    results = range(len(operation.results))
+    return {(index, dim): size for index in results for dim, size in enumerate(counts)}
+
+
+def _windows(
+    shape: _Sizes, windows: _Sizes, steps: Sequence[_Sizes], edges: _Sizes | None
+) -> list[Size]:
+    """Return the numbers of windows; none if the distances aren't numbers.
+
+    Args:
+        shape: the sizes of dimensions.
+        windows: the sizes of windows.
+        steps: the distances of windows, of elements, and of elements of a window.
+        edges: the positions before and after each dimension.
+    """
+    found: list[Size] = []
+    for dim, (size, window, *each) in enumerate(zip(shape, windows, *steps, strict=True)):
+        stride, dilation, inner = (step.constant for step in each)
+        if not stride or not dilation or not inner or edges is None:
+            return []
+        reach = (window - Size.of(1)) * Size.of(inner) + Size.of(1)
+        low, high = edges[2 * dim : 2 * dim + 2]
+        found.append(size_of(num_windows(size, low, high, reach, stride, dilation)))
+    return found
+
+
+_FUNCTIONS: Mapping[str, Callable[[SizeMap, ir.Operation], _Found]] = {
+    DYNAMIC_REDUCE_WINDOW: _of_windows,
+    "stablehlo.concatenate": _of_concatenation,
+    "stablehlo.convolution": _of_convolution,
+    "stablehlo.dynamic_broadcast_in_dim": _of_broadcast,
+    "stablehlo.dynamic_conv": _of_convolution,
+    "stablehlo.dynamic_gather": _of_gather,
+    "stablehlo.dynamic_iota": _of_last_operand,
+    "stablehlo.dynamic_pad": _of_dynamic_pad,
+    "stablehlo.dynamic_reshape": _of_last_operand,
+    "stablehlo.pad": _of_pad,
+    "stablehlo.real_dynamic_slice": _of_slice,
+    "stablehlo.reduce_window": _of_windows,
+}

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The sizes that scalars and vectors of integers have, as expressions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from mlir_sdy.host import ir
+from pyshardy.irtools.constants import constant_integers
+from pyshardy.irtools.stablehlo_views import CompareView, ConcatenateView, SliceView
+from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.sizes.size import Size
+
+Ranges: TypeAlias = "Mapping[str, tuple[int, int | None]]"
+
+
+class SizeReader:
+    """Reads the sizes that scalars and vectors have, as expressions.
+
+    A scalar that has no expression, such as the greater of two, is a symbol of its own.
+
+    Args:
+        source: returns the sizes of a value that is computed from nothing else, such as the size of
+            a dimension; None for other values.
+        ranges: the least and the largest values of symbols, by which comparisons are decided.
+        names: the names of scalars that are symbols; by default, names that no other symbol has.
+
+    Attributes:
+        scalars: the scalars that are symbols, by their names.
+    """
+
+    def __init__(
+        self,
+        source: Callable[[ir.Value], Sequence[Size] | None],
+        ranges: Ranges | None = None,
+        names: Iterator[str] | None = None,
+    ):
+        self._source = source
+        self._ranges = ranges or {}
+        self._names = names or (f"#{number}" for number in itertools.count())
+        self._known: dict[ir.Value, Sequence[Size] | None] = {}
+        self.scalars: dict[str, ir.Value] = {}
+
+    def fresh(self, value: ir.Value) -> Size:
+        """Return a symbol for a size without an expression, which arises at a value."""
+        name = next(self._names)
+        self.scalars[name] = value
+        return Size.symbol(name)
+
+    def read(self, value: ir.Value) -> Sequence[Size] | None:
+        """Return the elements of a vector, or of a scalar; None if they aren't known."""
+        if value not in self._known:
+            found = self._read(value)
+            if found is None and not shape_of(value.type):
+                found = [self.fresh(value)]
+            self._known[value] = found
+        return self._known[value]
+
+    def _read(self, value: ir.Value) -> Sequence[Size] | None:
+        numbers = constant_integers(value)
+        if numbers is not None:
+            return list(map(Size.of, numbers))
+        found = self._source(value)
+        if found is not None or isinstance(value, ir.BlockArgument):
+            return found
+        operation = value.owner.operation
+        if operation.name not in _READ:
+            return None
+        operands = [self.read(each) for each in operation.operands]
+        known = [each for each in operands if each is not None]
+        if len(known) < len(operands):
+            return None
+        return _READ[operation.name](operation, known, self._ranges)
+
+
+_Sizes = list[Sequence[Size]]
+_Function = Callable[[ir.Operation, _Sizes, Ranges], Sequence[Size] | None]
+
+
+def _same(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size] | None:
+    count = sum(1 for _ in operands[0])
+    shape = shape_of(operation.results[0].type)
+    return operands[0] if count == (shape[0] if len(shape) == 1 else 1) or len(shape) > 1 else None
+
+
+def _joined(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size] | None:
+    is_in_order = ConcatenateView(operation).dimension == 0
+    return [size for each in operands for size in each] if is_in_order else None
+
+
+def _cut(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size] | None:
+    view = SliceView(operation)
+    if len(view.start_indices) != 1:
+        return None
+    return operands[0][view.start_indices[0] : view.limit_indices[0] : view.strides[0]]
+
+
+def _each(function: Callable[..., Size | None], *, with_ranges: bool = False) -> _Function:
+    """Return a function that applies one to the elements of all operands."""
+
+    def combined(_: ir.Operation, operands: _Sizes, ranges: Ranges) -> Sequence[Size] | None:
+        more = (ranges,) if with_ranges else ()
+        found = [function(*each, *more) for each in zip(*operands, strict=True)]
+        known = [each for each in found if each is not None]
+        return known if len(known) == len(found) else None
+
+    return combined
+
+
+def _quotient(size: Size, divisor: Size) -> Size | None:
+    return size.floordiv(divisor.constant) if divisor.constant else None
+
+
+def _rest(size: Size, divisor: Size) -> Size | None:
+    return size.mod(divisor.constant) if divisor.constant else None
+
+
+# --- Decisions ------------------------------------------------------------------------------------
+
+
+def _is_less(one: Size, other: Size, ranges: Ranges) -> bool | None:
+    """Whether a size is always less than another one, or never; None if that isn't known."""
+    low, high = (one - other).bounds(ranges)
+    if high is not None and high < 0:
+        return True
+    return False if low is not None and low >= 0 else None
+
+
+def _compared(operation: ir.Operation, operands: _Sizes, ranges: Ranges) -> Sequence[Size] | None:
+    """Return 1 for a comparison that always holds, and 0 for one that never does."""
+    if len(operands[0]) != 1:
+        return None
+    (one,), (other,) = operands
+    less, greater = _is_less(one, other, ranges), _is_less(other, one, ranges)
+    differs = True if less or greater else None if None in (less, greater) else False
+    direction = CompareView(operation).comparison_direction
+    value = {"LT": less, "GE": less, "GT": greater, "LE": greater}.get(direction, differs)
+    is_negated = direction in {"GE", "LE", "EQ"}
+    return None if value is None else [Size.of(int(value != is_negated))]
+
+
+def _both(one: Size, other: Size) -> Size | None:
+    if one.constant == 0 or other.constant == 0:
+        return Size.of(0)
+    return other if one.constant == 1 else one if other.constant == 1 else None
+
+
+def _selected(predicate: Size, one: Size, other: Size) -> Size | None:
+    if one == other:
+        return one
+    return None if predicate.constant is None else one if predicate.constant else other
+
+
+def _least(one: Size, other: Size, ranges: Ranges) -> Size | None:
+    less = _is_less(one, other, ranges)
+    if less is None:
+        return one if _is_less(other, one, ranges) is False else None
+    return one if less else other
+
+
+def _greatest(one: Size, other: Size, ranges: Ranges) -> Size | None:
+    least = _least(one, other, ranges)
+    return None if least is None else other if least == one else one
+
+
+def _sign(size: Size, ranges: Ranges) -> Size | None:
+    return Size.of(1) if _is_less(Size.of(0), size, ranges) else None
+
+
+_READ: dict[str, _Function] = {
+    "stablehlo.add": _each(Size.__add__),
+    "stablehlo.and": _each(_both),
+    "stablehlo.broadcast_in_dim": _same,
+    "stablehlo.compare": _compared,
+    "stablehlo.concatenate": _joined,
+    "stablehlo.convert": _same,
+    "stablehlo.divide": _each(_quotient),
+    "stablehlo.maximum": _each(_greatest, with_ranges=True),
+    "stablehlo.minimum": _each(_least, with_ranges=True),
+    "stablehlo.multiply": _each(Size.__mul__),
+    "stablehlo.remainder": _each(_rest),
+    "stablehlo.reshape": _same,
+    "stablehlo.select": _each(_selected),
+    "stablehlo.sign": _each(_sign, with_ranges=True),
+    "stablehlo.slice": _cut,
+    "stablehlo.subtract": _each(Size.__sub__),
+}
