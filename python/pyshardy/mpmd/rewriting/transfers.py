@@ -49,13 +49,15 @@ def resolve_assignments(block: ir.Block) -> None:
 
 
 def _resolve(source: ir.Value, assigns: list[ir.Operation]) -> None:
+    if not assigns:
+        return
     own = mesh_type(source)
     assert own is not None, "it is unassigned"
     targets: dict[MeshTensorType, list[ir.Operation]] = {}
     for each in assigns:
         targets.setdefault(MeshTensorType(each.results[0].type), []).append(each)
     known: dict[MeshTensorType, ir.Value] = {own: source}
-    block = assigns[0].block if assigns else None
+    block = assigns[0].block
     for existing in users_of(source, TRANSFER):
         found = MeshTensorType(existing.results[0].type)
         if existing.block == block and found in targets and found not in known:
