@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Generate dialect/mlir_sdy/ods/ and the reference documentation of both dialects from td/.
+"""Generate dialect/mlir_sdy/ods/ and the reference documentation of the dialects from td/.
 
     python tools/gen_dialect.py           # write the files
     python tools/gen_dialect.py --check   # list the files that differ; fail if there are any
@@ -30,7 +30,7 @@ from dialect_generator.irdl import IrdlWriter
 from dialect_generator.layout import ODS, REFERENCE
 from dialect_generator.reference import reference
 from dialect_generator.tablegen import INSTALL, MissingToolError
-from dialect_generator.tables import shard_tables_source, tables_source
+from dialect_generator.tables import mpmd_tables_source, shard_tables_source, tables_source
 from generated_files import write_or_check
 
 
@@ -38,11 +38,13 @@ def generate() -> dict[Path, str]:
     """Return the text of every generated file."""
     declarations = Declarations()
     shard = OperationDeclarations("Shard.td", "shard", "Shard_")
-    irdl = IrdlWriter(declarations)
+    mpmd = Declarations("Mpmd.td", "mpmd", "Mpmd_")
+    irdl, irdl_of_mpmd = IrdlWriter(declarations), IrdlWriter(mpmd)
     operations = operation_classes(declarations)
     attributes = AttributeClasses(declarations).source()
     return {
         ODS / "tables.py": tables_source(declarations),
+        ODS / "mpmd_tables.py": mpmd_tables_source(mpmd),
         ODS / "shard_tables.py": shard_tables_source(shard),
         ODS / "attributes.py": attributes,
         ODS / "_sdy_names_gen.py": public_names([operations, attributes]),
@@ -50,7 +52,10 @@ def generate() -> dict[Path, str]:
         ODS / "_sdy_ops_gen.py": operations,
         ODS / "sdy_attributes.irdl.mlir": irdl.attributes(),
         ODS / "sdy_operations.irdl.mlir": irdl.operations(),
+        ODS / "mpmd_attributes.irdl.mlir": irdl_of_mpmd.attributes(),
+        ODS / "mpmd_operations.irdl.mlir": irdl_of_mpmd.operations(),
         REFERENCE / "dialect.md": reference("SdyOps.td", "sdy"),
+        REFERENCE / "mpmd.md": reference("Mpmd.td", "mpmd"),
         REFERENCE / "shard.md": reference("Shard.td", "shard"),
     }
 

@@ -14,6 +14,8 @@
 | `effects`          | the operations that may be erased if their results are unused   |
 | `fold`             | canonicalization patterns                                       |
 | `shard`            | the shard dialect of upstream                                   |
+| `mpmd`             | the mpmd dialect: programs on several meshes                    |
+| `on_demand`        | the mpmd dialect, loaded for programs that mention it           |
 | `verify`           | verification of attributes, operations and modules              |
 | `diagnostics`      | errors, warnings, remarks and notes                             |
 | `host`             | the only module that names the package of the bindings          |

@@ -28,8 +28,9 @@ _MNEMONICS = {value_class: mnemonic for mnemonic, value_class in VALUE_CLASSES.i
 
 
 def mnemonic_of(value: Any) -> str:
-    """Return the name of the attribute of a plain value."""
-    return _MNEMONICS[type(value)]
+    """Return the name of the attribute of a plain value; empty for a value of another dialect."""
+    value_class: type[Any] = value.__class__
+    return _MNEMONICS.get(value_class, "")
 
 
 @cache

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Mapping
 from functools import lru_cache
 
 from mlir_sdy import host
@@ -12,6 +13,7 @@ from mlir_sdy.diagnostics import wrong_type
 from mlir_sdy.effects import EffectsOfBody
 from mlir_sdy.host import ir
 from mlir_sdy.ods import _sdy_ops_gen as _  # noqa: F401 (registers the operation classes)
+from mlir_sdy.ods.declarations import OperationDecl
 from mlir_sdy.ods.irdl_groups import expand_groups
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.verify.operations import attach_verifiers
@@ -19,7 +21,6 @@ from mlir_sdy.verify.operations import attach_verifiers
 _TRAITS = {
     "IsolatedFromAbove": ir.IsIsolatedFromAboveTrait,
     "Pure": host.ext.Pure,
-    "RecursiveMemoryEffects": EffectsOfBody,
     "Terminator": ir.IsTerminatorTrait,
 }
 
@@ -46,24 +47,34 @@ def register(context: ir.Context) -> None:
         return
     with context:
         # An attribute and an operation share the name "mesh", which one IRDL module can't declare.
-        for declarations in _irdl_modules():
+        for declarations in irdl_modules("sdy"):
             host.irdl.load_dialects(ir.Module.parse(declarations))
-        for name, declaration in OPERATIONS.items():
-            for trait in declaration.traits:
-                if trait in _TRAITS:
-                    _TRAITS[trait].attach(name)
+        register_traits(OPERATIONS, EffectsOfBody)
         attach_verifiers()
     host.hand_out_all_constants(context)
     register_attribute_classes(context)
 
 
-@lru_cache(maxsize=1)
-def _irdl_modules() -> tuple[str, str]:
-    return _declarations("attributes"), expand_groups(_declarations("operations"))
+def register_traits(
+    operations: Mapping[str, OperationDecl], effects_of_body: type[ir.MemoryEffectsOpInterface]
+) -> None:
+    """Attach the declared traits to operations of the current context."""
+    traits = {**_TRAITS, "RecursiveMemoryEffects": effects_of_body}
+    for name, declaration in operations.items():
+        for trait in declaration.traits:
+            if trait in traits:
+                traits[trait].attach(name)
 
 
-def _declarations(of: str) -> str:
+@lru_cache(maxsize=2)
+def irdl_modules(dialect: str) -> tuple[str, str]:
+    """Return the declarations of the attributes and of the operations of a dialect."""
+    operations = expand_groups(_declarations(dialect, "operations"))
+    return _declarations(dialect, "attributes"), operations
+
+
+def _declarations(dialect: str, of: str) -> str:
     # A tenth of the time of `importlib.resources`, which can give the path of a file, too.
-    data = pkgutil.get_data("mlir_sdy.ods", f"sdy_{of}.irdl.mlir")
+    data = pkgutil.get_data("mlir_sdy.ods", f"{dialect}_{of}.irdl.mlir")
     assert data is not None, "the loader of the package reads data"
     return data.decode()

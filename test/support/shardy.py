@@ -48,6 +48,14 @@ class Shardy:
             return generic.replace(", reduction_op = 0 : i32", "")
         return generic
 
+    def on_meshes(self, text: str, until: str, **phase: Any) -> str:
+        """What the partitioner of MPMD programs prints for a text after a phase, such as IMPORT.
+
+        `topology` lists the names of meshes with their axes; `assignment` has the mesh of each
+        name; `inputs` and `outputs` may have meshes, and `options` are those of the partitioner.
+        """
+        return self._answer({"text": text, "phase": {"until": until, **phase}})["text"]
+
     def run_steps(self, text: str, steps: list[str]) -> list[str | None]:
         """What Shardy prints after each of several pipelines; None for those that do nothing."""
         return self._answer({"text": text, "steps": steps})["texts"]

@@ -7,15 +7,17 @@ ends, the next one is there in milliseconds, where loading jaxlib takes a second
 
 import contextlib
 import ctypes
+import importlib
 import json
 import os
 import signal
 import sys
 from collections.abc import Iterator
+from types import ModuleType
 
 from jax._src.interpreters import mlir as jax_mlir
 from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import sdy  # noqa: F401 (registers the dialect)
+from jaxlib.mlir.dialects import mpmd, sdy  # noqa: F401 (registers the dialect)
 from jaxlib.mlir.passmanager import PassManager
 
 RENEW = 3
@@ -25,6 +27,11 @@ SECONDS = 60
 """The time of the processor that a request may take; those that end take less than two seconds."""
 
 PR_SET_PDEATHSIG = 1
+
+ANSWERS = os.fdopen(os.dup(1), "w")
+"""The standard output of the process, to which C++ code prints notes otherwise."""
+
+os.dup2(2, 1)
 
 
 def answer(request: dict) -> dict:
@@ -41,8 +48,12 @@ def answer(request: dict) -> dict:
             return is_warning
 
         context.attach_diagnostic_handler(keep)
+        if "mpmd" in request["text"]:
+            mpmd.register_dialect(context)
         try:
             module = ir.Module.parse(request["text"])
+            if (phase := request.get("phase")) is not None:
+                partition_on_meshes(module, phase)
             if steps := request.get("steps"):
                 return {"texts": list(texts_after(steps, module))}
             if pipeline := request.get("pipeline"):
@@ -54,6 +65,40 @@ def answer(request: dict) -> dict:
         except Exception as error:
             return {"error": str(error)}
         return {"text": text, "warnings": warnings}
+
+
+def partition_on_meshes(module: ir.Module, phase: dict) -> None:
+    """Run phases of the partitioner of MPMD programs on a module."""
+    apply = partitioner_of_mpmd()
+    main = next(
+        each for each in module.body.operations if each.attributes["sym_name"].value == "main"
+    )
+    kind = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
+    inputs, outputs = ([None] * len(each) for each in (kind.inputs, kind.results))
+    apply.apply_mpmd_partitioning(
+        module,
+        "main",
+        [(name, [tuple(axis) for axis in axes]) for name, axes in phase["topology"]],
+        {
+            name: tuple(mesh) if isinstance(mesh, list) else mesh
+            for name, mesh in phase["assignment"].items()
+        },
+        phase.get("inputs") or inputs,
+        phase.get("outputs") or outputs,
+        phase.get("donated", []),
+        partitioning_options=phase.get("options", {}),
+        fragment_merge_rules=[],
+        fragment_schedule_rules=[],
+        phases=getattr(apply.PartitioningPhase, phase["until"]),
+    )
+
+
+def partitioner_of_mpmd() -> ModuleType:
+    """Import the partitioner, which looks for its package under another name."""
+    for name, module in list(sys.modules.items()):
+        if name == "jaxlib" or name.startswith("jaxlib."):
+            sys.modules[f"jax.{name}"] = module
+    return importlib.import_module("jaxlib._sdy_mpmd")
 
 
 def texts_after(steps: list[str], module: ir.Module) -> Iterator[str | None]:
@@ -74,7 +119,7 @@ def serve() -> None:
             os._exit(RENEW)
         # Its signal ends the process, also inside of C++.
         signal.setitimer(signal.ITIMER_VIRTUAL, request.pop("seconds", SECONDS))
-        print(json.dumps(answer(request)), flush=True)
+        print(json.dumps(answer(request)), file=ANSWERS, flush=True)
 
 
 def main() -> None:
@@ -93,7 +138,7 @@ def main() -> None:
             return
         how = os.waitstatus_to_exitcode(status)
         reasons = {RENEW: "renewed", -signal.SIGVTALRM: "did not end"}
-        print(json.dumps({"ended": reasons.get(how, "aborted")}), flush=True)
+        print(json.dumps({"ended": reasons.get(how, "aborted")}), file=ANSWERS, flush=True)
 
 
 main()

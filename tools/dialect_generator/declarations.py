@@ -115,11 +115,13 @@ class OperationDeclarations:
 
     def _op_attribute_kind(self, record: Record) -> str:
         if "AttrDef" in record["!superclasses"]:
-            return f"{self.dialect}.{record['mnemonic']}"
+            return f"{self.records.resolve(record['dialect'])['name']}.{record['mnemonic']}"
         if "EnumAttrInfo" in record["!superclasses"]:
             return f"enum {record['className']}"
         return {
             "I64Attr": "i64",
+            "UI32Attr": "ui32",
+            "Mpmd_OriginArray": "array",
             "StrAttr": "string",
             "SymbolNameAttr": "symbol",
             "ElementsAttr": "elements",
@@ -150,16 +152,21 @@ class OperationDeclarations:
 
 
 class Declarations(OperationDeclarations):
-    """All declarations of the sdy dialect."""
+    """All declarations of a dialect: operations, enums, attributes and types."""
 
-    def __init__(self) -> None:
-        super().__init__("SdyOps.td", "sdy", "Sdy_")
+    def __init__(self, source: str = "SdyOps.td", dialect: str = "sdy", prefix: str = "Sdy_"):
+        super().__init__(source, dialect, prefix)
         records = self.records
         self.mnemonics = {
-            record["cppClassName"]: record["mnemonic"] for record in records.of_dialect("AttrDef")
+            record["cppClassName"]: record["mnemonic"] for record in records.of_class("AttrDef")
         }
         self.attributes = {
-            record["mnemonic"]: self._attribute(record) for record in records.of_dialect("AttrDef")
+            record["mnemonic"]: self._attribute(record)
+            for record in records.of_dialect("AttrDef", prefix)
+        }
+        self.types = {
+            record["mnemonic"]: self._attribute(record)
+            for record in records.of_dialect("TypeDef", prefix)
         }
 
     # Attributes
@@ -209,4 +216,6 @@ class Declarations(OperationDeclarations):
             return f"enum:{name}"
         if name in self.mnemonics:
             return f"attr:{self.mnemonics[name]}"
+        if name == "RankedTensorType":
+            return "tensor"
         return {"int64_t": "int", "bool": "bool", "StringRef": "string"}[name]

@@ -93,8 +93,8 @@ class FormatParser:
             if self._peek() == "^":
                 self._next()
                 anchored: Any = elements[-1]
-                while isinstance(anchored, Custom):
-                    anchored = anchored.arguments[0]
+                while isinstance(anchored, Custom | Type):
+                    anchored = anchored.of if isinstance(anchored, Type) else anchored.arguments[0]
                 anchor = anchored.name
         self._next(")")
         self._next("?")

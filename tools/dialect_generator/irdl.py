@@ -57,16 +57,20 @@ class IrdlWriter:
         self.declarations = declarations
 
     def attributes(self) -> str:
-        """The module of the attributes."""
+        """The module of the attributes and types."""
         blocks = []
-        for declaration in self.declarations.attributes.values():
-            block = IrdlBlock()
-            names = [
-                f"{parameter.name}: {self._parameter(block, parameter)}"
-                for parameter in declaration.parameters
-            ]
-            block.declare("parameters", names)
-            blocks.append(block.render("attribute", declaration.mnemonic))
+        for what, declared in (
+            ("attribute", self.declarations.attributes),
+            ("type", self.declarations.types),
+        ):
+            for declaration in declared.values():
+                block = IrdlBlock()
+                names = [
+                    f"{parameter.name}: {self._parameter(block, parameter)}"
+                    for parameter in declaration.parameters
+                ]
+                block.declare("parameters", names)
+                blocks.append(block.render(what, declaration.mnemonic))
         return self._module(blocks)
 
     def operations(self) -> str:
@@ -74,7 +78,8 @@ class IrdlWriter:
         return self._module(map(self._operation, self.declarations.operations.values()))
 
     def _module(self, blocks: Any) -> str:
-        return f"{IRDL_NOTICE}\nirdl.dialect @sdy {{\n{chr(10).join(blocks)}}}\n"
+        dialect = self.declarations.dialect
+        return f"{IRDL_NOTICE}\nirdl.dialect @{dialect} {{\n{chr(10).join(blocks)}}}\n"
 
     def _parameter(self, block: IrdlBlock, parameter: ParameterDecl) -> str:
         constraints = self._parameter_constraints(parameter.kind)
@@ -89,8 +94,12 @@ class IrdlWriter:
                 return ("irdl.is false", "irdl.is true")
             case "enum":
                 return self._enum_constraints(name)
+            case "attr" if name in self.declarations.attributes:
+                return (f"irdl.base @{self.declarations.dialect}::@{name}",)
             case "attr":
-                return (f"irdl.base @sdy::@{name}",)
+                return (f'irdl.base "#sdy.{name}"',)
+            case "tensor":
+                return ('irdl.base "!builtin.tensor"',)
             case "mesh_or_ref":
                 return ('irdl.base "#builtin.symbol_ref"', "irdl.base @sdy::@mesh")
         base = {
@@ -137,7 +146,7 @@ class IrdlWriter:
             size = "" if region.blocks is None else f" with size {region.blocks}"
             regions.append(f"{region.name}: {block.define(f'irdl.region{size}')}")
         block.declare("regions", regions)
-        return block.render("operation", declaration.name.removeprefix("sdy."))
+        return block.render("operation", declaration.name.partition(".")[2])
 
     def _type(self, block: IrdlBlock, constraint: str) -> str:
         match constraint:
@@ -150,11 +159,18 @@ class IrdlWriter:
         raise ValueError(f"no IRDL constraint is known for the ODS type constraint {constraint}")
 
     def _attribute(self, block: IrdlBlock, kind: str) -> str:
-        if kind.startswith("sdy."):
+        if "." in kind:
             return block.define(f'irdl.base "#{kind}"')
         if kind.startswith("enum "):
             return block.any_of(*self._enum_constraints(kind.removeprefix("enum ")))
         if kind == "elements":  # an interface, which IRDL can't name
             return block.define("irdl.any")
-        base = {"i64": "integer", "string": "string", "symbol": "string"}[kind]
+        base = {
+            "array": "array",
+            "i64": "integer",
+            "reference": "symbol_ref",
+            "string": "string",
+            "symbol": "string",
+            "ui32": "integer",
+        }[kind]
         return block.define(f'irdl.base "#builtin.{base}"')

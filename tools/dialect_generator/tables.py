@@ -70,6 +70,20 @@ def tables_source(declarations: Declarations) -> str:
     )
 
 
+def mpmd_tables_source(declarations: OperationDeclarations) -> str:
+    """Return `mpmd_tables.py`, the declarations of the mpmd dialect."""
+    return _source(
+        "The declarations of the mpmd dialect, as plain data.",
+        {
+            "OPERATIONS": (
+                "OperationDecl",
+                declarations.operations,
+                "Operations of the mpmd dialect, by full name.",
+            )
+        },
+    )
+
+
 def shard_tables_source(declarations: OperationDeclarations) -> str:
     """Return `shard_tables.py`, the declarations of upstream's shard dialect.
 

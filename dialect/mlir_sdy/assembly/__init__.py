@@ -17,9 +17,9 @@ from mlir_sdy.assembly.host_text import HostText
 from mlir_sdy.assembly.places import pointed_at
 from mlir_sdy.assembly.reader import Reader
 from mlir_sdy.assembly.source import BLANK, STRING, SourceText, decoded
+from mlir_sdy.assembly.syntax import SDY, Syntax
 from mlir_sdy.assembly.unverified import WITNESS
 from mlir_sdy.assembly.writer import Writer
-from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import (
     Diagnostic,
     ParseError,
@@ -32,6 +32,7 @@ from mlir_sdy.diagnostics import (
 )
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model.errors import ModelError
+from mlir_sdy.on_demand import has_mpmd, module_of_mpmd, register_if_mentioned
 from mlir_sdy.shard.spellings import in_current_spelling
 from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify_shard, verify_shardings, violation_before_host
@@ -111,7 +112,9 @@ def _read(source: SourceText, context: ir.Context) -> ir.Module:
     text = source.text
     _check_strings_of_resources(source)
     _check_numbers(source)
-    reader = Reader(source, AttributeCache(context))
+    register_if_mentioned(text, context)
+    syntax = _syntax_of(context)
+    reader = Reader(source, syntax.cache(context), syntax)
     try:
         if _PARAMETERS_OF_A_MESH.search(text):
             reader.rewritten.copy(0, len(text))
@@ -176,9 +179,13 @@ def asm(
         assume_verified=assume_verified,
     )
     try:
-        return Writer(operation.context, generic).rewrite(text)
+        return Writer(operation.context, _syntax_of(operation.context), generic).rewrite(text)
     except RecursionError:
         raise SdyError(nesting_error(location_of(operation.location))) from None
+
+
+def _syntax_of(context: ir.Context) -> Syntax:
+    return module_of_mpmd("syntax").SYNTAX if has_mpmd(context) else SDY
 
 
 def _parse_rewritten(reader: Reader, context: ir.Context) -> ir.Module:

@@ -28,7 +28,9 @@ _LAST_LETTER_FACTOR = 17
 # --- Lists ----------------------------------------------------------------------------------
 
 
-def _list(cursor: Cursor, opening: str, read: Callable[[Cursor], T], closing: str) -> tuple[T, ...]:
+def list_of(
+    cursor: Cursor, opening: str, read: Callable[[Cursor], T], closing: str
+) -> tuple[T, ...]:
     """Read a comma-separated list in brackets, possibly empty."""
     cursor.token(opening)
     if cursor.try_token(closing):
@@ -40,10 +42,11 @@ def _list(cursor: Cursor, opening: str, read: Callable[[Cursor], T], closing: st
     return tuple(items)
 
 
-def _non_empty_list(
+def non_empty_list(
     cursor: Cursor, opening: str, read: Callable[[Cursor], T], closing: str, what: str
 ) -> tuple[T, ...]:
-    items = _list(cursor, opening, read, closing)
+    """Read a comma-separated list in brackets with at least one element."""
+    items = list_of(cursor, opening, read, closing)
     if not items:
         cursor.position -= len(closing)
         raise cursor.error(f"expected at least one {what}")
@@ -106,7 +109,7 @@ def _read_body(cursor: Cursor, mnemonic: str | None) -> Any:
         raise cursor.error(str(reason)) from None
 
 
-def _or_full(mnemonic: str, read: Callable[[Cursor], T]) -> Callable[[Cursor], T]:
+def or_full(mnemonic: str, read: Callable[[Cursor], T]) -> Callable[[Cursor], T]:
     """Extend a reader of the stripped form to the full form and aliases."""
 
     def read_either(cursor: Cursor) -> T:
@@ -141,11 +144,11 @@ def read_sub_axis_info(cursor: Cursor) -> model.SubAxisInfo:
 
 
 def _read_axes(cursor: Cursor) -> tuple[model.AxisRef, ...]:
-    return _list(cursor, "{", _or_full("axis_ref", read_axis_ref), "}")
+    return list_of(cursor, "{", or_full("axis_ref", read_axis_ref), "}")
 
 
 def _read_axes_not_empty(cursor: Cursor) -> tuple[model.AxisRef, ...]:
-    return _non_empty_list(cursor, "{", _or_full("axis_ref", read_axis_ref), "}", "axis")
+    return non_empty_list(cursor, "{", or_full("axis_ref", read_axis_ref), "}", "axis")
 
 
 def read_axis_ref_list(cursor: Cursor) -> model.AxisRefList:
@@ -156,13 +159,13 @@ def read_axis_ref_list(cursor: Cursor) -> model.AxisRefList:
 def read_list_of_axis_ref_lists(cursor: Cursor) -> model.ListOfAxisRefLists:
     """Read `[{"x"}, {}]`."""
     return model.ListOfAxisRefLists(
-        _list(cursor, "[", _or_full("axis_ref_list", read_axis_ref_list), "]")
+        list_of(cursor, "[", or_full("axis_ref_list", read_axis_ref_list), "]")
     )
 
 
 def read_manual_axes(cursor: Cursor) -> model.ManualAxes:
     """Read `{"x", "y"}`: full axes only."""
-    return model.ManualAxes(_list(cursor, "{", lambda c: c.string("an axis name"), "}"))
+    return model.ManualAxes(list_of(cursor, "{", lambda c: c.string("an axis name"), "}"))
 
 
 # --- Meshes ---------------------------------------------------------------------------------
@@ -186,12 +189,12 @@ def read_mesh(cursor: Cursor) -> model.Mesh:
     cursor.skip_blank()
     start = cursor.position
     cursor.token("<")
-    axes = _list(cursor, "[", _or_full("mesh_axis", read_mesh_axis), "]")
+    axes = list_of(cursor, "[", or_full("mesh_axis", read_mesh_axis), "]")
     device_ids: tuple[int, ...] = ()
     if cursor.try_token(","):
         cursor.keyword("device_ids")
         cursor.token("=")
-        device_ids = _non_empty_list(
+        device_ids = non_empty_list(
             cursor, "[", lambda c: c.integer("a device id"), "]", "device id"
         )
     cursor.token(">")
@@ -243,8 +246,8 @@ def read_sharding(cursor: Cursor) -> model.TensorSharding:
     cursor.token("<")
     mesh_or_ref = read_mesh(cursor) if cursor.try_keyword("mesh") else cursor.symbol("a mesh")
     cursor.token(",")
-    read_dimension = _or_full("dimension_sharding", read_dimension_sharding)
-    dim_shardings = _list(cursor, "[", read_dimension, "]")
+    read_dimension = or_full("dimension_sharding", read_dimension_sharding)
+    dim_shardings = list_of(cursor, "[", read_dimension, "]")
     named: dict[str, tuple[model.AxisRef, ...]] = {}
     reduction = model.ReductionOp.SUM
     while cursor.try_token(","):
@@ -288,7 +291,7 @@ def read_reduction(cursor: Cursor) -> model.ReductionOp:
 def read_stripped_sharding_per_value(cursor: Cursor) -> model.TensorShardingPerValue:
     """Read `[<@mesh, [{"x"}]>, <@mesh, []>]`."""
     return model.TensorShardingPerValue(
-        _list(cursor, "[", _or_full("sharding", read_sharding), "]")
+        list_of(cursor, "[", or_full("sharding", read_sharding), "]")
     )
 
 
@@ -334,12 +337,12 @@ def read_dim_mapping(cursor: Cursor) -> model.DimMapping:
 
 def read_tensor_mapping(cursor: Cursor) -> model.TensorMapping:
     """Read `[i, jk]`."""
-    return model.TensorMapping(_list(cursor, "[", read_dim_mapping, "]"))
+    return model.TensorMapping(list_of(cursor, "[", read_dim_mapping, "]"))
 
 
 def _read_mappings(cursor: Cursor, what: str) -> tuple[model.TensorMapping, ...]:
-    read_mapping = _or_full("tensor_mapping", read_tensor_mapping)
-    return _non_empty_list(cursor, "(", read_mapping, ")", f"mapping of the {what}")
+    read_mapping = or_full("tensor_mapping", read_tensor_mapping)
+    return non_empty_list(cursor, "(", read_mapping, ")", f"mapping of the {what}")
 
 
 def _read_factor_sizes(cursor: Cursor) -> tuple[int, ...]:
@@ -358,7 +361,7 @@ def _read_factor_sizes(cursor: Cursor) -> tuple[int, ...]:
         sizes.append(inner.integer("the factor size"))
 
     if cursor.peek("{"):
-        _list(cursor, "{", read_size, "}")
+        list_of(cursor, "{", read_size, "}")
     return tuple(sizes)
 
 
@@ -369,7 +372,7 @@ def _read_factor_clause(cursor: Cursor, keyword: str) -> tuple[int, ...]:
     if not cursor.peek("{"):
         return ()
     # Shardy keeps the first of adjacent factors in such a list.
-    return _list(cursor, "{", lambda inner: _read_some_factors(inner)[0], "}")
+    return list_of(cursor, "{", lambda inner: _read_some_factors(inner)[0], "}")
 
 
 def read_op_sharding_rule(cursor: Cursor) -> model.OpShardingRule:
@@ -405,7 +408,7 @@ def read_all_to_all_param(cursor: Cursor) -> model.AllToAllParam:
 def read_all_to_all_param_list(cursor: Cursor) -> model.AllToAllParamList:
     """Read `[{"x"}: 0->2, {"y"}: 1->3]`."""
     return model.AllToAllParamList(
-        _list(cursor, "[", _or_full("all_to_all_param", read_all_to_all_param), "]")
+        list_of(cursor, "[", or_full("all_to_all_param", read_all_to_all_param), "]")
     )
 
 
@@ -428,7 +431,7 @@ def read_axis_to_propagation_details(cursor: Cursor) -> model.AxisToPropagationD
     cursor.token("=")
     source = read_edge_value_ref(cursor)
     cursor.token("->")
-    targets = _non_empty_list(cursor, "[", read_edge_value_ref, "]", "target")
+    targets = non_empty_list(cursor, "[", read_edge_value_ref, "]", "target")
     cursor.token("}")
     return model.AxisToPropagationDetails(axis, source, targets)
 
@@ -440,7 +443,7 @@ def read_propagation_one_step(cursor: Cursor) -> model.PropagationOneStep:
     cursor.token("-")
     step = cursor.integer("the step index")
     cursor.token("=")
-    entries = _non_empty_list(cursor, "[", read_axis_to_propagation_details, "]", "axis entry")
+    entries = non_empty_list(cursor, "[", read_axis_to_propagation_details, "]", "axis entry")
     cursor.token("}")
     return model.PropagationOneStep(step, entries)
 
@@ -450,7 +453,7 @@ def read_propagation_edges(cursor: Cursor) -> model.PropagationEdges:
     cursor.skip_blank()
     start = cursor.position
     cursor.token("<")
-    steps = _list(cursor, "[", read_propagation_one_step, "]")
+    steps = list_of(cursor, "[", read_propagation_one_step, "]")
     cursor.token(">")
     try:
         return model.PropagationEdges(steps)
@@ -492,7 +495,7 @@ _BEGINNING_WITH_WORD = ("dim_mapping", "edge_value_ref")
 
 def read_stripped(mnemonic: str) -> ReadBody:
     """Return the reader of the attribute's body that accepts the full form as well."""
-    return _or_full(mnemonic, BODIES[mnemonic])
+    return or_full(mnemonic, BODIES[mnemonic])
 
 
 def full_text(mnemonic: str, value: Any) -> str:

@@ -33,7 +33,6 @@ _CONVERSIONS = {
     "tf": "convert TensorFlow to StableHLO, as by 'tf-mlir-translate' or 'jax2tf'",
     "tfl": "convert TensorFlow Lite to StableHLO",
     "torch": "convert it to StableHLO, as 'sdy.torch.trace' does",
-    "mpmd": "pyshardy has no MPMD dialect",
 }
 """Advice for programs in dialects that are close to those of this project."""
 

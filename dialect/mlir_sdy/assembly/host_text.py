@@ -83,7 +83,9 @@ class HostText:
         except ir.MLIRError as failure:
             diagnostics = diagnostics_of(failure)
             place = diagnostics[0].location
-            if place is not None and len(self.prefix) <= self._offset(place) < len(text):
+            # An error at the first token after white space is reported in the white space.
+            end = len(text.rstrip())
+            if place is not None and len(self.prefix) <= self._offset(place) < end:
                 return ParseError(
                     *(diagnostic.moved(self._in_source) for diagnostic in diagnostics)
                 )

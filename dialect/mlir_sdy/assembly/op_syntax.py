@@ -11,14 +11,15 @@ from typing import Any
 from mlir_sdy import model
 from mlir_sdy.assembly import attribute_text
 from mlir_sdy.assembly.source import Cursor, SourceText, end_of_braces
+from mlir_sdy.assembly.syntax import Syntax
+from mlir_sdy.attributes import mnemonic_of
 from mlir_sdy.model.text import quoted, symbol
 from mlir_sdy.ods import declarations as ods
-from mlir_sdy.ods.tables import OPERATIONS
 
 AliasOf = Callable[[object], str]
 """Returns the alias of the attribute of a plain value."""
-ValueOf = Callable[[str | None, str], object | None]
-"""Returns the plain value of a printed attribute, if it is of the kind that the name gives."""
+ValueOf = Callable[[str | None], object | None]
+"""Returns the plain value of a printed attribute of the dialects; None for another one."""
 
 Span = tuple[int, int]
 
@@ -46,19 +47,23 @@ class OperationText:
         return ", ".join(self.operands)
 
 
-def read_operation(name: str, cursor: Cursor, alias: AliasOf) -> OperationText:
+def read_operation(name: str, cursor: Cursor, alias: AliasOf, syntax: Syntax) -> OperationText:
     """Read the operation whose name the cursor has just passed."""
     operation = OperationText(name)
-    _OperationReader(operation, cursor, alias).read(OPERATIONS[name].directives)
+    reader = OperationReader(operation, cursor, alias, syntax)
+    reader.read(reader.declaration.directives)
     return operation
 
 
-class _OperationReader:
-    def __init__(self, operation: OperationText, cursor: Cursor, alias: AliasOf):
+class OperationReader:
+    """Reads an operation by the directives of its assembly format."""
+
+    def __init__(self, operation: OperationText, cursor: Cursor, alias: AliasOf, syntax: Syntax):
         self.operation = operation
         self.cursor = cursor
         self.alias = alias
-        self.declaration = OPERATIONS[operation.name]
+        self.syntax = syntax
+        self.declaration = syntax.operations[operation.name]
 
     def read(self, directives: tuple[ods.Directive, ...]) -> None:
         """Read the elements of the directives."""
@@ -75,13 +80,13 @@ class _OperationReader:
                             "'#' after an operand denotes a result number: write the attribute "
                             "in its short form, without '#sdy' and its name"
                         )
-                    self._store(name, self._attribute(self.declaration.attribute(name).kind))
+                    self.store(name, self._attribute(self.declaration.attribute(name).kind))
                 case ods.OperandVariable(name) if not self.declaration.operand(name).variadic:
                     self.operation.operands.append(cursor.value())
                 case ods.OperandVariable() | ods.AllOperands():
                     self._operands()
                 case ods.OptionalGroup(inner, _):
-                    if self._is_next(inner[0]):
+                    if self._is_next(inner):
                         self.read(inner)
                 case ods.AttrDict():
                     self._attribute_dictionary()
@@ -90,24 +95,34 @@ class _OperationReader:
                 case ods.FunctionalType():
                     self._functional_type()
                 case ods.Custom(name, arguments):
-                    _READ_CUSTOM[name](self, arguments[0])
+                    read = _READ_CUSTOM.get(name) or self.syntax.custom[name][0]
+                    read(self, _name_of(arguments[0]))
                 case _:
                     pass  # white space, which is ignored on input
 
-    def _store(self, name: str, text: str) -> None:
+    def store(self, name: str, text: str) -> None:
+        """Set the generic text of an inherent attribute."""
         self.operation.attributes[name] = text
 
-    def _is_next(self, directive: ods.Directive) -> bool:
-        """Whether `directive`, the first one of an optional group, is next."""
+    def _is_next(self, directives: tuple[ods.Directive, ...]) -> bool:
+        """Whether an optional group is next, by its first element, or the literals before it."""
         cursor = self.cursor
         start = cursor.position
-        match directive:
-            case ods.Literal(text):
-                found = cursor.try_keyword(text)
-            case ods.OperandVariable():
-                found = cursor.peek("%")
-            case _:
-                found = (cursor.try_word() or cursor.try_string()) is not None
+        found = False
+        for directive in directives:
+            match directive:
+                case ods.Whitespace():
+                    continue
+                case ods.Literal(text):
+                    is_word = text[0].isalpha()
+                    found = cursor.try_keyword(text) if is_word else cursor.try_token(text)
+                    if found:
+                        continue
+                case ods.OperandVariable():
+                    found = cursor.peek("%")
+                case _:
+                    found = found or (cursor.try_word() or cursor.try_string()) is not None
+            break
         cursor.position = start
         return found
 
@@ -122,6 +137,8 @@ class _OperationReader:
             return f"{cursor.integer('a number')} : i64"
         if kind == "symbol":
             return quoted(cursor.symbol("a name"))
+        if kind == "reference":
+            return symbol(cursor.symbol("a name"))
         if kind == "string":
             return quoted(cursor.string("a name"))
         raise AssertionError(f"no syntax for attributes of kind {kind}")
@@ -181,12 +198,11 @@ class _OperationReader:
             message = f"{listed} operands are listed, but {typed} types"
             raise self.cursor.source.error(message, start)
 
-    def _sharding_per_value(self, variable: ods.Directive) -> None:
-        assert isinstance(variable, ods.AttributeVariable)
+    def _sharding_per_value(self, name: str) -> None:
         read = attribute_text.read_stripped_sharding_per_value
-        self._store(variable.name, self._sdy_attribute(read))
+        self.store(name, self._sdy_attribute(read))
 
-    def _region(self, _: ods.Directive) -> None:
+    def _region(self, _: str) -> None:
         cursor = self.cursor
         cursor.skip_blank()
         if not cursor.peek("("):
@@ -203,13 +219,14 @@ class _OperationReader:
         inner = Cursor(cursor.source, body_start + 1)
         inner.skip_blank()
         if inner.position == body_end - 1:
+            dialect = self.operation.name.partition(".")[0]
             raise cursor.source.error(
-                "the region is empty: its body must end with 'sdy.return'", body_start
+                f"the region is empty: its body must end with '{dialect}.return'", body_start
             )
         cursor.position = body_end
         self.operation.region = (arguments, body_start, body_end)
 
-    def _constant_value(self, _: ods.Directive) -> None:
+    def _constant_value(self, _: str) -> None:
         """Read an elements attribute with its type, which is the type of the result."""
         cursor = self.cursor
         cursor.skip_blank()
@@ -259,10 +276,15 @@ def read_functional_type(cursor: Cursor) -> tuple[list[Span], list[Span]]:
     return operand_types, [_type_span(cursor)]
 
 
-_READ_CUSTOM: dict[str, Callable[[_OperationReader, ods.Directive], None]] = {
-    "StrippedTensorShardingPerValueAttr": _OperationReader._sharding_per_value,
-    "SingleBlockRegionNoBlockId": _OperationReader._region,
-    "ConstantValue": _OperationReader._constant_value,
+def _name_of(variable: ods.Directive) -> str:
+    assert isinstance(variable, ods.AttributeVariable | ods.RegionVariable)
+    return variable.name
+
+
+_READ_CUSTOM: dict[str, Callable[[OperationReader, str], None]] = {
+    "StrippedTensorShardingPerValueAttr": OperationReader._sharding_per_value,
+    "SingleBlockRegionNoBlockId": OperationReader._region,
+    "ConstantValue": OperationReader._constant_value,
 }
 
 
@@ -288,20 +310,25 @@ class PrintedOperation:
     """The block arguments and the opening brace of the region, in custom syntax."""
 
 
-def write_operation(operation: PrintedOperation, value_of: ValueOf) -> list[str] | None:
+def write_operation(
+    operation: PrintedOperation, value_of: ValueOf, syntax: Syntax
+) -> list[str] | None:
     """Return the operation in custom syntax, split at the body of its region.
 
     None if the custom syntax can't express it: an attribute is missing or of another kind.
     """
-    out = _OperationWriter(operation, value_of)
-    return out.parts if out.write(OPERATIONS[operation.name].directives) else None
+    out = OperationWriter(operation, value_of, syntax)
+    return out.parts if out.write(out.declaration.directives) else None
 
 
-class _OperationWriter:
-    def __init__(self, operation: PrintedOperation, value_of: ValueOf):
+class OperationWriter:
+    """Writes an operation by the directives of its assembly format."""
+
+    def __init__(self, operation: PrintedOperation, value_of: ValueOf, syntax: Syntax):
         self.operation = operation
         self.value_of = value_of
-        self.declaration = OPERATIONS[operation.name]
+        self.syntax = syntax
+        self.declaration = syntax.operations[operation.name]
         self.parts = [operation.name]
         self._glue = False  # whether the next element follows without a space
 
@@ -317,31 +344,32 @@ class _OperationWriter:
                     self._glue = not text
                     done = True
                 case ods.Literal(text):
-                    self._emit(text, spaced=text not in (")", ">"))
+                    self._emit(text, spaced=text not in (")", ">", ","))
                     self._glue = text in ("(", "<")
                     done = True
                 case ods.AttributeVariable(name):
-                    done = self._emit_if(self._attribute(name))
+                    done = self.emit_if(self._attribute(name))
                 case ods.OperandVariable() | ods.AllOperands():
-                    done = self._emit_if(self.operation.operands)
+                    done = self.emit_if(self.operation.operands)
                 case ods.OptionalGroup(inner, anchor):
                     done = not self._is_present(anchor) or self.write(inner)
                 case ods.AttrDict():
                     others = self.operation.other_attributes
-                    done = not others or self._emit_if(f"{{{others}}}")
+                    done = not others or self.emit_if(f"{{{others}}}")
                 case ods.Type():
-                    done = self._emit_if(self._type())
+                    done = self.emit_if(self._type())
                 case ods.FunctionalType():
-                    done = self._emit_if(self.operation.types)
+                    done = self.emit_if(self.operation.types)
                 case ods.Custom(name, arguments):
-                    done = _WRITE_CUSTOM[name](self, arguments[0])
+                    write = _WRITE_CUSTOM.get(name) or self.syntax.custom[name][1]
+                    done = write(self, _name_of(arguments[0]))
                 case _:
                     raise AssertionError(f"{directive} does not occur outside of other directives")
             if not done:
                 return False
         return True
 
-    def _emit_if(self, text: str | None) -> bool:
+    def emit_if(self, text: str | None) -> bool:
         """Write `text` unless it is None, which means that the syntax can't express it."""
         if text:
             self._emit(text)
@@ -362,7 +390,7 @@ class _OperationWriter:
             return None
         kind = self.declaration.attribute(name).kind
         if kind.startswith("sdy."):
-            value = self.value_of(text, kind.removeprefix("sdy."))
+            value = self._value(text, kind.removeprefix("sdy."))
             return None if value is None else str(value)
         if kind.startswith("enum "):
             return _enum_keyword(text, getattr(model, kind.removeprefix("enum ")))
@@ -377,22 +405,27 @@ class _OperationWriter:
         operand_types, _, result_types = self.operation.types.partition(" -> ")
         if not self.declaration.results:
             return operand_types[1:-1]
+        if result_types == operand_types:
+            return result_types[1:-1]
         return result_types if f"({result_types})" == operand_types else None
 
-    def _sharding_per_value(self, variable: ods.Directive) -> bool:
-        assert isinstance(variable, ods.AttributeVariable)
-        text = self.operation.attributes.get(variable.name)
-        value = self.value_of(text, "sharding_per_value")
-        return self._emit_if(None if value is None else str(value)[1:-1])
+    def _value(self, text: str | None, mnemonic: str) -> object | None:
+        value = self.value_of(text)
+        return value if value is not None and mnemonic_of(value) == mnemonic else None
 
-    def _region(self, _: ods.Directive) -> bool:
+    def _sharding_per_value(self, name: str) -> bool:
+        text = self.operation.attributes.get(name)
+        value = self._value(text, "sharding_per_value")
+        return self.emit_if(None if value is None else str(value)[1:-1])
+
+    def _region(self, _: str) -> bool:
         if self.operation.region_head is None:
             return False
         self._emit(self.operation.region_head)
         self.parts.append("}")
         return True
 
-    def _constant_value(self, _: ods.Directive) -> bool:
+    def _constant_value(self, _: str) -> bool:
         """Write the literal, whose type must be the result's; others require generic form."""
         value = self.operation.attributes.get("value")
         result_type = self.operation.types.partition(" -> ")[2]
@@ -418,8 +451,8 @@ def _enum_keyword(text: str, cases: type[IntEnum]) -> str | None:
     return None
 
 
-_WRITE_CUSTOM: dict[str, Callable[[_OperationWriter, ods.Directive], bool]] = {
-    "StrippedTensorShardingPerValueAttr": _OperationWriter._sharding_per_value,
-    "SingleBlockRegionNoBlockId": _OperationWriter._region,
-    "ConstantValue": _OperationWriter._constant_value,
+_WRITE_CUSTOM: dict[str, Callable[[OperationWriter, str], bool]] = {
+    "StrippedTensorShardingPerValueAttr": OperationWriter._sharding_per_value,
+    "SingleBlockRegionNoBlockId": OperationWriter._region,
+    "ConstantValue": OperationWriter._constant_value,
 }

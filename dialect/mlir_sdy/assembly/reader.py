@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Conversion of custom sdy syntax to the generic form that MLIR parses.
+"""Conversion of custom syntax to the generic form that MLIR parses.
 
 A dialect registered at run time has no custom syntax in MLIR. This module rewrites attributes and
 operations of sdy in a text and copies everything else:
@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from mlir_sdy.assembly import attribute_text
 from mlir_sdy.assembly.op_syntax import (
     OperationText,
     Span,
@@ -26,23 +25,13 @@ from mlir_sdy.assembly.op_syntax import (
     read_operation,
 )
 from mlir_sdy.assembly.rewritten_text import RewrittenText
-from mlir_sdy.assembly.source import STRING, Cursor, SourceText, end_of_brackets, on_one_line
+from mlir_sdy.assembly.source import Cursor, SourceText, end_of_brackets, on_one_line
+from mlir_sdy.assembly.syntax import Syntax
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.ods import irdl_groups
-from mlir_sdy.ods.tables import OPERATIONS
 
-_OPERATION_NAMES = "|".join(name.removeprefix("sdy.") for name in OPERATIONS)
-_INTEREST = re.compile(
-    rf"{STRING}"  # a string, or the name of an operation in generic form
-    r"|//[^\n]*"
-    r"|#sdy[.<]"
-    rf"|sdy\.(?:{_OPERATION_NAMES})(?![\w$.])"
-)
 # A look-behind in front of the operation would be exact, but disables the fast literal search.
 _PART_OF_LONGER_NAME = re.compile(r"[\w.$@%#!^-]")
-# Attributes of the usual depth are matched completely, so that known texts are only looked up.
-_PLAIN = r'->|[^<>"\n]|"[^"\\\n]*"'
-_ATTRIBUTE = re.compile(rf"#sdy(?:\.\w+)?<(?:{_PLAIN}|<(?:{_PLAIN})*>)*>")
 _ATTRIBUTE_KEY_END = re.compile(r"\s*=")
 
 
@@ -62,6 +51,7 @@ class Reader:
 
     source: SourceText
     attributes: AttributeCache
+    syntax: Syntax
     aliases: dict[str, str] = field(default_factory=dict[str, str])
     """The alias of each attribute text that occurs in the source."""
 
@@ -69,8 +59,8 @@ class Reader:
     """The generic text of each alias."""
 
     def __post_init__(self) -> None:
-        self._alias_prefix = "#sdy_"
-        while self._alias_prefix in self.source.text:
+        self._alias_prefix = "sdy_"
+        while f"#{self._alias_prefix}" in self.source.text:
             self._alias_prefix += "_"
         self._alias_by_generic_text: dict[str, str] = {}
         self.rewritten = RewrittenText(self.source)
@@ -87,26 +77,29 @@ class Reader:
     def _rewrite(self, position: int, end: int, out: RewrittenText) -> None:
         text = self.source.text
         copied = position
-        search = _INTEREST.search
+        search = self.syntax.of_interest.search
+        operations = self.syntax.operations
         while match := search(text, position, end):
             start, position = match.span()
             first = text[start]
-            if first == "#":
+            if first in "#!":
                 out.copy(copied, start)
                 after, alias = self._attribute(start)
                 out.replace(start, after, alias)
-            elif first == "s":
+            elif first == '"':
+                if match[0][1:-1] not in operations:
+                    continue
+                out.copy(copied, position)
+                after = self._generic_operation(match[0][1:-1], position, out)
+            elif first == "/":
+                continue
+            else:
                 if start and _PART_OF_LONGER_NAME.match(text, start - 1):
                     continue
                 if _ATTRIBUTE_KEY_END.match(text, position) and _is_in_dictionary(text, start):
                     continue
                 out.copy(copied, start)
                 after = self._operation(match[0], start, position, out)
-            elif first == '"' and text.startswith('"sdy.', start) and match[0][1:-1] in OPERATIONS:
-                out.copy(copied, position)
-                after = self._generic_operation(match[0][1:-1], position, out)
-            else:
-                continue
             copied = position = after
         out.copy(copied, end)
 
@@ -122,12 +115,12 @@ class Reader:
 
     def _attribute(self, start: int) -> tuple[int, str]:
         """Return the end of the attribute that starts at `start`, and its alias."""
-        match = _ATTRIBUTE.match(self.source.text, start)
+        match = self.syntax.attribute.match(self.source.text, start)
         if match and (alias := self.aliases.get(match[0])):
             return match.end(), alias
         cursor = Cursor(self.source, start)
-        _, value = attribute_text.read_full_attribute(cursor)
-        alias = self.alias(value)
+        value = self.syntax.read_full(cursor)
+        alias = self._alias_of_text(str(self.attributes[value]), self.source.text[start])
         self.aliases[self.source.text[start : cursor.position]] = alias
         return cursor.position, alias
 
@@ -135,10 +128,10 @@ class Reader:
         """Return the alias of the attribute of a plain value."""
         return self._alias_of_text(str(self.attributes[value]))
 
-    def _alias_of_text(self, generic: str) -> str:
+    def _alias_of_text(self, generic: str, sigil: str = "#") -> str:
         alias = self._alias_by_generic_text.get(generic)
         if alias is None:
-            alias = f"{self._alias_prefix}{len(self.definitions)}"
+            alias = f"{sigil}{self._alias_prefix}{len(self.definitions)}"
             self._alias_by_generic_text[generic] = alias
             self.definitions[alias] = generic
         return alias
@@ -152,7 +145,7 @@ class Reader:
             # The form that upstream prints when the literal's type is not the result's.
             out.replace(start, position, f'"{name}"')
             return self._generic_operation(name, position, out)
-        operation = read_operation(name, cursor, self.alias)
+        operation = read_operation(name, cursor, self.alias, self.syntax)
         if operation.region is None:
             out.replace(start, cursor.position, self._generic_text(operation))
             return cursor.position
@@ -179,7 +172,7 @@ class Reader:
             if cursor.peek("{"):
                 attributes = cursor.position
                 cursor.balanced()
-                out.copy(copied, attributes)
+                self._rewrite(copied, attributes, out)
                 out.replace(attributes, cursor.position, "")
                 copied = cursor.position
             if cursor.try_keyword("loc"):
@@ -187,7 +180,7 @@ class Reader:
             if not cursor.try_token(","):
                 break
         cursor.token(")")
-        out.copy(copied, end)
+        self._rewrite(copied, end, out)
 
     def _generic_text(self, operation: OperationText) -> str:
         return f'"{operation.name}"({operation.operand_list()}){self._generic_tail(operation)}'
@@ -212,7 +205,7 @@ class Reader:
         self, name: str, operand_types: list[Span], result_types: list[Span]
     ) -> list[str]:
         """Return the entries that IRDL needs for variadic groups (`irdl_groups`)."""
-        declaration = OPERATIONS[name]
+        declaration = self.syntax.operations[name]
         return [
             f"{entry} = {self._group_sizes_alias(types)}"
             for entry, types, values in (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Conversion of the generic form that MLIR prints to custom sdy syntax: the inverse of the reader.
+"""Conversion of the generic form that MLIR prints to custom syntax: the inverse of the reader.
 
 The input is always printed by MLIR, so its spacing is known. Operations that the custom syntax
 can't express (such as one that lacks an attribute) stay in generic form.
@@ -11,27 +11,14 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from mlir_sdy.assembly import attribute_text
 from mlir_sdy.assembly.op_syntax import PrintedOperation, write_operation
 from mlir_sdy.assembly.source import STRING, end_of_braces, end_of_brackets
-from mlir_sdy.attributes import value_of
+from mlir_sdy.assembly.syntax import SDY, Syntax
 from mlir_sdy.host import ir
 from mlir_sdy.ods import irdl_groups
 from mlir_sdy.ods.declarations import OpAttributeDecl
 from mlir_sdy.ods.tables import ENUMS, OPERATIONS
 
-_DEEPEST_ATTRIBUTE = 6
-
-
-def _attribute_pattern() -> str:
-    inner = r'[^<>"]*'
-    for _ in range(_DEEPEST_ATTRIBUTE):
-        inner = rf'[^<>"]*(?:(?:{STRING}|<{inner}>)[^<>"]*)*'
-    return rf"#sdy\.\w+<{inner}>"
-
-
-_ATTRIBUTE = re.compile(_attribute_pattern())
-_INTEREST = re.compile(rf'"sdy\.[a-z_]+"(?=\()|{STRING}|{_attribute_pattern()}')
 _ENTRY_TOKEN = re.compile(rf"{STRING}|->|[<>]=|[(\[{{<>}}\]),]")
 _ENTRY_KEY = re.compile(rf"\s*({STRING}|[\w$.]+)\s*(?:=\s*)?")
 _BLOCK_ARGUMENTS = re.compile(r"\s*\^bb0(?=\()")
@@ -95,32 +82,36 @@ class Writer:
     """Rewrites the generic form of an operation in `context`."""
 
     context: ir.Context
+    syntax: Syntax = SDY
     generic: bool = False
     """Keep operations in generic form, with inherent attributes as `<{properties}>`."""
 
     def __post_init__(self) -> None:
-        self._values: dict[str, tuple[str, object]] = {}
+        self._values: dict[str, object] = {}
         self._attribute_texts: dict[str, str] = {}
         self._templates: dict[tuple[str, str, str], str] = {}
 
     def rewrite(self, text: str) -> str:
-        """Return the text in custom sdy syntax."""
+        """Return the text in custom syntax."""
+        if not self.generic:
+            text = self.syntax.prepared(text)
         out: list[str] = []
         self._rewrite(text, 0, len(text), out)
         return "".join(out)
 
     def _rewrite(self, text: str, position: int, end: int, out: list[str]) -> None:
         copied = position
-        search = _INTEREST.search
+        search = self.syntax.of_interest_in_print.search
         texts = self._attribute_texts
+        operations = self.syntax.operations
         while match := search(text, position, end):
             start, position = match.span()
-            if text[start] == "#":
+            if text[start] in "#!":
                 token = match[0]
                 out.append(text[copied:start])
                 out.append(texts.get(token) or self._attribute(token))
                 copied = position
-            elif text.startswith('"sdy.', start) and text.startswith("(", position):
+            elif match[0][1:-1] in operations and text.startswith("(", position):
                 out.append(text[copied:start])
                 copied = position = self._operation(match[0][1:-1], text, start, position, out)
         out.append(text[copied:end])
@@ -133,22 +124,20 @@ class Writer:
     # --- Attributes -------------------------------------------------------------------------
 
     def _attribute(self, token: str) -> str:
-        text = self._attribute_texts[token] = attribute_text.full_text(*self._value(token))
+        text = self._attribute_texts[token] = self.syntax.full_text(self._value(token))
         return text
 
-    def _value(self, token: str) -> tuple[str, object]:
+    def _value(self, token: str) -> object:
         known = self._values.get(token)
         if known is None:
-            attribute = ir.Attribute.parse(token, self.context)
-            known = self._values[token] = (attribute.mnemonic, value_of(attribute))
+            known = self._values[token] = self.syntax.parsed(token, self.context)
         return known
 
-    def value(self, text: str | None, mnemonic: str) -> object | None:
-        """Return the plain value of a printed attribute, if it is of the given kind."""
-        if text is None or _ATTRIBUTE.fullmatch(text) is None:
+    def value(self, text: str | None) -> object | None:
+        """Return the plain value of a printed attribute of the dialects; None for another one."""
+        if text is None or self.syntax.printed_attribute.fullmatch(text) is None:
             return None
-        found, value = self._value(text)
-        return value if found == mnemonic else None
+        return self._value(text)
 
     # --- Operations -------------------------------------------------------------------------
 
@@ -157,9 +146,6 @@ class Writer:
         operands_end = text.index(")", position)
         operands = text[position + 1 : operands_end]
         position = operands_end + 1
-        if name not in OPERATIONS:
-            out.append(text[start:position])
-            return position
         if text.startswith(" ({", position):
             return self._region_operation(name, operands, text, start, position, out)
         end = text.find("\n", position)
@@ -179,7 +165,7 @@ class Writer:
         if printed is not None:
             if self.generic:
                 return self._generic(printed, None)
-            if (custom := write_operation(printed, self.value)) is not None:
+            if (custom := write_operation(printed, self.value, self.syntax)) is not None:
                 return "".join(custom)
         return f'"{name}"({operands}){self._rewritten(tail)}'
 
@@ -207,7 +193,7 @@ class Writer:
             arguments = self._rewritten(text[match.end() : arguments_end])
             inner_start = arguments_end + 1
         printed.region_head = f"{arguments} {{"
-        custom = write_operation(printed, self.value)
+        custom = write_operation(printed, self.value, self.syntax)
         if custom is None:
             out.append(text[start:body_start])
             return body_start
@@ -221,7 +207,8 @@ class Writer:
         match = _TAIL.match(tail)
         if match is None:
             return None
-        inherent = OPERATIONS[name].attribute_names
+        declaration = self.syntax.operations[name]
+        inherent = declaration.attribute_names if self.generic else declaration.names_in_format
         attributes: dict[str, str | None] = {}
         others: list[str] = []
         for key, value in dictionary_entries(match["attributes"] or ""):
@@ -230,6 +217,8 @@ class Writer:
             elif key not in (irdl_groups.OPERAND_SIZES, irdl_groups.RESULT_SIZES):
                 others.append(key if value is None else f"{key} = {self._rewritten(value)}")
         types = match["types"]
+        if "!" in types:
+            types = self._rewritten(types)
         return PrintedOperation(name, operands, attributes, ", ".join(others), types)
 
     def _generic(self, printed: PrintedOperation, region: str | None) -> str:

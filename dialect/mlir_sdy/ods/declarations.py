@@ -6,6 +6,7 @@ Written by hand; the declarations themselves are generated, in `mlir_sdy.ods.tab
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 # --- Assembly formats ---------------------------------------------------------------------------
@@ -195,6 +196,11 @@ class OperationDecl:
         """The names of the attributes."""
         return frozenset(attribute.name for attribute in self.attributes)
 
+    @property
+    def names_in_format(self) -> frozenset[str]:
+        """The names of the attributes that the assembly format writes outside of `attr-dict`."""
+        return frozenset(_attributes_in(self.directives))
+
     def attribute(self, name: str) -> OpAttributeDecl:
         """The attribute called `name`."""
         return next(attribute for attribute in self.attributes if attribute.name == name)
@@ -202,6 +208,16 @@ class OperationDecl:
     def operand(self, name: str) -> ValueDecl:
         """The operand, or the operands, called `name`."""
         return next(operand for operand in self.operands if operand.name == name)
+
+
+def _attributes_in(directives: tuple[Directive, ...]) -> Iterator[str]:
+    for directive in directives:
+        if isinstance(directive, AttributeVariable):
+            yield directive.name
+        elif isinstance(directive, OptionalGroup):
+            yield from _attributes_in(directive.elements)
+        elif isinstance(directive, Custom):
+            yield from _attributes_in(directive.arguments)
 
 
 # --- Attributes and enums -----------------------------------------------------------------------

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from mlir_sdy.diagnostics import VerificationError
 from mlir_sdy.host import diagnostics_of, ir
+from mlir_sdy.on_demand import has_mpmd, module_of_mpmd
 from mlir_sdy.programs import HoldsModule, operation_of
 from mlir_sdy.shard.verify import verify_shard
 from mlir_sdy.stages import VERIFYING, stage
@@ -60,6 +61,9 @@ def verify_shardings(module: ir.Module | ir.Operation | ir.OpView) -> None:
     with stage(VERIFYING):
         if not _is_fine(root):
             raise VerificationError(violation_first(root))
+        if has_mpmd(root.context):
+            verify_calls = module_of_mpmd("verify_calls").verify_calls
+            verify_calls(root)
 
 
 def _is_fine(root: ir.Operation) -> bool:

@@ -8,11 +8,12 @@ passes, before printing. Rules that need the meshes are in `symbol_uses`, which 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from mlir_sdy.attributes import ATTRIBUTE_CLASSES, value_of
 from mlir_sdy.host import emit_error, ir
 from mlir_sdy.model import PropagationDirection
+from mlir_sdy.ods.declarations import OperationDecl
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.traversal import terminator_of
 from mlir_sdy.verify.violation import ConstraintViolation
@@ -20,6 +21,15 @@ from mlir_sdy.verify.violation import ConstraintViolation
 Verifier = Callable[[ir.Operation], None]
 
 _QUANTIZED = re.compile(r"!quant\.\w+<[iu](\d+)\b")
+
+_KINDS: dict[str, type[ir.Attribute]] = {
+    "array": ir.ArrayAttr,
+    "enum PropagationDirection": ir.IntegerAttr,
+    "reference": ir.FlatSymbolRefAttr,
+    "string": ir.StringAttr,
+    "ui32": ir.IntegerAttr,
+}
+"""The classes of attributes that verifiers rely on, by the kinds of the declarations."""
 
 VERIFIERS: dict[str, Verifier] = {}
 """The verifier of each operation that has one, by its full name."""
@@ -166,12 +176,14 @@ def attach_verifiers() -> None:
         trait.attach(name)
 
 
-def _trait(verifier: Verifier) -> type[ir.DynamicOpTrait]:
+def trait_of(
+    verifier: Verifier, operations: Mapping[str, OperationDecl]
+) -> type[ir.DynamicOpTrait]:
     """Return a trait with `verifier`; no exception may cross the C++ frames above it."""
 
     def verify(view: ir.OpView) -> bool:
         operation = view.operation
-        if not _has_declared_parts(operation):
+        if not _has_declared_parts(operation, operations[operation.name]):
             return True  # the check of the declaration, which runs next, reports the error
         try:
             verifier(operation)
@@ -184,12 +196,15 @@ def _trait(verifier: Verifier) -> type[ir.DynamicOpTrait]:
     return type(verifier.__name__, (ir.DynamicOpTrait,), methods)
 
 
-def _has_declared_parts(operation: ir.Operation) -> bool:
+def _has_declared_parts(operation: ir.Operation, declaration: OperationDecl) -> bool:
     """Whether attributes and regions exist and have the declared kinds."""
-    declaration = OPERATIONS[operation.name]
     if len(operation.regions) != len(declaration.regions):
         return False
-    if not declaration.regions and len(operation.results) != len(declaration.results):
+    is_variadic = any(each.variadic for each in (*declaration.operands, *declaration.results))
+    if not is_variadic and (len(operation.operands), len(operation.results)) != (
+        len(declaration.operands),
+        len(declaration.results),
+    ):
         return False
     for attribute in declaration.attributes:
         if attribute.name not in operation.attributes:
@@ -199,11 +214,11 @@ def _has_declared_parts(operation: ir.Operation) -> bool:
             expected = ATTRIBUTE_CLASSES[attribute.kind.removeprefix("sdy.")]
             if not isinstance(operation.attributes[attribute.name], expected):
                 return False
-        elif attribute.kind.startswith("enum ") and not isinstance(
-            operation.attributes[attribute.name], ir.IntegerAttr
+        elif not isinstance(
+            operation.attributes[attribute.name], _KINDS.get(attribute.kind, ir.Attribute)
         ):
             return False
     return True
 
 
-_TRAITS = {name: _trait(verifier) for name, verifier in VERIFIERS.items()}
+_TRAITS = {name: trait_of(verifier, OPERATIONS) for name, verifier in VERIFIERS.items()}

@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from mlir_sdy.fold import PATTERNS, Pattern, apply_patterns
 from mlir_sdy.host import ir
+from mlir_sdy.on_demand import has_mpmd, module_of_mpmd
 from pyshardy.irtools.analyses import OF_SHARDINGS, UNKNOWN, Changes
 from pyshardy.irtools.functions import functions_of, is_public
 from pyshardy.irtools.walks import may_occur_at_start, names_that_may_occur
@@ -65,7 +66,7 @@ def run_canonicalize(step: Step, module: ir.Module, run_host_pass: Callable[[], 
     operation of the dialect. Folders and the erasure of unused operations change no sharding, and
     insert no operation that has one.
     """
-    patterns = selected_patterns(step)
+    patterns = selected_patterns(step, _patterns_of(module.context))
     top_down = "false" not in _names(step, "top-down")
     inserted = _inserted(step)
     if inserted is not None and not may_occur_at_start({each.root for each in patterns}, module):
@@ -89,13 +90,18 @@ def _inserted(step: Step) -> frozenset[str] | None:
     return _OF_FOLDERS.union(*(pattern.inserts for pattern in selected_patterns(step)))
 
 
-def selected_patterns(step: Step) -> tuple[Pattern, ...]:
-    """Return the patterns of the dialect that the options of `step` enable."""
+def _patterns_of(context: ir.Context) -> tuple[Pattern, ...]:
+    """Return the patterns of the dialects of a context."""
+    return (*PATTERNS, *module_of_mpmd("fold").PATTERNS) if has_mpmd(context) else PATTERNS
+
+
+def selected_patterns(step: Step, patterns: tuple[Pattern, ...] = PATTERNS) -> tuple[Pattern, ...]:
+    """Return the patterns that the options of `step` enable."""
     enabled = _names(step, "enable-patterns")
     disabled = _names(step, "disable-patterns")
     return tuple(
         pattern
-        for pattern in PATTERNS
+        for pattern in patterns
         if (not enabled or enabled & {pattern.label, pattern.name})
         and not disabled & {pattern.label, pattern.name}
     )

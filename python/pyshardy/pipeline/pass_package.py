@@ -14,7 +14,15 @@ from typing import Any
 
 STAGES = ("importing", "propagating", "exporting", "partitioning", "shard")
 """The packages of `pyshardy.passes`, in the order of the pipelines."""
-_PASSES = "pyshardy.passes"
+
+MPMD_STAGES = ("importing", "inference", "common")
+"""The packages of `pyshardy.mpmd.passes`, in the order of the pipelines."""
+
+_PREFIXES = {
+    **{f"pyshardy.passes.{stage}": "" if stage == "shard" else "sdy-" for stage in STAGES},
+    **{f"pyshardy.mpmd.passes.{stage}": "mpmd-" for stage in MPMD_STAGES},
+}
+"""The beginning of the names of passes, by their packages."""
 
 
 class PassPackage(ModuleType):
@@ -47,12 +55,12 @@ def pass_modules() -> dict[str, str]:
     """Return the module of each pass of the project, by the name of the pass in pipelines.
 
     Example: `sdy-close-shardings` is in `passes/exporting/close_shardings.py`, `shard-partition` in
-    `passes/shard/shard_partition.py`.
+    `passes/shard/shard_partition.py`, and `mpmd-unroll-for-loops` in
+    `mpmd/passes/importing/unroll_for_loops.py`.
     """
     modules: dict[str, str] = {}
-    for stage in STAGES:
-        package = importlib.import_module(f"{_PASSES}.{stage}")
-        prefix = "" if stage == "shard" else "sdy-"
+    for name, prefix in _PREFIXES.items():
+        package = importlib.import_module(name)
         for module in pkgutil.iter_modules(package.__path__):
             argument = prefix + module.name.replace("_", "-")
             modules[argument] = f"{package.__name__}.{module.name}"

@@ -126,7 +126,8 @@ def display_name(argument: str) -> str:
     A pass of the project is named as in C++: `sdy-close-shardings` becomes `CloseShardingsPass`.
     """
     is_own = argument in pass_modules()
-    words = (argument.removeprefix("sdy-") if is_own else argument).split("-")
+    without_dialect = argument.removeprefix("sdy-").removeprefix("mpmd-")
+    words = (without_dialect if is_own else argument).split("-")
     name = "".join(_INITIALS.get(word, word[:1].upper() + word[1:]) for word in words)
     return f"{name}Pass" if is_own else name
 
@@ -177,7 +178,8 @@ def pass_summaries() -> dict[str, str]:
 
 def pipelines() -> Mapping[str, PipelineInfo]:
     """Return all named pipelines by name."""
-    importlib.import_module("pyshardy.pipelines")  # which registers those of the project
+    for package in ("pyshardy.pipelines", "pyshardy.mpmd.pipelines"):
+        importlib.import_module(package)  # which registers those of the project
     return MappingProxyType(_added_pipelines)
 
 

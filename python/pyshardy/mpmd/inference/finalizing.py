@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The last step of mesh inference: arguments get types, assignments become transfers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.mpmd.attributes import mesh_tensor
+from mlir_sdy.mpmd.building import assign, fragment, return_, unassign
+from mlir_sdy.mpmd.reading import ASSIGN, UNASSIGN, body_of, mesh_type, operations_of
+from mlir_sdy.mpmd.values import MeshReduction
+from mlir_sdy.mpmd.verify import reduction_of
+from pyshardy.mpmd.inference.mesh_sets import SRC_SET, USE_SET, clear_sets
+from pyshardy.mpmd.inference.reductions import OPERATIONS, REDUCE
+from pyshardy.mpmd.inference.signatures import place_arguments
+from pyshardy.mpmd.rewriting.marks import mark_inferred
+from pyshardy.mpmd.rewriting.transfers import (
+    erase_unused,
+    resolve_assignments,
+    unassigned_source,
+    users_of,
+)
+
+_REDUCED = "infer_mesh_convert_reduce_ops"
+
+
+def finalize(function: ir.Operation) -> None:
+    """Convert the assignments in a function to transfers.
+
+    Raises:
+        PassError: an assignment or its inverse is left.
+    """
+    body = body_of(function)
+    place_arguments(function)
+    for operation in operations_of(body):
+        if operation.name == "mpmd.broadcast":
+            operation.results[0].replace_all_uses_with(operation.operands[0])
+            operation.erase()
+    erase_unused(body, ASSIGN)
+    resolve_assignments(body)
+    for operation in operations_of(body):
+        if operation.name == REDUCE:
+            _reduce(operation)
+            resolve_assignments(body)
+    clear_sets(function, SRC_SET, USE_SET)
+    for operation in operations_of(body):
+        if operation.name in (ASSIGN, UNASSIGN):
+            message = f"'{operation.name}' is left after mesh inference"
+            raise PassError(error(message, location_of(operation.location)))
+
+
+def _reduce(operation: ir.Operation) -> None:
+    """Reduce operands on their meshes, and the partial results on the meshes of the users."""
+    kind = reduction_of(operation)
+    by_mesh: dict[str, list[ir.Value]] = {}
+    for operand in operation.operands:
+        source = unassigned_source(operand)
+        found = None if source is None else mesh_type(source)
+        assert found is not None, "operands of reductions are assigned"
+        by_mesh.setdefault(found.mesh_name, []).append(operand)
+    with ir.InsertionPoint(operation), operation.location:
+        partial = [_combined(mesh, by_mesh[mesh], kind) for mesh in sorted(by_mesh)]
+    for user in users_of(operation.results[0], ASSIGN):
+        target = mesh_type(user.results[0])
+        assert target is not None, "it is assigned"
+        with ir.InsertionPoint(user), user.location:
+            total = _combined(target.mesh_name, partial, kind)
+            user.results[0].replace_all_uses_with(assign(total, user.results[0].type))
+        user.erase()
+    if not list(operation.results[0].uses):
+        operation.erase()
+
+
+def _combined(mesh: str, values: Sequence[ir.Value], kind: MeshReduction) -> ir.Value:
+    """Build a fragment that reduces values on a mesh."""
+    if len(values) == 1:
+        return values[0]
+    tensor = values[0].type
+    operands = [assign(each, mesh_tensor(tensor, mesh)) for each in values]
+    built = fragment(mesh, [mesh_tensor(tensor, mesh)], operands)
+    mark_inferred(built, _REDUCED)
+    body = body_of(built)
+    with ir.InsertionPoint(body):
+        total: ir.Value = body.arguments[0]
+        for argument in list(body.arguments)[1:]:
+            total = ir.Operation.create(
+                OPERATIONS[kind], results=[tensor], operands=[total, argument]
+            ).results[0]
+        return_([total])
+    return unassign(built.results[0])

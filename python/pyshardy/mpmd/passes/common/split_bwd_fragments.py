@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `mpmd-split-bwd-fragments`."""
+
+from __future__ import annotations
+
+from mlir_sdy.discardable import set_discardable
+from mlir_sdy.host import ir
+from mlir_sdy.mpmd.attributes import mesh_tensor
+from mlir_sdy.mpmd.building import attributes_of, fragment, return_
+from mlir_sdy.mpmd.reading import (
+    FRAGMENT,
+    TRANSFER,
+    body_of,
+    mesh_name_of,
+    operations_of,
+    origins_of,
+    returned_values,
+)
+from pyshardy.irtools.walks import operations_named
+from pyshardy.mpmd.inference.mesh_sets import operands_with_free_values
+from pyshardy.mpmd.rewriting.functions import mpmd_functions
+from pyshardy.mpmd.rewriting.merging import DROPS_TRANSFERRED, KEEPS_TRANSFERRED, is_half
+from pyshardy.mpmd.rewriting.regions import replace_inside
+from pyshardy.pipeline import register_pass
+
+
+@register_pass("mpmd-split-bwd-fragments", release="0.10.2")
+def split_bwd_fragments(module: ir.Module) -> None:
+    """Split backward fragments for schedules without a bubble.
+
+    A fragment with transpose count 1 becomes two: the first one computes the results that are
+    transferred, the gradients to send, and is marked `split_keep_transferred`. The second one,
+    right after it, has all other operations, and is marked `split_drop_transferred`. What it needs
+    of the first one is passed as further results. A fragment stays as it is if none of its results
+    are transferred, or if all operations are needed for these.
+    """
+    for function in mpmd_functions(module):
+        for each in operations_named({FRAGMENT}, function):
+            counts = {origin.transpose_count for origin in origins_of(each)}
+            if counts == {1} and not any(
+                is_half(each, mark) for mark in (KEEPS_TRANSFERRED, DROPS_TRANSFERRED)
+            ):
+                _split(each)
+
+
+def _split(whole: ir.Operation) -> None:
+    sent = [
+        index
+        for index, result in enumerate(whole.results)
+        if any(use.owner.operation.name == TRANSFER for use in result.uses)
+    ]
+    returned = returned_values(whole)
+    operations = operations_of(body_of(whole))[:-1]
+    needed = [returned[index] for index in sent]
+    kept: list[ir.Operation] = []
+    for operation in reversed(operations):
+        if any(result in needed for result in operation.results):
+            kept.insert(0, operation)
+            needed += operands_with_free_values(operation)
+    moved = [each for each in operations if each not in kept]
+    if not sent or not moved:
+        return
+    others = [index for index in range(len(returned)) if index not in sent]
+    used = _used([returned[index] for index in others], moved)
+    residuals = [each for each in used if not isinstance(each, ir.BlockArgument)]
+    attributes = attributes_of(whole)
+    mesh = mesh_name_of(whole)
+    types = [whole.results[index].type for index in sent]
+    types += [mesh_tensor(value.type, mesh) for value in residuals]
+    with ir.InsertionPoint(whole), whole.location:
+        first = fragment(mesh, types, list(whole.operands), origins_of(whole), attributes)
+        passed = dict(zip(residuals, list(first.results)[len(sent) :], strict=True))
+        second = fragment(
+            mesh,
+            [whole.results[index].type for index in others],
+            [
+                whole.operands[each.arg_number]
+                if isinstance(each, ir.BlockArgument)
+                else passed[each]
+                for each in used
+            ],
+            origins_of(whole),
+            attributes,
+        )
+    set_discardable(first, KEEPS_TRANSFERRED, ir.UnitAttr.get(whole.context))
+    set_discardable(second, DROPS_TRANSFERRED, ir.UnitAttr.get(whole.context))
+    _fill(
+        first,
+        list(zip(body_of(whole).arguments, body_of(first).arguments, strict=True)),
+        kept,
+        [*(returned[index] for index in sent), *residuals],
+    )
+    _fill(
+        second,
+        list(zip(used, body_of(second).arguments, strict=True)),
+        moved,
+        [returned[index] for index in others],
+    )
+    for new, index in enumerate(sent):
+        whole.results[index].replace_all_uses_with(first.results[new])
+    for new, index in enumerate(others):
+        whole.results[index].replace_all_uses_with(second.results[new])
+    whole.erase()
+
+
+def _used(values: list[ir.Value], operations: list[ir.Operation]) -> list[ir.Value]:
+    """Return the values that operations need to compute values, in the order of a search.
+
+    The search begins with the last value, and goes through the last operand of an operation first.
+    """
+    found: dict[ir.Value, None] = {}
+    stack = list(values)
+    visited: set[ir.Value] = set()
+    while stack:
+        value = stack.pop()
+        if value in visited:
+            continue
+        visited.add(value)
+        owner = value.owner
+        if isinstance(owner, ir.Block) or owner.operation not in operations:
+            found[value] = None
+        else:
+            stack += operands_with_free_values(owner.operation)
+    return list(found)
+
+
+def _fill(
+    built: ir.Operation,
+    values: list[tuple[ir.Value, ir.Value]],
+    operations: list[ir.Operation],
+    returned: list[ir.Value],
+) -> None:
+    """Copy operations into a fragment, and return values, by the pairs of old and new values."""
+    known: dict[ir.Value, ir.Value] = dict(values)
+    with ir.InsertionPoint(body_of(built)), built.location:
+        for operation in operations:
+            copy = operation.clone().operation
+            for value in operands_with_free_values(operation):
+                replace_inside(copy, value, known[value])
+            known.update(zip(operation.results, copy.results, strict=True))
+        return_([known[each] for each in returned])

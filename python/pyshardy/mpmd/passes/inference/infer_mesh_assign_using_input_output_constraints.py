@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `mpmd-infer-mesh-assign-using-input-output-constraints`."""
+
+from __future__ import annotations
+
+from mlir_sdy.diagnostics import PassError, are_remarks_wanted, emit, error, remark
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.mpmd.attributes import mesh_tensor
+from mlir_sdy.mpmd.building import assign, unassign
+from mlir_sdy.mpmd.reading import body_of, mesh_type, returned_values
+from mlir_sdy.traversal import terminator_of
+from pyshardy.irtools.stablehlo_views import symbol_name
+from pyshardy.mpmd.inference.mesh_sets import (
+    SRC_SET,
+    USE_SET,
+    read_set,
+    write_set_of,
+    write_set_of_argument,
+)
+from pyshardy.mpmd.inference.src_sets import src_set_of
+from pyshardy.mpmd.options import Constraints, read_constraints
+from pyshardy.mpmd.rewriting.functions import (
+    entry_points,
+    mpmd_functions,
+    set_returned,
+    update_type,
+)
+from pyshardy.mpmd.rewriting.origins import CONSTRAINED_INPUT, CONSTRAINED_OUTPUT
+from pyshardy.pipeline import register_pass
+
+
+@register_pass("mpmd-infer-mesh-assign-using-input-output-constraints", release="0.10.2")
+def infer_mesh_assign_using_input_output_constraints(
+    module: ir.Module, *, constraints: Constraints = ()
+) -> None:
+    """Put arguments and results that must be on the same mesh on a common mesh.
+
+    The mesh is that of the result, else that of the argument, if one has a mesh. Else it is the
+    first mesh that uses both, else the first one, by name, that uses the argument and that the
+    result can be on.
+
+    Raises:
+        PassError: an index is out of range.
+    """
+    pairs = read_constraints(constraints)
+    functions = {symbol_name(each): each for each in mpmd_functions(module)}
+    for function in entry_points(module) if pairs else ():
+        arguments, returned = body_of(function).arguments, returned_values(function)
+        for index, output in pairs:
+            if index >= len(arguments) or output >= len(returned):
+                message = (
+                    f"there is no argument {index} or no result {output}: the function has "
+                    f"{len(arguments)} arguments and {len(returned)} results"
+                )
+                raise PassError(error(message, location_of(function.location)))
+            mesh = _common_mesh(arguments[index], returned[output], functions)
+            if mesh is None:
+                if are_remarks_wanted():
+                    message = f"no mesh suits argument {index} and result {output}"
+                    emit(remark(message, location_of(function.location)))
+                continue
+            if mesh_type(arguments[index]) is None:
+                _place(function, arguments[index], mesh)
+            value = returned_values(function)[output]
+            if mesh_type(value) is None:
+                terminator = terminator_of(body_of(function))
+                with ir.InsertionPoint(terminator), terminator.location:
+                    placed = assign(value, mesh_tensor(value.type, mesh), CONSTRAINED_OUTPUT)
+                set_returned(
+                    function,
+                    [
+                        placed if at == output else each
+                        for at, each in enumerate(returned_values(function))
+                    ],
+                )
+        update_type(function)
+
+
+def _common_mesh(
+    argument: ir.Value, value: ir.Value, functions: dict[str, ir.Operation]
+) -> str | None:
+    for typed in (value, argument):
+        found = mesh_type(typed)
+        if found is not None:
+            return found.mesh_name
+    used = read_set(argument, USE_SET) or {}
+    also = read_set(value, USE_SET) or {}
+    both = [mesh for mesh in used if mesh in also]
+    if both:
+        return both[0]
+    possible = src_set_of(value, functions)
+    return min((mesh for mesh in used if possible is None or mesh in possible), default=None)
+
+
+def _place(function: ir.Operation, argument: ir.BlockArgument, mesh: str) -> None:
+    """Put an argument on a mesh, and keep its sets at the unassignment."""
+    used, possible = read_set(argument, USE_SET), read_set(argument, SRC_SET) or {}
+    argument.set_type(mesh_tensor(argument.type, mesh))
+    with ir.InsertionPoint.at_block_begin(body_of(function)), function.location:
+        tensor = unassign(argument, CONSTRAINED_INPUT)
+    argument.replace_all_uses_except(tensor, [tensor.owner.operation])
+    others = {name: origins for name, origins in possible.items() if name != mesh}
+    found = {mesh: frozenset([CONSTRAINED_INPUT]), **others}
+    write_set_of(tensor.owner.operation, SRC_SET, found)
+    write_set_of(tensor.owner.operation, USE_SET, used)
+    for name in (SRC_SET, USE_SET):
+        write_set_of_argument(argument, name, None)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The named pipelines of MPMD passes, registered when this module is imported."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pyshardy.mpmd.options import (
+    Constraints,
+    ErrorLimit,
+    IndexAssignment,
+    InferReductions,
+    InferTransfers,
+    MaxClones,
+    NameAssignment,
+)
+from pyshardy.pipeline import PassPipeline, PassUse, pipeline_of, register_pipeline, use
+from pyshardy.pipeline.options import Help
+
+MergeAfterScheduling = Annotated[
+    bool, Help("whether to merge inferred fragments after scheduling instead of before")
+]
+
+
+@register_pipeline("mpmd-infer-mesh-pipeline", release="0.10.2")
+def infer_mesh_pipeline(
+    *,
+    infer_transfers: InferTransfers = False,
+    infer_cross_mesh_reductions: InferReductions = False,
+    max_clones: MaxClones = 1,
+    error_limit: ErrorLimit = 5,
+    input_output_constraints: Constraints = (),
+) -> PassPipeline:
+    """Infer the meshes of operations outside of named computations."""
+    transfers, limit = infer_transfers, error_limit
+    return pipeline_of(
+        "mpmd-infer-mesh-populate-use-set",
+        "mpmd-infer-mesh-populate-src-set",
+        *(
+            [
+                use(
+                    "mpmd-infer-mesh-assign-using-input-output-constraints",
+                    constraints=input_output_constraints,
+                )
+            ]
+            if input_output_constraints
+            else []
+        ),
+        use(
+            "mpmd-infer-mesh-convert-reduce-ops",
+            infer_cross_mesh_reductions=infer_cross_mesh_reductions or transfers,
+        ),
+        use(
+            "mpmd-infer-mesh-validate-src-set-not-empty",
+            infer_transfers=transfers,
+            error_limit=limit,
+        ),
+        use("mpmd-infer-mesh-assign-mesh-func-leaves", infer_transfers=transfers),
+        use(
+            "mpmd-infer-mesh-validate-no-additional-transfers-needed",
+            infer_transfers=transfers,
+            error_limit=limit,
+        ),
+        use("mpmd-infer-mesh-rewrite-using-analysis", max_clones=max_clones),
+        "mpmd-infer-mesh-finalize",
+    )
+
+
+@register_pipeline("mpmd-import-pipeline", release="0.10.2")
+def import_pipeline(
+    *,
+    name_to_mesh_assignment: NameAssignment = (),
+    input_assignment: Annotated[IndexAssignment, Help("meshes of arguments")] = (),
+    output_assignment: Annotated[IndexAssignment, Help("meshes of results")] = (),
+    infer_transfers: InferTransfers = False,
+    infer_cross_mesh_reductions: InferReductions = False,
+    max_clones: MaxClones = 1,
+    error_limit: ErrorLimit = 5,
+    input_output_constraints: Constraints = (),
+    merge_after_scheduling: MergeAfterScheduling = False,
+    enable_heterogeneous_meshes: Annotated[
+        bool, Help("whether to declare a mesh for each mesh of the topology")
+    ] = False,
+    absorb_inferred_fragments_on_entry_point_function: Annotated[
+        bool, Help("whether to absorb inferred fragments in the entry point, too")
+    ] = False,
+    split_bwd_fragments: Annotated[
+        bool, Help("whether to split backward fragments, for schedules without a bubble")
+    ] = False,
+    verify_schedule_units: Annotated[
+        bool, Help("whether to check the number of scheduling units of each mesh")
+    ] = False,
+) -> PassPipeline:
+    """Convert named computations to fragments on meshes, and infer the meshes of the rest."""
+    names = name_to_mesh_assignment
+    absorbing = absorb(absorb_inferred_fragments_on_entry_point_function)
+    return pipeline_of(
+        "chlo-legalize-to-stablehlo",
+        "inline",
+        "mpmd-inline-func-calls",
+        "cse",
+        "canonicalize",
+        "mpmd-copy-topology-from-main",
+        *(["mpmd-generate-sdy-meshes-from-topology"] if enable_heterogeneous_meshes else []),
+        "mpmd-unroll-for-loops",
+        "canonicalize",
+        "mpmd-from-unroll-to-call-counter",
+        "mpmd-sink-negligible-ops-into-call-op",
+        "mpmd-insert-nameless-clone-of-negligible-ops",
+        "mpmd-simplify-named-computations",
+        use(
+            "mpmd-map-input-output-to-mesh",
+            input_assignment=input_assignment,
+            output_assignment=output_assignment,
+        ),
+        use("mpmd-inline-nested-user-exposed-ops", assignment=names),
+        "mpmd-validate-named-ops-in-mpmd-func",
+        use("mpmd-map-named-ops-to-mpmd-ops", assignment=names),
+        "mpmd-introduce-transfers",
+        "mpmd-erase-unused-callee-block-arguments",
+        infer_mesh_pipeline(
+            infer_transfers=infer_transfers,
+            infer_cross_mesh_reductions=infer_cross_mesh_reductions,
+            max_clones=max_clones,
+            error_limit=error_limit,
+            input_output_constraints=input_output_constraints,
+        ),
+        *([] if merge_after_scheduling else absorbing),
+        "mpmd-fragment-dedup",
+        "mpmd-fragment-dce",
+        "mpmd-remove-transfer-cycles",
+        "mpmd-call-inline",
+        *([] if merge_after_scheduling else ["mpmd-merge-inferred-fragments"]),
+        "mpmd-move-transfers-to-producer",
+        "mpmd-merge-user-fragments-into-scheduling-units",
+        *(["mpmd-scheduling-units-verifier"] if verify_schedule_units else []),
+        *(
+            ["mpmd-split-bwd-fragments", "canonicalize", "mpmd-fragment-dce"]
+            if split_bwd_fragments
+            else []
+        ),
+    )
+
+
+def absorb(on_entry_point: bool) -> list[PassUse]:
+    """Return the passes that merge inferred fragments into those of the user."""
+    return [
+        use("mpmd-absorb-inferred-fragments", absorb_on_entry_point_function=on_entry_point),
+        use("mpmd-merge-inferred-fragments", merge_any_consumer=True),
+        use("mpmd-merge-inferred-fragments", merge_sideways=True),
+    ]

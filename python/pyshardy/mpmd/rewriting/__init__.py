@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Changes of MPMD functions, calls and regions, for the passes.
+
+| module      | contents                                                              |
+|-------------|-----------------------------------------------------------------------|
+| `functions` | the functions of a program, their signatures and calls                |
+| `regions`   | operations with bodies: fewer operands and results, inlining, merging |
+| `transfers` | assignments of values that are on meshes, as transfers                |
+| `merging`   | merging of two fragments of a mesh                                    |
+| `meshes`    | the meshes of the topology around operations                          |
+| `marks`     | marks of inferred fragments                                           |
+| `origins`   | labels of the origins of assignments                                  |
+| `counters`  | the attributes with numbers of iterations                             |
+"""

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Functions of MPMD programs: the entry point, callees, signatures, calls."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from mlir_sdy.discardable import get_discardable, set_discardable
+from mlir_sdy.host import ir
+from mlir_sdy.mpmd.building import create
+from mlir_sdy.mpmd.reading import (
+    CALL,
+    TOPOLOGY,
+    body_of,
+    is_entry_point,
+    is_mpmd_function,
+    operations_of,
+    returned_values,
+)
+from mlir_sdy.traversal import terminator_of
+from pyshardy.irtools.functions import functions_of, has_body
+from pyshardy.irtools.stablehlo_views import CallView, FunctionView, symbol_name
+from pyshardy.irtools.walks import operations_named
+
+
+def mpmd_functions(module: ir.Module) -> list[ir.Operation]:
+    """Return the functions with a topology and a body, callees first."""
+    found = [each for each in functions_of(module) if is_mpmd_function(each) and has_body(each)]
+    return sorted(found, key=is_entry_point)
+
+
+def entry_points(module: ir.Module) -> list[ir.Operation]:
+    """Return the public functions with a topology."""
+    return [each for each in mpmd_functions(module) if is_entry_point(each)]
+
+
+def calls_by_callee(module: ir.Module) -> dict[str, list[ir.Operation]]:
+    """Return the calls of functions on several meshes, by the callee."""
+    found: dict[str, list[ir.Operation]] = {}
+    for function in functions_of(module):
+        for call in operations_named({CALL}, function):
+            found.setdefault(CallView(call).callee, []).append(call)
+    return found
+
+
+def called_functions(module: ir.Module) -> dict[str, ir.Operation]:
+    """Return the functions that calls of the dialect name."""
+    names = calls_by_callee(module)
+    return {name: each for each in functions_of(module) if (name := symbol_name(each)) in names}
+
+
+def update_type(function: ir.Operation) -> None:
+    """Set the type of a function to the types of its arguments and of the values it returns."""
+    inputs = [argument.type for argument in body_of(function).arguments]
+    results = [value.type for value in returned_values(function)]
+    FunctionView(function).function_type = ir.FunctionType.get(inputs, results, function.context)
+
+
+def set_returned(operation: ir.Operation, values: Sequence[ir.Value]) -> None:
+    """Make the body of a function or another operation return other values."""
+    terminator = terminator_of(body_of(operation))
+    with ir.InsertionPoint(terminator), terminator.location:
+        if terminator.name == "func.return":
+            attributes = dict(terminator.attributes.items())
+            ir.Operation.create(
+                terminator.name, results=[], operands=list(values), attributes=attributes
+            )
+        else:
+            create(terminator.name, (), values)
+    terminator.erase()
+
+
+def erase_arguments(function: ir.Operation, erased: Collection[int]) -> None:
+    """Erase unused arguments of a function, with their attributes."""
+    view, body = FunctionView(function), body_of(function)
+    attributes = list(view.arg_attrs)
+    for index in sorted(erased, reverse=True):
+        body.erase_argument(index)
+        if attributes:
+            del attributes[index]
+    if attributes:
+        view.arg_attrs = attributes
+    update_type(function)
+
+
+def erase_results(function: ir.Operation, erased: Collection[int]) -> None:
+    """Erase results of a function, with their attributes."""
+    view = FunctionView(function)
+    attributes = list(view.res_attrs)
+    values = returned_values(function)
+    set_returned(function, [each for index, each in enumerate(values) if index not in erased])
+    if attributes:
+        view.res_attrs = [each for index, each in enumerate(attributes) if index not in erased]
+    update_type(function)
+
+
+def set_argument_attribute(
+    function: ir.Operation, index: int, entries: Mapping[str, ir.Attribute | None]
+) -> None:
+    """Set attributes of an argument of a function; None removes one."""
+    view = FunctionView(function)
+    listed: list[Any] = list(view.arg_attrs)
+    listed = listed or [{}] * len(body_of(function).arguments)
+    current = {named.name: named.attr for named in listed[index]}
+    changed = {**current, **entries}
+    listed[index] = {name: each for name, each in changed.items() if each is not None}
+    view.arg_attrs = [
+        each if isinstance(each, ir.DictAttr) else ir.DictAttr.get(each, context=function.context)
+        for each in listed
+    ]
+
+
+def copy_topology(source: ir.Operation, target: ir.Operation) -> None:
+    """Give a function the topology of another function."""
+    set_discardable(target, TOPOLOGY, get_discardable(source, TOPOLOGY))
+
+
+def top_level_operations(function: ir.Operation) -> list[ir.Operation]:
+    """Return the operations of the body of a function, without the terminator."""
+    return operations_of(body_of(function))[:-1]

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Merging of two fragments of one mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from mlir_sdy.discardable import has_discardable
+from mlir_sdy.host import ir
+from mlir_sdy.mpmd.building import attributes_of, fragment, return_
+from mlir_sdy.mpmd.dialect import has_effects
+from mlir_sdy.mpmd.reading import (
+    CALL_COUNTER,
+    FRAGMENT,
+    body_of,
+    integer_of,
+    is_user_fragment,
+    mesh_name_of,
+    operations_of,
+    origins_of,
+    returned_values,
+    users_of,
+)
+from mlir_sdy.mpmd.values import UserOrigin
+from pyshardy.mpmd.rewriting.marks import INFERRED_BY, inferred_by, mark_inferred
+from pyshardy.mpmd.rewriting.regions import is_used
+from pyshardy.mpmd.rewriting.transfers import in_order_of_text
+
+STAGE = "stage_id"
+
+KEEPS_TRANSFERRED = "split_keep_transferred"
+"""The mark of the half of a backward fragment with the gradients to send."""
+
+DROPS_TRANSFERRED = "split_drop_transferred"
+"""The mark of the half of a backward fragment with the gradients of weights."""
+
+MayMerge = Callable[[ir.Operation, ir.Operation], bool]
+"""Whether a producer and a consumer may merge."""
+
+Candidates = Callable[[ir.Operation], Iterator[ir.Operation]]
+"""Yields the fragments that a producer may merge with, the best one first."""
+
+
+def merge_all(block: ir.Block, candidates: Candidates, may_merge: MayMerge) -> None:
+    """Merge the fragments of a block with their candidates, the last fragment first.
+
+    Fragments that are unused and have no effects are erased.
+    """
+    changed = True
+    while changed:
+        changed = False
+        for producer in reversed(operations_of(block)):
+            if producer.name != FRAGMENT:
+                continue
+            if not any(map(is_used, producer.results)) and not has_effects(producer):
+                producer.erase()
+                continue
+            for consumer in candidates(producer):
+                if may_merge(producer, consumer) and merge(producer, consumer) is not None:
+                    changed = True
+                    break
+
+
+def closest_user(producer: ir.Operation) -> Iterator[ir.Operation]:
+    """Yield the first fragment that uses a fragment; transfers and returns don't count."""
+    users = [each for each in _users(producer) if each.name == FRAGMENT]
+    if users and _is_of_mesh(users[0], producer):
+        yield users[0]
+
+
+def fragment_users(producer: ir.Operation) -> Iterator[ir.Operation]:
+    """Yield the users of a fragment that are fragments of the same mesh, in order."""
+    yield from (each for each in _users(producer) if _is_of_mesh(each, producer))
+
+
+def next_of_mesh(producer: ir.Operation) -> Iterator[ir.Operation]:
+    """Yield the next fragment of the same mesh, if there is one."""
+    following = operations_of(producer.block)
+    for each in following[following.index(producer) + 1 :]:
+        if _is_of_mesh(each, producer):
+            yield each
+            return
+
+
+def _users(producer: ir.Operation) -> list[ir.Operation]:
+    found = {user: None for result in producer.results for user in users_of(result)}
+    return in_order_of_text([user for user in found if user.block == producer.block])
+
+
+def _is_of_mesh(operation: ir.Operation, other: ir.Operation) -> bool:
+    return operation.name == FRAGMENT and mesh_name_of(operation) == mesh_name_of(other)
+
+
+def stages_agree(first: ir.Operation, second: ir.Operation) -> bool:
+    """Whether the stages of two fragments are equal, or one has none."""
+    stages = integer_of(first, STAGE), integer_of(second, STAGE)
+    return None in stages or stages[0] == stages[1]
+
+
+def is_half(fragment: ir.Operation, mark: str) -> bool:
+    """Whether a fragment is the half of a split backward fragment that has a mark."""
+    return has_discardable(fragment, mark)
+
+
+def merge(producer: ir.Operation, consumer: ir.Operation) -> ir.Operation | None:
+    """Merge two fragments of a mesh, in the same block.
+
+    It is at the place of the consumer if nothing between them uses the producer, or at that of the
+    producer if the other operands of the consumer are defined before it.
+
+    Returns:
+        The merged fragment; None if it can be at neither place.
+    """
+    if not stages_agree(producer, consumer):
+        return None
+    users = [each for each in _users(producer) if each != consumer]
+    if not any(each.is_before_in_block(consumer) for each in users):
+        place = consumer
+    elif all(_is_defined_before(operand, producer) for operand in consumer.operands):
+        place = producer
+    else:
+        return None
+    outer = [result for result in producer.results if _used_elsewhere(result, consumer)]
+    is_in_place = len(producer.operands) == 1 and not outer
+    operands = _operands(producer, consumer, in_place=is_in_place)
+    inputs = list(operands.values()) if is_in_place else list(dict.fromkeys(operands.values()))
+    with ir.InsertionPoint(place), consumer.location:
+        built = fragment(
+            mesh_name_of(consumer),
+            [each.type for each in (*outer, *consumer.results)],
+            inputs,
+            _origins(producer, consumer),
+            _attributes(producer, consumer),
+        )
+    _mark(built, producer, consumer)
+    body = body_of(built)
+    if is_in_place:
+        arguments = dict(zip(operands, body.arguments, strict=True))
+    else:
+        of_value = dict(zip(inputs, body.arguments, strict=True))
+        arguments = {place: of_value[each] for place, each in operands.items()}
+    for index, argument in enumerate(body_of(producer).arguments):
+        argument.replace_all_uses_with(arguments[producer, index])
+    values: dict[ir.Value, ir.Value] = dict(
+        zip(producer.results, returned_values(producer), strict=True)
+    )
+    for index, argument in enumerate(body_of(consumer).arguments):
+        operand = consumer.operands[index]
+        argument.replace_all_uses_with(values.get(operand) or arguments[consumer, index])
+    returned = [*(values[each] for each in outer), *returned_values(consumer)]
+    for operation in (producer, consumer):
+        *inner, terminator = operations_of(body_of(operation))
+        terminator.erase()
+        for each in inner:
+            each.detach_from_parent()
+            body.append(each)
+    with ir.InsertionPoint(body), consumer.location:
+        return_(returned)
+    for old, new in zip((*outer, *consumer.results), built.results, strict=True):
+        old.replace_all_uses_with(new)
+    consumer.erase()
+    producer.erase()
+    return built
+
+
+def _operands(
+    producer: ir.Operation, consumer: ir.Operation, *, in_place: bool
+) -> dict[tuple[ir.Operation, int], ir.Value]:
+    """Return the operands of a merged fragment, by an operation and the index of its operand.
+
+    Those of the producer come first. In place, the only operand of the producer takes the place of
+    its result among those of the consumer.
+    """
+    results = set(producer.results)
+    listed = [((consumer, index), each) for index, each in enumerate(consumer.operands)]
+    others = {place: each for place, each in listed if each not in results}
+    if in_place and len(others) < len(listed):
+        found: dict[tuple[ir.Operation, int], ir.Value] = {}
+        for place, each in listed:
+            if each in results:
+                found.setdefault((producer, 0), producer.operands[0])
+            else:
+                found[place] = each
+        return found
+    own = {(producer, index): each for index, each in enumerate(producer.operands)}
+    return {**own, **others}
+
+
+def _is_defined_before(value: ir.Value, operation: ir.Operation) -> bool:
+    if isinstance(value, ir.BlockArgument):
+        return True
+    made = value.owner.operation
+    return made == operation or made.is_before_in_block(operation)
+
+
+def _used_elsewhere(result: ir.Value, consumer: ir.Operation) -> bool:
+    return any(use.owner.operation != consumer for use in result.uses)
+
+
+def _origins(producer: ir.Operation, consumer: ir.Operation) -> list[UserOrigin]:
+    return list(dict.fromkeys([*origins_of(producer), *origins_of(consumer)]))
+
+
+def _attributes(producer: ir.Operation, consumer: ir.Operation) -> dict[str, ir.Attribute]:
+    first, second = attributes_of(producer), attributes_of(consumer)
+    if is_user_fragment(producer) and not is_user_fragment(consumer):
+        merged = {**second, **first}
+    else:
+        merged = {**first, **second}
+    merged.pop(INFERRED_BY, None)
+    counters = integer_of(producer, CALL_COUNTER), integer_of(consumer, CALL_COUNTER)
+    are_alike = is_user_fragment(producer) == is_user_fragment(consumer)
+    if are_alike and None not in counters and counters[0] != counters[1]:
+        merged.pop(CALL_COUNTER)
+    for name in ("in_shardings", "out_shardings"):
+        merged.pop(name, None)
+    return merged
+
+
+def _mark(built: ir.Operation, producer: ir.Operation, consumer: ir.Operation) -> None:
+    if not is_user_fragment(built):
+        passes = inferred_by((producer, consumer))
+        if passes:
+            mark_inferred(built, *passes)

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations with a body: fewer operands and results, inlining, several copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.host import ir
+from mlir_sdy.mpmd.building import attributes_of, create, local_type, replaced
+from mlir_sdy.mpmd.dialect import has_effects
+from mlir_sdy.mpmd.reading import body_of, operations_of, returned_values
+from pyshardy.mpmd.rewriting.functions import set_returned
+
+
+def is_used(value: ir.Value) -> bool:
+    """Whether a value has uses."""
+    return next(iter(value.uses), None) is not None
+
+
+def with_values(
+    operation: ir.Operation, operands: Sequence[int], results: Sequence[int]
+) -> ir.Operation:
+    """Replace an operation by a copy with some of its operands and results, and return that.
+
+    Arguments of the body without an operand must be unused, as must be results that are dropped.
+
+    Args:
+        operation: the operation, whose body has an argument for each operand.
+        operands: the indices of the operands, ascending.
+        results: the indices of the results, ascending.
+    """
+    if len(operands) == len(operation.operands) and len(results) == len(operation.results):
+        return operation
+    body = body_of(operation)
+    returned = returned_values(operation)
+    set_returned(operation, [returned[index] for index in results])
+    kept = set(operands)
+    for index in reversed(range(len(operation.operands))):
+        if index not in kept:
+            body.erase_argument(index)
+    built = replaced(
+        operation,
+        [operation.results[index].type for index in results],
+        [operation.operands[index] for index in operands],
+    )
+    for new, index in enumerate(results):
+        operation.results[index].replace_all_uses_with(built.results[new])
+    operation.erase()
+    return built
+
+
+def with_operands(operation: ir.Operation, operands: Sequence[ir.Value]) -> ir.Operation:
+    """Replace an operation of the dialect without regions by a copy with other operands."""
+    with ir.InsertionPoint(operation), operation.location:
+        types = [result.type for result in operation.results]
+        built = create(operation.name, types, operands, attributes_of(operation))
+    for old, new in zip(operation.results, built.results, strict=True):
+        old.replace_all_uses_with(new)
+    operation.erase()
+    return built
+
+
+def inline_body(operation: ir.Operation) -> None:
+    """Replace an operation by the operations of its body."""
+    body = body_of(operation)
+    for argument, operand in zip(body.arguments, operation.operands, strict=True):
+        argument.replace_all_uses_with(operand)
+    returned = returned_values(operation)
+    for inner in operations_of(body)[:-1]:
+        inner.move_before(operation)
+    for result, value in zip(operation.results, returned, strict=True):
+        result.replace_all_uses_with(value)
+    operation.erase()
+
+
+def drop_unused(operation: ir.Operation) -> ir.Operation:
+    """Remove unused results of an operation, and operands whose arguments are unused."""
+    operation = drop_unused_results(operation)
+    arguments = body_of(operation).arguments
+    operands = [index for index, each in enumerate(arguments) if is_used(each)]
+    return with_values(operation, operands, range(len(operation.results)))
+
+
+def merge_equal_results(operation: ir.Operation) -> None:
+    """Replace results that equal an earlier result by it."""
+    first: dict[ir.Value, int] = {}
+    for index, value in enumerate(returned_values(operation)):
+        earlier = first.setdefault(value, index)
+        if earlier != index and operation.results[earlier].type == operation.results[index].type:
+            operation.results[index].replace_all_uses_with(operation.results[earlier])
+
+
+def merge_equal_operands(operation: ir.Operation) -> None:
+    """Replace each argument of the body whose operand is an earlier operand, too."""
+    first: dict[ir.Value, int] = {}
+    arguments = body_of(operation).arguments
+    for index, value in enumerate(operation.operands):
+        earlier = first.setdefault(value, index)
+        if earlier != index:
+            arguments[index].replace_all_uses_with(arguments[earlier])
+
+
+def negligible_producer(value: ir.Value) -> ir.Operation | None:
+    """Return the operation without operands and with one result that defines a value, if any."""
+    if isinstance(value, ir.BlockArgument):
+        return None
+    operation = value.owner.operation
+    is_negligible = not len(operation.operands) and len(operation.results) == 1
+    return operation if is_negligible and not len(operation.regions) else None
+
+
+def with_call_values(
+    call: ir.Operation, operands: Sequence[ir.Value], results: Sequence[int]
+) -> ir.Operation:
+    """Replace a call by a copy with the given operands and some of the results."""
+    with ir.InsertionPoint(call), call.location:
+        types = [call.results[index].type for index in results]
+        built = create(call.name, types, operands, attributes_of(call))
+    for new, index in enumerate(results):
+        call.results[index].replace_all_uses_with(built.results[new])
+    call.erase()
+    return built
+
+
+@dataclass
+class NewArguments:
+    """The arguments of a body whose operands have changed.
+
+    Attributes:
+        body: the body.
+        new: the arguments of the added operands.
+        dropped: the arguments without an operand; `erase_dropped` removes them.
+    """
+
+    body: ir.Block
+    new: list[ir.BlockArgument]
+    dropped: list[ir.BlockArgument]
+
+    def erase_dropped(self) -> None:
+        """Erase the arguments without an operand, which must be unused."""
+        for index in sorted((each.arg_number for each in self.dropped), reverse=True):
+            self.body.erase_argument(index)
+
+
+def add_operands(
+    fragment: ir.Operation,
+    kept: Sequence[ir.Value],
+    added: Sequence[ir.Value],
+    dropped: Sequence[int],
+) -> tuple[ir.Operation, NewArguments]:
+    """Replace a fragment by a copy with other operands.
+
+    Args:
+        fragment: the fragment.
+        kept: the operands that stay.
+        added: the operands that are added after them.
+        dropped: the indices of the other operands, whose arguments are still in the body.
+
+    Returns:
+        The copy, and its new and dropped arguments.
+    """
+    built = replaced(fragment, [result.type for result in fragment.results], [*kept, *added])
+    body = body_of(built)
+    with fragment.location:
+        new = [body.add_argument(local_type(each.type), fragment.location) for each in added]
+    arguments = NewArguments(body, new, [body.arguments[index] for index in dropped])
+    for old, result in zip(fragment.results, built.results, strict=True):
+        old.replace_all_uses_with(result)
+    fragment.erase()
+    return built, arguments
+
+
+def drop_unused_results(operation: ir.Operation) -> ir.Operation:
+    """Remove unused results of an operation."""
+    results = [index for index, each in enumerate(operation.results) if is_used(each)]
+    return with_values(operation, range(len(operation.operands)), results)
+
+
+def without_duplicates(operation: ir.Operation) -> ir.Operation:
+    """Remove operands that equal earlier ones, and results whose values are returned before.
+
+    Their arguments and results must be unused.
+    """
+    operands = _first_of_each(list(operation.operands))
+    values = zip(returned_values(operation), [each.type for each in operation.results], strict=True)
+    return with_values(operation, operands, _first_of_each(list(values)))
+
+
+def _first_of_each(values: Sequence[object]) -> list[int]:
+    first: dict[object, int] = {}
+    for index, value in enumerate(values):
+        first.setdefault(value, index)
+    return sorted(first.values())
+
+
+def erase_dead(block: ir.Block) -> None:
+    """Erase unused operations of a block without effects, the last one first."""
+    for operation in reversed(operations_of(block)[:-1]):
+        if not any(map(is_used, operation.results)) and not has_effects(operation):
+            operation.erase()
+
+
+def call_attributes(call: ir.Operation) -> dict[str, ir.Attribute]:
+    """Return the attributes of a call that its operations inherit."""
+    return {name: each for name, each in attributes_of(call).items() if name != "callee"}
+
+
+def replace_inside(root: ir.Operation, value: ir.Value, by: ir.Value) -> None:
+    """Replace a value by another value in an operation and its regions."""
+
+    def replace(view: ir.Operation | ir.OpView) -> ir.WalkResult:
+        view.operation.replace_uses_of_with(value, by)
+        return ir.WalkResult.ADVANCE
+
+    root.walk(replace)

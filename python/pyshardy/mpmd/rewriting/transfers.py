@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Assignments of values that are on meshes already, as transfers."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from mlir_sdy.mpmd.attributes import MeshTensorType
+from mlir_sdy.mpmd.building import transfer
+from mlir_sdy.mpmd.reading import ASSIGN, TRANSFER, UNASSIGN, mesh_type, operations_of, producer
+from pyshardy.mpmd.rewriting.meshes import in_order_of_chain
+
+
+def users_of(value: ir.Value, name: str) -> list[ir.Operation]:
+    """Return the operations of a name that use a value, in the order of the text."""
+    users = {use.owner.operation: None for use in value.uses}
+    found = [each for each in users if each.name == name]
+    return in_order_of_text(found)
+
+
+def in_order_of_text(operations: list[ir.Operation]) -> list[ir.Operation]:
+    """Return operations of one block in the order of the text."""
+    ordered: list[ir.Operation] = []
+    for operation in operations:
+        at = len(ordered)
+        while at and operation.is_before_in_block(ordered[at - 1]):
+            at -= 1
+        ordered.insert(at, operation)
+    return ordered
+
+
+def resolve_assignments(block: ir.Block) -> None:
+    """Replace assignments of unassigned values in a block by transfers.
+
+    An assignment to the type of the value is the value. If the value is assigned to several other
+    meshes, it is passed from mesh to mesh in a chain.
+    """
+    for unassign in operations_of(block):
+        if unassign.name != UNASSIGN or not unassign.attached:
+            continue
+        source = unassign.operands[0]
+        assigns = [
+            each
+            for user in users_of(source, UNASSIGN)
+            for each in users_of(user.results[0], ASSIGN)
+            if each.block == block
+        ]
+        _resolve(source, in_order_of_text(assigns))
+    erase_unused(block, UNASSIGN)
+
+
+def _resolve(source: ir.Value, assigns: list[ir.Operation]) -> None:
+    if not assigns:
+        return
+    own = mesh_type(source)
+    assert own is not None, "it is unassigned"
+    targets: dict[MeshTensorType, list[ir.Operation]] = {}
+    for each in assigns:
+        targets.setdefault(MeshTensorType(each.results[0].type), []).append(each)
+    known: dict[MeshTensorType, ir.Value] = {own: source}
+    block = assigns[0].block
+    for existing in users_of(source, TRANSFER):
+        found = MeshTensorType(existing.results[0].type)
+        if existing.block == block and found in targets and found not in known:
+            if assigns[0].is_before_in_block(existing):
+                existing.move_before(assigns[0])
+            known[found] = existing.results[0]
+    meshes = {each.mesh_name for each in targets if each not in known} - {own.mesh_name}
+    ordered = [each for each in targets if each not in known]
+    if len(meshes) > 1:
+        rank = {name: index for index, name in enumerate(in_order_of_chain(meshes))}
+        ordered.sort(key=lambda each: rank.get(each.mesh_name, -1))
+    value = source
+    for each in ordered:
+        first = assigns[0] if len(meshes) > 1 else targets[each][0]
+        with ir.InsertionPoint(first), first.location:
+            known[each] = transfer(value, each)
+        if len(meshes) > 1 and each.mesh_name != own.mesh_name:
+            value = known[each]
+    for found, several in targets.items():
+        for assign in several:
+            assign.results[0].replace_all_uses_with(known[found])
+            assign.erase()
+
+
+def erase_unused(block: ir.Block, name: str) -> None:
+    """Erase operations of a name whose results are unused, the last one first."""
+    for operation in reversed(operations_of(block)):
+        if operation.name == name and not any(
+            next(iter(result.uses), None) for result in operation.results
+        ):
+            operation.erase()
+
+
+def unassigned_source(value: ir.Value) -> ir.Value | None:
+    """Return the value on a mesh that a tensor is the unassignment of, if it is one."""
+    unassign = producer(value, UNASSIGN)
+    return None if unassign is None else unassign.operands[0]
+
+
+def move_to_producer(operation: ir.Operation) -> None:
+    """Move a transfer right after the operation that defines its operand, or to the beginning."""
+    owner = operation.operands[0].owner
+    if not isinstance(owner, ir.Block):
+        operation.move_after(owner.operation)
+        return
+    first = owner.operations[0].operation
+    if first != operation:
+        operation.move_before(first)
+
+
+def move_to_user(operation: ir.Operation) -> None:
+    """Move a transfer right before the first operation that uses its result."""
+    users = {use.owner.operation: None for use in operation.results[0].uses}
+    ordered = in_order_of_text([each for each in users if each.block == operation.block])
+    if ordered:
+        operation.move_before(ordered[0])

@@ -1,0 +1,70 @@
+// What C++ Shardy refuses too is in test/support/mpmd_texts.py.
+
+// RUN: sdy-opt %s --split-input-file --verify-diagnostics
+
+!mesh1 = !mpmd.mesh_tensor<"mesh1", tensor<4x8xf32>>
+#topology = #mpmd.topology<<"mesh1" : <["x"=2]>>>
+
+func.func @near_name(%a: !mesh1) attributes {topology = #topology} {
+  // expected-error@below {{Topology doesn't have a mesh with name: mesh2; did you mean 'mesh1'?}}
+  mpmd.fragment<mesh="mesh2", origin=[]> () () {
+    mpmd.return
+  } : () -> ()
+  return
+}
+
+// -----
+
+!m1 = !mpmd.mesh_tensor<"m1", tensor<3x8xf32>>
+#topology = #mpmd.topology<<"m1" : <["x"=2]>>>
+
+func.func @uneven(%a: !m1) attributes {topology = #topology} {
+  // expected-error@below {{in_shardings: dim 0 with size 3 is not divisible by its sharded size 2}}
+  mpmd.fragment<mesh="m1", origin=[], in_shardings=[<@mesh, [{"x"}, {}]>]> (%a) (%b: tensor<3x8xf32>) {
+    mpmd.return
+  } : (!m1) -> ()
+  return
+}
+
+// -----
+
+#topology = #mpmd.topology<<"m1" : <["x"=2]>>>
+
+func.func @unknown_function(%a: tensor<4xf32>) attributes {topology = #topology} {
+  // expected-error@below {{'layers' does not reference a valid function; did you mean '@layer'?}}
+  %0 = mpmd.call @layers(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+func.func private @layer(%a: tensor<4xf32>) -> tensor<4xf32> attributes {topology = #topology} {
+  return %a : tensor<4xf32>
+}
+
+// -----
+
+#topology = #mpmd.topology<<"m1" : <["x"=2]>>>
+
+func.func @number_of_operands(%a: tensor<4xf32>) attributes {topology = #topology} {
+  // expected-error@below {{Type mismatch. Expected 1 call operands but got 2}}
+  %0 = mpmd.call @layer(%a, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+func.func private @layer(%a: tensor<4xf32>) -> tensor<4xf32> attributes {topology = #topology} {
+  return %a : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@below {{the name of a mesh occurs twice: "m1"}}
+func.func private @twice() attributes {topology = #mpmd.topology<<"m1" : <["x"=2]>>, <"m1" : <["x"=2]>>>}
+
+// -----
+
+// expected-error@below {{the name of a mesh must not contain "#device": "m#device"}}
+func.func private @suffix() attributes {topology = #mpmd.topology<<"m#device" : <["x"=2]>>>}
+
+// -----
+
+// expected-error@below {{unknown attribute 'mesh_tensor' in dialect 'mpmd'}}
+func.func private @sigil() attributes {topology = #mpmd.mesh_tensor<"m1", tensor<4xf32>>}
