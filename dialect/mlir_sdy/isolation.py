@@ -84,7 +84,35 @@ def is_llvm_visible() -> bool:
     return any(hasattr(visible, symbol) for symbol in _FOREIGN_SYMBOLS)
 
 
+_ALLOCATING = ("malloc", "calloc", "posix_memalign")
+"""The functions that a library in place of the allocator of the C library defines."""
+
+
+class _SymbolInfo(ctypes.Structure):
+    """The `Dl_info` of `dladdr`."""
+
+    _fields_ = (
+        ("file", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("symbol", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+    )
+
+
 def is_malloc_replaced() -> bool:
-    """Whether another library than the C library provides `malloc`."""
-    found = (ctypes.CDLL(library).malloc for library in (None, "libc.so.6"))
-    return len({ctypes.cast(function, ctypes.c_void_p).value for function in found}) > 1
+    """Whether another library than the C library provides an allocator.
+
+    In a program that isn't position-independent, such as Debian's Python, the address of a function
+    may be that of the program's own jump to it, which tells nothing.
+    """
+    visible, library = ctypes.CDLL(None), ctypes.CDLL("libc.so.6")
+    program = os.fsencode(sys.orig_argv[0])
+    for name in _ALLOCATING:
+        found, own = (
+            ctypes.cast(getattr(each, name), ctypes.c_void_p) for each in (visible, library)
+        )
+        info = _SymbolInfo()
+        visible.dladdr(found, ctypes.byref(info))
+        if found.value != own.value and info.file != program:
+            return True
+    return False

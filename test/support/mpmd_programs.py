@@ -17,7 +17,7 @@ class NamedProgram:
     Attributes:
         text: a module, without the topology.
         topology: the meshes with their axes.
-        assignment: the mesh of each name.
+        assignment: the mesh of each name, or the mesh and the stage.
         options: the options of C++ Shardy.
         inputs: the mesh of each argument, if any is placed.
         outputs: the mesh of each result, likewise.
@@ -26,7 +26,7 @@ class NamedProgram:
 
     text: str
     topology: list[tuple[str, list[tuple[str, int]]]]
-    assignment: dict[str, str] = field(default_factory=dict)
+    assignment: dict[str, str | tuple[str, int]] = field(default_factory=dict)
     options: dict[str, bool] = field(default_factory=dict)
     inputs: list[str | None] = field(default_factory=list)
     outputs: list[str | None] = field(default_factory=list)
@@ -46,7 +46,10 @@ class NamedProgram:
     @property
     def pipeline(self) -> str:
         """The import pipeline with the options."""
-        names = ",".join(f"{name}@{mesh}" for name, mesh in self.assignment.items())
+        names = ",".join(
+            f"{name}@{mesh if isinstance(mesh, str) else '/'.join(map(str, mesh))}"
+            for name, mesh in self.assignment.items()
+        )
         flags = "".join(
             f" {name.removeprefix('mpmd_').replace('_', '-')}={str(value).lower()}"
             for name, value in self.options.items()
@@ -325,57 +328,81 @@ def _computation(name: str, operands: str, products: list[str], returned: str) -
     )
 
 
-def _training() -> NamedProgram:
-    """A training step of two stages and four microbatches, with carried accumulators."""
-    step = f"""
-func.func private @step(%w0: {TENSOR}, %w1: {TENSOR}, %x: {TENSOR}, %g0: {TENSOR}, %g1: {TENSOR})
-    -> ({TENSOR}, {TENSOR}, {TENSOR}) {{
-%h:2 = {_computation('"s0"', "%w0, %x", ["%b0, %b1", "%p0, %p0"], "%p1, %p0")}
-%y:2 = {_computation('"s1"', "%w1, %h#0", ["%b0, %b1", "%p0, %p0"], "%p1, %p0")}
-%l = {_computation('"loss"', "%y#0", ["%b0, %b0"], "%p0")}
-%dy = {_computation('"loss"(1)', "%y#0", ["%b0, %b0"], "%p0")}
-%d1:2 = {
-        _computation(
-            '"s1"(1)',
-            "%dy, %y#1, %w1, %h#0",
-            ["%b0, %b1", "%p0, %b2", "%p0, %b3"],
-            "%p1, %p2",
-        )
-    }
-%d0 = {_computation('"s0"(1)', "%d1#0, %h#1, %x", ["%b0, %b1", "%p0, %b2"], "%p1")}
-%a0 = stablehlo.add %g0, %d0 : {TENSOR}
-%a1 = stablehlo.add %g1, %d1#1 : {TENSOR}
-return %l, %a0, %a1 : {TENSOR}, {TENSOR}, {TENSOR}
-}}
-"""
+def training(
+    stages: int = 2, microbatches: int = 4, *, meshes: int | None = None, split: bool = True
+) -> NamedProgram:
+    """A training step with accumulators that go from microbatch to microbatch.
+
+    With fewer meshes than stages, stage s is on mesh s modulo their number.
+    """
+    numbers = range(stages)
+    weights, gradients = ([f"%{name}{each}" for each in numbers] for name in "wg")
+    types = ", ".join([TENSOR] * (stages + 1))
+    lines: list[str] = []
+    inputs = ["%x"]
+    for each in numbers:
+        operands = f"{weights[each]}, {inputs[-1]}"
+        body = _computation(f'"s{each}"', operands, ["%b0, %b1", "%p0, %p0"], "%p1, %p0")
+        lines.append(f"%h{each}:2 = {body}")
+        inputs.append(f"%h{each}#0")
+    for name, origin in (("%l", '"loss"'), ("%dy", '"loss"(1)')):
+        lines.append(f"{name} = {_computation(origin, inputs[-1], ['%b0, %b0'], '%p0')}")
+    given, added = "%dy", list(gradients)
+    for each in reversed(numbers):
+        operands = [given, f"%h{each}#1", weights[each], inputs[each]]
+        products = ["%b0, %b1", "%p0, %b2", "%p0, %b3"]
+        if each:
+            returned, given, added[each] = "%p1, %p2", f"%d{each}#0", f"%d{each}#1"
+        else:
+            operands, products = [*operands[:2], operands[3]], products[:2]
+            returned, added[each] = "%p1", "%d0"
+        body = _computation(f'"s{each}"(1)', ", ".join(operands), products, returned)
+        lines.append(f"%d{each}{':2' if each else ''} = {body}")
+    lines += [
+        f"%a{each} = stablehlo.add {gradients[each]}, {added[each]} : {TENSOR}" for each in numbers
+    ]
+    sums = ", ".join(f"%a{each}" for each in numbers)
+    arguments = ", ".join(f"{each}: {TENSOR}" for each in (*weights, "%x", *gradients))
+    body = "\n".join(lines)
+    step = (
+        f"func.func private @step({arguments}) -> ({types}) {{\n{body}\n"
+        f"return %l, {sums} : {types}\n}}\n"
+    )
     lines = [f"%z = stablehlo.constant dense<0.0> : {TENSOR}"]
-    gradients, total = "%z, %z", ""
-    for index in range(4):
+    carried, total = ["%z"] * stages, ""
+    for index in range(microbatches):
+        operands = ", ".join([*weights, f"%x{index}", *carried])
         lines.append(
-            f"%c{index}:3 = mpmd.call @step(%w0, %w1, %x{index}, {gradients}) "
-            f"{{call_counter = {index} : ui32}} : ({', '.join([TENSOR] * 5)}) -> "
-            f"({', '.join([TENSOR] * 3)})"
+            f"%c{index}:{stages + 1} = mpmd.call @step({operands}) "
+            f"{{call_counter = {index} : ui32}} : ({', '.join([TENSOR] * (2 * stages + 1))}) -> "
+            f"({types})"
         )
-        gradients = f"%c{index}#1, %c{index}#2"
+        carried = [f"%c{index}#{each + 1}" for each in numbers]
         if total:
             lines.append(f"%t{index} = stablehlo.add {total}, %c{index}#0 : {TENSOR}")
         total = f"%t{index}" if total else "%c0#0"
-    lines += [
-        f"%u0 = {_computation(chr(34) + 'u0' + chr(34), '%w0, %c3#1', ['%b0, %b1'], '%p0')}",
-        f"%u1 = {_computation(chr(34) + 'u1' + chr(34), '%w1, %c3#2', ['%b0, %b1'], '%p0')}",
-        f"return {total}, %u0, %u1 : {TENSOR}, {TENSOR}, {TENSOR}",
-    ]
-    names = ["w0", "w1", "x0", "x1", "x2", "x3"]
-    arguments = ", ".join(f"%{name}: {TENSOR}" for name in names)
+    for each in numbers:
+        operands = f"{weights[each]}, {carried[each]}"
+        update = _computation(f'"u{each}"', operands, ["%b0, %b1"], "%p0")
+        lines.append(f"%u{each} = {update}")
+    updated = ", ".join(f"%u{each}" for each in numbers)
+    lines.append(f"return {total}, {updated} : {types}")
+    names = [*weights, *(f"%x{index}" for index in range(microbatches))]
+    arguments = ", ".join(f"{name}: {TENSOR}" for name in names)
     body = "\n".join(lines)
-    types = ", ".join([TENSOR] * 3)
+    mesh = {each: f"m{each % (meshes or stages) + 1}" for each in numbers}
+    placed = {each: (mesh[each], each) if meshes else mesh[each] for each in numbers}
     return NamedProgram(
         f"func.func public @main({arguments}) -> ({types}) {{\n{body}\n}}\n{step}",
-        TWO_MESHES,
-        {"s0": "m1", "s1": "m2", "loss": "m2", "u0": "m1", "u1": "m2"},
-        {"mpmd_split_bwd_fragments": True},
+        [(each, [("x", 2)]) for each in dict.fromkeys(mesh.values())],
+        {
+            **{f"s{each}": placed[each] for each in numbers},
+            "loss": mesh[stages - 1],
+            **{f"u{each}": mesh[each] for each in numbers},
+        },
+        {"mpmd_split_bwd_fragments": split},
         name="training step",
     )
 
 
-TRAINING = _training()
+TRAINING = training()

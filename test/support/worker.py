@@ -7,8 +7,10 @@ ends, the next one is there in milliseconds, where loading jaxlib takes a second
 
 import contextlib
 import ctypes
+import functools
 import importlib
 import json
+import operator
 import os
 import signal
 import sys
@@ -89,7 +91,10 @@ def partition_on_meshes(module: ir.Module, phase: dict) -> None:
         partitioning_options=phase.get("options", {}),
         fragment_merge_rules=[],
         fragment_schedule_rules=[],
-        phases=getattr(apply.PartitioningPhase, phase["until"]),
+        phases=functools.reduce(
+            operator.or_,
+            (getattr(apply.PartitioningPhase, name) for name in phase["until"].split("|")),
+        ),
     )
 
 

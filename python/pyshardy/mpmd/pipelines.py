@@ -142,6 +142,24 @@ def import_pipeline(
     )
 
 
+@register_pipeline("mpmd-optimize-pipeline", release="0.10.2")
+def optimize_pipeline(
+    *,
+    pipeline_schedule: Annotated[str, Help("the schedule; see `mpmd-pipeline-scheduler`")] = "1F1B",
+    merge_after_scheduling: MergeAfterScheduling = False,
+    absorb_inferred_fragments_on_entry_point_function: Annotated[
+        bool, Help("whether to absorb inferred fragments in the entry point, too")
+    ] = False,
+) -> PassPipeline:
+    """Order fragments by a schedule."""
+    on_entry_point = absorb_inferred_fragments_on_entry_point_function
+    return pipeline_of(
+        use("mpmd-pipeline-scheduler", must_happen_before=pipeline_schedule),
+        "mpmd-verify-stage-merging",
+        *(absorb(on_entry_point) if merge_after_scheduling else []),
+    )
+
+
 def absorb(on_entry_point: bool) -> list[PassUse]:
     """Return the passes that merge inferred fragments into those of the user."""
     return [

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Schedules of pipelines: in which order each mesh runs its fragments.
 
-| module     | what it holds                                                       |
-|------------|---------------------------------------------------------------------|
-| `orders`   | the schedules, each a function of a pipeline and a mesh             |
-| `schedule` | schedules by their names, with options, or by orders of users       |
-| `units`    | the units that are ordered, and their inputs                        |
+| module       | what it holds                                                     |
+|--------------|-------------------------------------------------------------------|
+| `orders`     | the schedules, each a function of a pipeline and a mesh           |
+| `predicates` | the predicates of C++ Shardy, which order some units              |
+| `schedule`   | schedules by their names, with options, or by orders of users     |
+| `units`      | the units that are ordered, and their inputs                      |
 """

@@ -78,7 +78,7 @@ def read_schedule(text: str) -> NamedSchedule:
         return read_schedule(upstream)
     order = ORDERS.get(use.name)
     if order is None:
-        advice = did_you_mean(use.name, ORDERS) or f"; there are {', '.join(ORDERS)}"
+        advice = did_you_mean(use.name.lower(), ORDERS) or f"; there are {', '.join(ORDERS)}"
         raise UsageError(error(f"no schedule '{use.name}'{advice}", use.location))
     return NamedSchedule(use.name, read_options(use, options_of(order), what="schedule"))
 

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `mpmd-pipeline-scheduler`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+from mlir_sdy.diagnostics import PassError, UsageError, error, note
+from mlir_sdy.discardable import has_discardable
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.mpmd.reading import (
+    CALL_COUNTER,
+    body_of,
+    integer_of,
+    is_user_fragment,
+    mesh_name_of,
+    operations_of,
+    origins_of,
+)
+from mlir_sdy.mpmd.values import Topology
+from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.traversal import terminator_of
+from pyshardy.mpmd.rewriting.functions import mpmd_functions
+from pyshardy.mpmd.rewriting.merging import DROPS_TRANSFERRED, KEEPS_TRANSFERRED, STAGE
+from pyshardy.mpmd.rewriting.meshes import topology
+from pyshardy.mpmd.schedules.predicates import PREDICATES
+from pyshardy.mpmd.schedules.schedule import UPSTREAM_NAMES, read_schedule
+from pyshardy.mpmd.schedules.units import Pipeline, SchedulingUnit
+from pyshardy.pipeline import register_pass
+
+Before = Callable[[SchedulingUnit, SchedulingUnit], bool]
+"""Whether a unit has to run before another one of the same mesh."""
+
+
+@register_pass("mpmd-pipeline-scheduler", release="0.10.2")
+def pipeline_scheduler(
+    module: ir.Module,
+    *,
+    must_happen_before: str = "1F1B",
+    remove_control_dependencies: bool = True,
+    exact: bool = False,
+) -> None:
+    """Order the fragments of each mesh by a schedule.
+
+    A unit is a fragment of the user with a call counter and a single transpose count, 0 or 1. Of
+    two units of a mesh, neither of which needs the other, the one that the schedule has first comes
+    first. Operations stay in their order otherwise.
+
+    Options:
+        must_happen_before: the schedule: `none`, or one with options, such as `zb-h2{latency=1}`;
+            the names of C++ Shardy are those of `exact`, too
+        remove_control_dependencies: whether nothing of the order remains but the order itself;
+            always true here
+        exact: whether to use the predicates of C++ Shardy, which leave the order of some units to
+            the program, instead of complete orders
+
+    Raises:
+        UsageError: there is no such schedule, or it isn't for such a pipeline.
+        PassError: the order and the uses of values contradict each other.
+    """
+    if not remove_control_dependencies:
+        message = "'remove-control-dependencies' is false, but the order leaves no dependencies"
+        raise UsageError(error(f"{message}: drop the option"))
+    for function in mpmd_functions(module):
+        _Scheduler(function, must_happen_before, exact=exact).run()
+
+
+def _never(_first: SchedulingUnit, _second: SchedulingUnit) -> bool:
+    return False
+
+
+class _Scheduler:
+    """Orders the fragments of a function."""
+
+    def __init__(self, function: ir.Operation, schedule: str, *, exact: bool) -> None:
+        self.function = function
+        self.schedule = schedule
+        self.exact = exact
+        self.operations = operations_of(body_of(function))[:-1]
+        self.numbers = {each: number for number, each in enumerate(self.operations)}
+        meshes: Topology = topology(function)
+        self.meshes = [mesh.name for mesh in meshes.meshes if not mesh.is_host]
+        self.units = self._units()
+        self.needs = [self._needed(each) for each in self.operations]
+
+    def run(self) -> None:
+        """Put the operations of the function into the order of the schedule."""
+        followers: list[set[int]] = [set() for _ in self.operations]
+        by_mesh: defaultdict[str, list[int]] = defaultdict(list)
+        for number in self.units:
+            by_mesh[mesh_name_of(self.operations[number])].append(number)
+        needed = self._needed_units()
+        for position, mesh in enumerate(self.meshes):
+            before = self._before(by_mesh[mesh], position)
+            for first in by_mesh[mesh]:
+                for second in by_mesh[mesh]:
+                    is_free = not (needed[second] >> first | needed[first] >> second) & 1
+                    if is_free and before(self.units[first], self.units[second]):
+                        followers[first].add(second)
+        self._sort(followers)
+
+    def _units(self) -> dict[int, SchedulingUnit]:
+        """Return the units by the numbers of their operations."""
+        found: dict[int, SchedulingUnit] = {}
+        for number, operation in enumerate(self.operations):
+            if not is_user_fragment(operation):
+                continue
+            counter = integer_of(operation, CALL_COUNTER)
+            counts = {origin.transpose_count for origin in origins_of(operation)}
+            if counter is None or counts not in ({0}, {1}):
+                continue
+            kind = "F" if counts == {0} else "B"
+            for mark, half in ((KEEPS_TRANSFERRED, "Ba"), (DROPS_TRANSFERRED, "Bw")):
+                kind = half if has_discardable(operation, mark) else kind
+            stage = integer_of(operation, STAGE)
+            found[number] = SchedulingUnit(kind, counter, -1 if stage is None else stage)
+        return found
+
+    def _needed(self, operation: ir.Operation) -> set[int]:
+        """Return the numbers of the operations whose results an operation uses."""
+        owners = (value.owner for value in operation.operands)
+        return {
+            self.numbers[owner.operation]
+            for owner in owners
+            if not isinstance(owner, ir.Block) and owner.operation in self.numbers
+        }
+
+    def _needed_units(self) -> dict[int, int]:
+        """Return for each unit the units that it depends on, as the bits of a number."""
+        reached = [0] * len(self.operations)
+        for number, needs in enumerate(self.needs):
+            for each in needs:
+                reached[number] |= reached[each] | (1 << each if each in self.units else 0)
+        return {number: reached[number] for number in self.units}
+
+    def _before(self, numbers: Sequence[int], mesh: int) -> Before:
+        """Return whether a unit of a mesh comes before another one."""
+        name = self.schedule.lower()
+        if name == "none":
+            return _never
+        if self.exact:
+            if name not in PREDICATES:
+                advice = did_you_mean(name, PREDICATES) or f"; there are {', '.join(PREDICATES)}"
+                message = f"no schedule '{self.schedule}' of C++ Shardy{advice}"
+                raise UsageError(error(message))
+            predicate = PREDICATES[name]
+            has_stages = self._check_stages(numbers, UPSTREAM_NAMES[name])
+
+            def is_before(first: SchedulingUnit, second: SchedulingUnit) -> bool:
+                if has_stages and min(first.stage, second.stage) < 0:
+                    return False
+                return predicate(first, second, len(self.meshes), mesh)
+
+            return is_before
+        positions = self._positions(numbers, mesh)
+
+        def before(first: SchedulingUnit, second: SchedulingUnit) -> bool:
+            one, other = positions.get(first), positions.get(second)
+            return one is not None and other is not None and one < other
+
+        return before
+
+    def _positions(self, numbers: Sequence[int], mesh: int) -> dict[SchedulingUnit, int]:
+        """Return the positions of the units of a mesh in the order of the schedule."""
+        schedule = read_schedule(self.schedule)
+        stages = {self.units[number].stage for number in numbers} - {-1}
+        has_stages = self._check_stages(numbers, schedule.name)
+        if not numbers:
+            return {}
+        counters = [unit.microbatch for unit in self.units.values()]
+        first = min(counters)
+        pipeline = Pipeline(
+            len(self.meshes), max(counters) - first + 1, len(stages) if has_stages else 1
+        )
+        if has_stages and any(stage % len(self.meshes) != mesh for stage in stages):
+            told = ", ".join(map(str, sorted(stages)))
+            message = (
+                f"mesh {self.meshes[mesh]} has the stages {told}, but schedule '{schedule}' needs "
+                f"every {len(self.meshes)}th stage from {mesh} on"
+            )
+            raise PassError(error(message, location_of(self.function.location)))
+        if schedule.splits_backward and all(unit.is_forward for unit in self.units.values()):
+            message = f"schedule '{schedule}' orders gradients, but the program has none"
+            raise PassError(error(message, location_of(self.function.location)))
+        order = {
+            (each.kind, each.microbatch, each.stage if has_stages else None): position
+            for position, each in enumerate(schedule.orders(pipeline)[mesh])
+        }
+        found: dict[SchedulingUnit, int] = {}
+        for number in numbers:
+            unit = self.units[number]
+            place = unit.microbatch - first, unit.stage if has_stages else None
+            kinds = (unit.kind, "Ba") if unit.kind == "B" else (unit.kind, "B")
+            places = ((kind, *place) for kind in kinds)
+            position = next((order[each] for each in places if each in order), None)
+            if position is not None:
+                found[unit] = position
+        return found
+
+    def _check_stages(self, numbers: Sequence[int], schedule: str) -> bool:
+        """Return whether a schedule is by stages; units without a stage stay in their order then.
+
+        Raises:
+            PassError: it is, but no unit of the mesh has a stage.
+        """
+        if schedule.partition("{")[0] not in ("circular", "interleaved-1f1b"):
+            return False
+        if numbers and all(self.units[number].stage < 0 for number in numbers):
+            message = f"schedule '{self.schedule}' needs the stages of fragments"
+            advice = "assign names to stages, as in 'name@mesh/0'"
+            location = location_of(self.operations[numbers[0]].location)
+            raise PassError(error(f"{message}: {advice}", location))
+        return True
+
+    def _sort(self, followers: list[set[int]]) -> None:
+        """Move the operations after those that come before them.
+
+        As C++ Shardy does: go through the operations in their order, place each that all its
+        predecessors are placed before, and begin again with those that are left.
+        """
+        for number, needs in enumerate(self.needs):
+            for each in needs:
+                followers[each].add(number)
+        waiting = [0] * len(self.operations)
+        for numbers in followers:
+            for each in numbers:
+                waiting[each] += 1
+        left = list(range(len(self.operations)))
+        order: list[int] = []
+        while left:
+            placed = len(order)
+            for number in left:
+                if not waiting[number]:
+                    order.append(number)
+                    for each in followers[number]:
+                        waiting[each] -= 1
+            if len(order) == placed:
+                raise self._contradiction(left)
+            now = set(order[placed:])
+            left = [each for each in left if each not in now]
+        end = terminator_of(body_of(self.function))
+        for number in order:
+            self.operations[number].move_before(end)
+
+    def _contradiction(self, left: Sequence[int]) -> PassError:
+        """Return the error for an order that the uses of values contradict."""
+        fragments = [self.operations[each] for each in left if each in self.units]
+        notes = [
+            note(f"this fragment waits: {self._text(each)}", location_of(each.location))
+            for each in fragments[:4]
+        ]
+        message = f"schedule '{self.schedule}' contradicts the uses of values"
+        return PassError(error(message, location_of(self.function.location), notes))
+
+    def _text(self, fragment: ir.Operation) -> str:
+        unit = self.units[self.numbers[fragment]]
+        return f"{unit.kind}{unit.microbatch} on mesh {mesh_name_of(fragment)}"
