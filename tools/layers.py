@@ -99,7 +99,7 @@ BUDGETS = {
     "drawing": 1_040,
     "dynamic": 2_830,
     "explain": 6_640,
-    "frontends": 16_150,
+    "frontends": 16_170,
     "irtools": 4_370,
     "local_program": 1_370,
     "lsp": 1_840,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _UNITS = {
     **dict.fromkeys(("", "byte", "bytes", "B"), 1),
     **{f"{prefix}B": 1000**power for power, prefix in enumerate("kMGT", 1)},
+    "KB": 1000,
     **{f"{prefix}iB": 1024**power for power, prefix in enumerate("KMGT", 1)},
 }
 

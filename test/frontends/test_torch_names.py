@@ -89,3 +89,30 @@ def test_training(seed):
     state = traced.new_state(arrays)
     for name, parameter in eager.named_parameters():
         np.testing.assert_allclose(state[name], parameter.detach(), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("shardings", "message"),
+    [
+        (
+            (None, ("data",)),
+            r"given by names or patterns of names, as in \{'\w+': \('axis', None\)\}",
+        ),
+        (
+            {"weight": (0, None)},
+            "expected an axis, a tuple of axes or None for each dimension, got: 0",
+        ),
+        ({"weight": ("data",)}, r"its sharding has 1: .*; give None for the others"),
+        ({"w*": ("data",)}, r"its sharding has 1: .*; add an earlier pattern for it"),
+    ],
+)
+def test_shardings_of_other_forms_are_refused(shardings, message):
+    model, x = torch.nn.Linear(8, 8, bias=False), torch.ones(8, 8)
+    with pytest.raises(sdy.UsageError, match=message):
+        sdy.torch.trace(model, x, mesh=sdy.Mesh({"data": 4}), shardings=shardings)
+
+
+def test_a_mesh_by_its_sizes():
+    model, x = torch.nn.Linear(8, 8, bias=False), torch.ones(8, 8)
+    traced = sdy.torch.trace(model, x, mesh={"data": 4}, shardings={"weight": ("data", None)})
+    assert '<["data"=4]>' in sdy.asm(traced)

@@ -21,7 +21,9 @@ DEFAULT_NAME = "mesh"
 
 
 def declare_meshes(
-    module: ir.Module, shardings: Iterable[TensorSharding], mesh: Mesh | None
+    module: ir.Module,
+    shardings: Iterable[TensorSharding],
+    mesh: Mesh | Mapping[str, int] | None,
 ) -> None:
     """Declare `mesh` by the names under which shardings refer to it, unless the module has them.
 
@@ -43,7 +45,7 @@ def declare_meshes(
         place = ir.InsertionPoint.at_block_begin(module.body)
         with module.context, ir.Location.unknown():
             for name in names:
-                sdy.mesh(name, attribute_of(mesh), ip=place)
+                sdy.mesh(name, attribute_of(Mesh.of(mesh)), ip=place)
     elif missing:
         name, sharding = next(iter(missing.items()))
         message = f"the sharding {sharding} refers to the mesh @{name}, which is not declared"
@@ -95,10 +97,16 @@ def sharding_of(written: object) -> TensorSharding:
     return TensorSharding.from_axes(DEFAULT_NAME, [tuple(map(AxisRef, names)) for names in dims])
 
 
-def _names(axes: str | Sequence[str] | None) -> Sequence[str]:
+def _names(axes: object) -> Sequence[str]:
     if axes is None:
         return ()
-    return (axes,) if isinstance(axes, str) else axes
+    names = (axes,) if isinstance(axes, str) else axes
+    if isinstance(names, Sequence):
+        listed = cast("Sequence[object]", names)
+        if all(isinstance(each, str) for each in listed):
+            return cast("Sequence[str]", listed)
+    message = f"expected an axis, a tuple of axes or None for each dimension, got: {axes!r}"
+    raise UsageError(error(message))
 
 
 def match(
@@ -121,6 +129,13 @@ def match(
             matching argument.
     """
     matched: dict[str, TensorSharding] = {}
+    if not isinstance(patterns, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        first = next(iter(ranks), "x")
+        message = (
+            "shardings are given by names or patterns of names, as in "
+            f"{{'{first}': ('axis', None)}}, got: {patterns!r}"
+        )
+        raise UsageError(error(message))
     for pattern, written in patterns.items():
         matching = [name for name in ranks if fnmatchcase(name, pattern)]
         if not matching:
@@ -131,9 +146,11 @@ def match(
             if name in matched:
                 continue
             if ranks[name] != sharding.rank:
+                is_exact = pattern == name
+                advice = "give None for the others" if is_exact else "add an earlier pattern for it"
                 message = (
                     f"'{pattern}' matches '{name}', which has {ranks[name]} dimensions, but its "
-                    f"sharding has {sharding.rank}: {sharding}; add an earlier pattern for it"
+                    f"sharding has {sharding.rank}: {sharding}; {advice}"
                 )
                 raise UsageError(error(message))
             matched[name] = sharding
