@@ -213,7 +213,11 @@ def test_status_and_output_pass_through(files):
 
 # --- Signals --------------------------------------------------------------------------------------
 
-WAIT = "open(os.environ['READY'], 'w').write(str(os.getpid())); time.sleep(1000)"
+WAIT = (
+    "os.write(os.open(os.environ['READY'], os.O_CREAT | os.O_WRONLY), str(os.getpid()).encode()); "
+    "time.sleep(1000)"
+)
+"""Without a file to close: an interrupt while Python closes one in a destructor is lost."""
 
 
 @pytest.fixture
