@@ -62,7 +62,7 @@ def test_scopes_of_functions():
 
 
 def test_tables_have_the_form_of_jax():
-    """Those of a traced module, of its explanation and of its partitioned program alike."""
+    """A traced module, its explanation and its partitioned program agree."""
     mesh = sdy.Mesh({"data": 4})
     module = sdy.jax.trace(
         jax.numpy.tanh, np.ones((8, 2), np.float32), mesh=mesh, in_shardings=(jax.P("data"),)

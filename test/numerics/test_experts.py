@@ -99,7 +99,7 @@ def test_bytes_of_training(rows):
 
 @pytest.mark.parametrize("seed", range(cases(4)))
 def test_random_bytes(seed):
-    """Bytes of the ragged form, at most those of the one-hot form, for results sharded alike."""
+    """The ragged form sends no more bytes than the one-hot form, if results are sharded alike."""
     rng = random.Random(seed)
     mesh, rows = rng.choice(MESHES), rng.choice([256, 4096])
     width, groups = rng.choice([16, 64]), rng.choice([4, 8])

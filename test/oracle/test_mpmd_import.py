@@ -14,7 +14,7 @@ COUNT = 10
 """The number of random programs; the weekly run has 200."""
 
 MOST_DIFFERENT = 0.02
-"""The share of programs that may differ: those where the order of operands is another one."""
+"""The share of programs that may differ, in the order of operands."""
 
 
 def theirs(program: NamedProgram, shardy, context) -> str:

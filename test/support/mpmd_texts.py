@@ -1,4 +1,4 @@
-"""Texts of the mpmd dialect: those that C++ Shardy reads, and those that it refuses."""
+"""Texts of the mpmd dialect that C++ Shardy reads, and texts that it refuses."""
 
 TENSOR = "tensor<4x8xf32>"
 SMALL = "tensor<2x8xf32>"

@@ -49,7 +49,7 @@ class Shardy:
         return generic
 
     def on_meshes(self, text: str, until: str, **phase: Any) -> str:
-        """What the partitioner of MPMD programs prints for a text after a phase, such as IMPORT.
+        """Return the text of a program after phases of the MPMD partitioner, such as IMPORT.
 
         `topology` lists the names of meshes with their axes; `assignment` has the mesh of each
         name; `inputs` and `outputs` may have meshes, and `options` are those of the partitioner.

@@ -36,7 +36,7 @@ PATTERNS: tuple[Pattern, ...] = (
     *_REDUCE_SCATTER,
     *_COMPUTATIONS,
 )
-"""All patterns; those for one operation are tried in this order."""
+"""All patterns, which are tried in this order."""
 
 
 def canonicalize(

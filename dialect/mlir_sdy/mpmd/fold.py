@@ -103,4 +103,4 @@ PATTERNS = (
     Pattern(_Reduce, fold_reduce),
     Pattern(_Fragment, forward_operands),
 )
-"""All patterns; those for one operation are tried in this order."""
+"""All patterns, which are tried in this order."""

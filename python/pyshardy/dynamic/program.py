@@ -185,7 +185,7 @@ class DynamicProgram(Displayed):
 
     @property
     def guards(self) -> tuple[Guard | Condition, ...]:
-        """The conditions on sizes: those of shardings, equal sizes, and those of the program."""
+        """The conditions on sizes: of shardings, of equal sizes, and of the program."""
         return (*self._guards, *conditions_of(self._module, self.sizes))
 
     @cached_property
