@@ -19,6 +19,7 @@ CALL_COUNTER = "call_counter"
 
 FRAGMENT = "mpmd.fragment"
 NAMED_COMPUTATION = "mpmd.named_computation"
+NAMED_TENSOR = "mpmd.named_tensor"
 TRANSFER = "mpmd.transfer"
 ASSIGN = "mpmd.assign"
 UNASSIGN = "mpmd.unassign"
