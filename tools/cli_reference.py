@@ -79,6 +79,7 @@ def page() -> str:
         "\n".join(_of_parser("sdy-run", run.__doc__, run.parser())),
         "\n".join(_of_parser("sdy-explain", explain.__doc__, explain.parser())),
         "\n".join(_of_parser("sdy-auto", auto.__doc__, auto.parser())),
+        "\n".join(_of_parser("sdy-mpmd", mpmd.__doc__, mpmd.parser())),
         "\n".join(_of_parser("sdy-calibrate", calibrate.__doc__, calibrate.parser())),
         "\n".join(_of_parser("sdy-translate", translate.__doc__, translate.parser())),
         "\n".join(_of_opt()),

@@ -16,6 +16,8 @@
 | `plan`         | what a program does, in its total order and on each mesh       |
 | `boxes`        | transfers between layouts                                      |
 | `execution`    | runs of programs, by one thread or a thread for each mesh      |
+| `comparing`    | comparison of schedules by their timelines                     |
+| `reference`    | the unpartitioned program, without names                       |
 | `timeline`     | what each mesh runs when, idle time, memory and traffic        |
 | `passes`       | the passes, by stage                                           |
 | `pipelines`    | the named pipelines of the passes                              |
@@ -32,6 +34,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pyshardy.mpmd.comparing import compare
     from pyshardy.mpmd.execution import FragmentError
     from pyshardy.mpmd.names import (
         broadcast,
@@ -53,6 +56,7 @@ __all__ = [
     "Topology",
     "broadcast",
     "call",
+    "compare",
     "microbatched",
     "named_computation",
     "named_tensor",
@@ -62,6 +66,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "comparing": ("compare",),
     "execution": ("FragmentError",),
     "names": ("broadcast", "call", "microbatched", "named_computation", "named_tensor", "reduce"),
     "partitioning": ("partition",),

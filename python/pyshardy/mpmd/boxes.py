@@ -3,13 +3,15 @@
 
 The *box* of a device is the part of the global tensor that it holds. A device of the target gets
 each part of its box that lies in one box of the source in one message, from one of the devices that
-hold it: of r replicas, target q takes that of number q modulo r. For example, `[0, 4)` on both
-devices of a mesh goes from device 0 to the first device of a target, and from device 1 to the
-second one.
+hold it: of r replicas, the target of number n among those with its box takes that of number n
+modulo r. So equal layouts give one message for each device, from its own number. For example,
+`[0, 4)` on both devices of a mesh goes from device 0 to the first device of a target that needs it,
+and from device 1 to the second one.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -61,14 +63,17 @@ def box_plan(
     for device, box in enumerate(parts_of(shape, source, source_mesh)):
         holders.setdefault(box, []).append(device)
     found: list[BoxMessage] = []
+    ranks: Counter[Part] = Counter()
     for device, wanted in enumerate(parts_of(shape, target, target_mesh)):
+        rank = ranks[wanted]
+        ranks[wanted] += 1
         for held, devices in holders.items():
             common = tuple(
                 (max(first, start), min(last, stop))
                 for (first, last), (start, stop) in zip(held, wanted, strict=True)
             )
             if all(start < stop for start, stop in common):
-                found.append(BoxMessage(devices[device % len(devices)], device, common))
+                found.append(BoxMessage(devices[rank % len(devices)], device, common))
     return tuple(sorted(found))
 
 

@@ -90,7 +90,10 @@ def execute(
     for value, array in zip(plan.inputs, given, strict=True):
         run.take(value, array)
     (run.serially if workers == "serial" else run.in_threads)()
-    outputs = [run.held[plan.meshes_of_values[value]][value] for value in plan.outputs]
+    outputs = [
+        replace(run.held[plan.meshes_of_values[value]][value], name=port.name)
+        for value, port in zip(plan.outputs, plan.results, strict=True)
+    ]
     return Execution(outputs, run.peaks)
 
 
@@ -173,10 +176,10 @@ class _Run:
             position = 0
             for action in self.plan.actions[mesh]:
                 position = position if action.step is None else numbers[id(action.step)]
-                if any(failed < position for failed, _ in self.failures):
+                if self._fails_before(position):
                     return
                 try:
-                    self._do(mesh, action)
+                    self._do(mesh, action, position)
                 except Exception as failure:  # raised by the thread of the caller
                     with self.changed:
                         self.failures.append((position, failure))
@@ -195,7 +198,14 @@ class _Run:
         if failures:
             raise min(failures, key=lambda each: each[0])[1]
 
-    def _do(self, mesh: str, action: Action) -> None:
+    def _fails_before(self, position: int) -> bool:
+        """Whether a step has failed that comes first; later ones don't stop a mesh.
+
+        So the first failure of the total order is found, whichever happens first.
+        """
+        return any(failed < position for failed, _ in self.failures)
+
+    def _do(self, mesh: str, action: Action, position: int = 0) -> None:
         self.before(mesh)
         step = action.step
         match action.kind:
@@ -214,7 +224,9 @@ class _Run:
             case "recv":
                 assert isinstance(step, MeshTransfer), "it receives a value"
                 with self.changed:
-                    self.changed.wait_for(lambda: step.number in self.mail or self.failures)
+                    self.changed.wait_for(
+                        lambda: step.number in self.mail or self._fails_before(position)
+                    )
                     if step.number not in self.mail:
                         raise _ClosedError(error("another mesh has failed"))
                     pieces = self.mail.pop(step.number)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from mlir_sdy.attributes import attribute_of
 from mlir_sdy.diagnostics import UsageError, error
-from mlir_sdy.discardable import remove_discardable
+from mlir_sdy.discardable import remove_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh
 from mlir_sdy.mpmd.reading import MESH_SHAPE, NAMED_COMPUTATION, NAMED_TENSOR, name_of, topology_of
@@ -147,6 +147,8 @@ def _fragments(
 def fragment_module(module: ir.Module, graph: CallGraph, name: str, mesh: Mesh) -> ir.Module:
     """Return the function of a fragment as the entry of a module with one mesh."""
     alone = ir.Module.create(module.operation.location)
+    for attribute, value in module.operation.attributes.items():  # names the callbacks of JAX
+        set_discardable(alone.operation, attribute, value)
     with alone.context, alone.operation.location, ir.InsertionPoint(alone.body):
         MeshOp(_MESH, attribute_of(mesh))
     for each in [name, *_called(graph, name)]:

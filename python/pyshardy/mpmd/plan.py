@@ -7,7 +7,7 @@ Values have numbers: arguments first, then the results of the operations.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -152,6 +152,8 @@ class ExecutionPlan:
         ports: the layout of each value.
         inputs: the values of the arguments.
         outputs: the values that are results.
+        result_names: the names of the results.
+        meshes_of_values: the mesh of each value.
     """
 
     topology: Topology
@@ -159,7 +161,16 @@ class ExecutionPlan:
     ports: Mapping[int, Port]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    result_names: tuple[str, ...]
     meshes_of_values: Mapping[int, str]
+
+    @property
+    def results(self) -> tuple[Port, ...]:
+        """The layouts of the results, with their names."""
+        return tuple(
+            replace(self.ports[value], name=name)
+            for value, name in zip(self.outputs, self.result_names, strict=True)
+        )
 
     @property
     def calls(self) -> list[FragmentCall]:
@@ -257,7 +268,7 @@ def execution_plan(
         return tuple(numbers[value] for value in values)
 
     body = body_of(main)
-    arguments, _ = port_names(main)
+    arguments, results = port_names(main)
     inputs = number(list(body.arguments), arguments)
     steps: list[Step] = []
     *operations, end = operations_of(body)
@@ -286,7 +297,7 @@ def execution_plan(
         )
         steps.append(call)
     outputs = tuple(numbers[value] for value in end.operands)
-    return ExecutionPlan(topology, tuple(steps), ports, inputs, outputs, homes)
+    return ExecutionPlan(topology, tuple(steps), ports, inputs, outputs, tuple(results), homes)
 
 
 def port_of(value: ir.Value, name: str, meshes: Mapping[str, Mesh]) -> Port:

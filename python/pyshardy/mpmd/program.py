@@ -60,7 +60,7 @@ class MpmdProgram(Displayed):
     @property
     def outputs(self) -> tuple[Port, ...]:
         """The results."""
-        return tuple(self.plan.ports[value] for value in self.plan.outputs)
+        return self.plan.results
 
     @property
     def transfers(self) -> list[MeshTransfer]:
@@ -74,7 +74,7 @@ class MpmdProgram(Displayed):
 
     @property
     def orders(self) -> dict[str, str]:
-        """The units and other fragments of each mesh, in their order."""
+        """The units of meshes, and the fragments besides, in the total order."""
         return {
             name: " ".join(
                 call.unit if " " not in call.unit else f"({call.unit})"

@@ -14,7 +14,14 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.attributes import attribute_of
 from mlir_sdy.mpmd.building import create, return_, unsigned
 from mlir_sdy.mpmd.dialect import register
-from mlir_sdy.mpmd.reading import CALL, CALL_COUNTER, NAMED_COMPUTATION, body_of, operations_of
+from mlir_sdy.mpmd.reading import (
+    CALL,
+    CALL_COUNTER,
+    NAMED_COMPUTATION,
+    body_of,
+    integer_of,
+    operations_of,
+)
 from mlir_sdy.mpmd.values import MeshReduction, UserOrigin
 from pyshardy.irtools.functions import CallGraph, functions_of, is_private, replace_by_body
 from pyshardy.irtools.locations import path_of
@@ -63,7 +70,7 @@ def import_names(module: ir.Module) -> None:
 
     Raises:
         PassError: a name is inside of a loop or of another region, or `jax.checkpoint` is around
-            it; a function calls itself.
+            it; a function calls itself; the numbers of microbatches have a gap.
     """
     graph = CallGraph(module)
     marked = _functions_with_names(graph)
@@ -74,6 +81,7 @@ def import_names(module: ir.Module) -> None:
     importer = _Importer(module, graph.functions, marked)
     for function in entry_points(module):
         importer.expand(function, 0)
+        _check_counters(function)
     unused = {name for name in graph.functions if name in marked or name in importer.copied}
     while unused:
         called = {callee_of(each) for each in operations_named({"func.call", CALL}, module)}
@@ -86,6 +94,17 @@ def import_names(module: ir.Module) -> None:
             break
         for each in erased:
             each.erase()
+
+
+def _check_counters(function: ir.Operation) -> None:
+    calls = operations_named({CALL}, function)
+    counters = sorted({integer_of(each, CALL_COUNTER) or 0 for each in calls})
+    if counters and counters != list(range(counters[0], counters[0] + len(counters))):
+        message = (
+            f"the calls of microbatches have the counters {', '.join(map(str, counters))}: they "
+            f"must be numbers without gaps"
+        )
+        raise PassError(error(message, location_of(calls[0].location)))
 
 
 def annotate_names(module: ir.Module) -> set[str]:
