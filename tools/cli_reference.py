@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "dialect"), str(ROOT / "python")]
 
 from generated_files import write_or_check  # noqa: E402
-from pyshardy.cli import auto, calibrate, explain, opt, run, translate  # noqa: E402
+from pyshardy.cli import auto, calibrate, explain, mpmd, opt, run, translate  # noqa: E402
 from pyshardy.cli.opt_flags import FLAGS  # noqa: E402
 from pyshardy.cli.tool import Parser  # noqa: E402
 from pyshardy.lsp import main as lsp  # noqa: E402

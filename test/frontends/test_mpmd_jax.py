@@ -3,11 +3,10 @@
 
 import time
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-
-jax = pytest.importorskip("jax")
-import jax.numpy as jnp
 from mpmd_models import products
 
 import pyshardy as sdy
@@ -81,7 +80,7 @@ def test_exported_names():
     module = sdy.jax.from_exported(export.export(jax.jit(jax.grad(loss(two))))(X, X))
     program = sdy.mpmd.partition(module, topology=TOPOLOGY, assignment=PLACES)
     (found,) = program.run([X, X], "jit")
-    np.testing.assert_allclose(found, jax.grad(loss(two))(X, X), rtol=1e-5)
+    np.testing.assert_allclose(found, jax.grad(loss(two))(X, X), rtol=1e-3)
 
 
 @pytest.mark.parametrize("accumulate", ["carry", "after"])
@@ -129,15 +128,17 @@ def around(weights, x):
 
 
 def nested(weights, x):
-    return named(0, lambda w, x: named(1)(w, x))(weights, x)
+    return named(0, named(1))(weights, x)
 
 
 def split_by(count):
-    return lambda w, x: sdy.mpmd.microbatched(two, count)(w, x)
+    return sdy.mpmd.microbatched(two, count)
 
 
 def stages(*numbers):
-    return {name: (place, stage) for (name, place), stage in zip(PLACES.items(), numbers)}
+    return {
+        name: (place, stage) for (name, place), stage in zip(PLACES.items(), numbers, strict=True)
+    }
 
 
 NOT_INFERRED = {"infer_transfers": False, "infer_reductions": False}

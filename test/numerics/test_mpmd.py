@@ -6,9 +6,6 @@ import time
 
 import numpy as np
 import pytest
-
-pytest.importorskip("jax")
-
 from case_counts import spread
 from mpmd_models import SHAPES, decoder, products
 

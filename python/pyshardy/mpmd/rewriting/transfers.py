@@ -108,8 +108,8 @@ def move_to_producer(operation: ir.Operation) -> None:
 
 
 def move_to_user(operation: ir.Operation) -> None:
-    """Move a transfer right before the first operation that uses its result."""
-    users = {use.owner.operation: None for use in operation.results[0].uses}
+    """Move an operation right before the first operation that uses a result of it."""
+    users = {use.owner.operation: None for each in operation.results for use in each.uses}
     ordered = in_order_of_text([each for each in users if each.block == operation.block])
     if ordered:
         operation.move_before(ordered[0])
