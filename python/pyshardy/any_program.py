@@ -141,8 +141,7 @@ def module_of(
     is_text = isinstance(program, str | os.PathLike)
     module = parse(cast("str | os.PathLike[str]", program)) if is_text else held_module(program)
     if module is not None:
-        runs_on_one = function in ("explain", "whatif") or not partitioned
-        if runs_on_one and not function.startswith("mpmd.") and _is_for_several_meshes(module):
+        if not partitioned and not function.startswith("mpmd.") and _is_for_several_meshes(module):
             message = f"'sdy.{function}' takes no program for several meshes (MPMD)"
             raise UsageError(error(f"{message}: use 'sdy.mpmd.partition'"))
         return module

@@ -205,7 +205,7 @@ def test_reserved_names(name):
 
 
 def test_functions_for_one_mesh_refuse():
-    for function in (sdy.partition, sdy.propagate, sdy.explain):
+    for function in (sdy.partition, sdy.propagate):
         with pytest.raises(sdy.UsageError, match=r"use 'sdy\.mpmd\.partition'"):
             function(trace(two))
 

@@ -36,6 +36,7 @@ LATE_IMPORTS = {
     "pyshardy.cli.crash_report": "the reproducer of pipelines",
     "pyshardy.cli.driver": "schedules and the cache, for one flag each, and advice on contracts",
     "pyshardy.cli.explain": "reports, each for one option",
+    "pyshardy.cli.mpmd": "the host and the partitioner, after --help and bad usage",
     "pyshardy.cli.opt": "the driver, after --help and --version",
     "pyshardy.cli.run": "parts of the run, after --help and --version",
     "pyshardy.cli.run_files": "artifacts, each for one option",

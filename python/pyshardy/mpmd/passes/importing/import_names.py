@@ -24,7 +24,7 @@ from mlir_sdy.mpmd.reading import (
 )
 from mlir_sdy.mpmd.values import MeshReduction, UserOrigin
 from pyshardy.irtools.functions import CallGraph, functions_of, is_private, replace_by_body
-from pyshardy.irtools.locations import path_of
+from pyshardy.irtools.locations import names_in
 from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.rewriting.functions import entry_points
@@ -129,7 +129,7 @@ def annotate_names(module: ir.Module) -> set[str]:
 
 def mark_of(call: ir.Operation) -> _Mark:
     """Return what a call stands for, by its attributes, else by its symbol and location."""
-    path = path_of(call.location) or ""
+    path = next(names_in(call.location), "")
     count = get_discardable(call, TRANSPOSE_COUNT)
     number = path.count("transpose(") if count is None else ir.IntegerAttr(count).value
     repeated = _REMATERIALIZED in path
