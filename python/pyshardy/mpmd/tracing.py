@@ -19,7 +19,7 @@ from mlir_sdy.model.errors import ModelError
 from mlir_sdy.mpmd import values
 from mlir_sdy.mpmd.attributes import attribute_of
 from mlir_sdy.mpmd.dialect import register
-from mlir_sdy.mpmd.reading import TOPOLOGY
+from mlir_sdy.mpmd.reading import TOPOLOGY, topology_of
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.frontends.jax import trace as trace_by_jax
 from pyshardy.frontends.jax.lowered import structure_of
@@ -157,10 +157,11 @@ def annotate(
     given = {pattern: _text(pattern, place) for pattern, place in assignment.items()}
     found = read_assignment(given.values())
     placed = [*found.values(), *(each for texts in told.values() for each in _placed(texts))]
-    for mesh in [each.mesh for each in placed] if topology else ():
-        assert topology is not None, "it is given"
-        if topology.named(mesh) is None:
-            advice = did_you_mean(mesh, topology.names) or f"; it has {', '.join(topology.names)}"
+    known = topology or topology_of(main)
+    for mesh in [each.mesh for each in placed] if known else ():
+        assert known is not None, "it is given"
+        if known.named(mesh) is None:
+            advice = did_you_mean(mesh, known.names) or f"; it has {', '.join(known.names)}"
             raise UsageError(error(f"the topology has no mesh '{mesh}'{advice}"))
     listed = sorted(names)
     matched: dict[str, str] = {}

@@ -29,7 +29,7 @@
 
 // TABLE: Schedules, the fastest one first
 
-// MESH: error: the topology has no mesh 'm2'; did you mean 'm0'?
+// MESH: error: the topology has no mesh 'm2'
 // FORM: error: '--assign=s0': expected 'name@mesh', got 's0'
 // TOPOLOGY: error: '--topology=x:2': expected different names
 // OTHER: takes no program for several meshes (MPMD): use 'sdy.mpmd.partition'
