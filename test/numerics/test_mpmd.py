@@ -4,6 +4,7 @@
 import random
 import time
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from case_counts import spread
@@ -101,6 +102,34 @@ def test_several_stages_on_a_mesh(schedule):
     program = sdy.mpmd.partition(module, schedule=schedule)
     assert program.orders["m1"].startswith("F0/1 F1/1 F0/3")
     check(module, model.flat, program, "jit", workers="serial")
+
+
+PLACES = ["m0", "m1", "m0#pinned_host", "m1#pinned_host"]
+
+
+@pytest.mark.parametrize("place", spread(PLACES, 2))
+def test_named_tensors_broadcasts_and_reductions(place):
+    def layer(index):
+        function = lambda weights, x: jnp.tanh(x @ weights)  # noqa: E731
+        return sdy.mpmd.named_computation(function, name=f"layer{index}")
+
+    def step(weights, other, x):
+        first = layer(0)(weights, x)
+        second = layer(1)(sdy.mpmd.named_tensor(other, "t"), first)
+        sums = sdy.mpmd.reduce(first + second), first - second
+        return *sums, sdy.mpmd.broadcast(second), weights, weights
+
+    random = np.random.default_rng(0)
+    inputs = [random.normal(size=(8, 8)).astype(np.float32) for _ in range(3)]
+    module = sdy.mpmd.trace(
+        step,
+        *inputs,
+        topology={"m0": {"data": 2}, "m1": {"data": 4}},
+        assignment={"layer0": "m0", "layer1": "m1", "t": place},
+        in_meshes=(None, None, "m1"),
+        out_meshes=(None, "m0", None, None, None),
+    )
+    check(module, inputs, sdy.mpmd.partition(module), "jit", workers="serial")
 
 
 def test_peak_of_live_values(small):
