@@ -176,7 +176,7 @@ CASES = [
     ("equal", None, "1f1b", "xla"),
     *(("equal", None, schedule, backend) for schedule in FLAT for backend in ("xla", "jit")),
     *(("different", None, schedule, "xla") for schedule in FLAT),
-    *(("small", 2, schedule, backend) for schedule in SEVERAL for backend in ("xla", "jit")),
+    *(("pair", 2, schedule, backend) for schedule in SEVERAL for backend in ("xla", "jit")),
     ("equal", None, "1f1b", "interpreter"),
 ]
 
