@@ -95,7 +95,13 @@ def test_different_meshes(options):
     assert {mesh.mesh.total_size for mesh in program.plan.topology.meshes} == {4, 2, 1}
 
 
-@pytest.mark.parametrize("schedule", SEVERAL)
+STAGES = [
+    "m0: F0/0 F1/0 F0/2 F1/2 B0/2 B1/2 B0/0 B1/0 F2/0 F3/0 F2/2 F3/2 B2/2 B3/2 B2/0 B3/0;"
+    "m1: F0/1 F1/1 F0/3 F1/3 B0/3 B1/3 B0/1 B1/1 F2/1 F3/1 F2/3 F3/3 B2/3 B3/3 B2/1 B3/1"
+]
+
+
+@pytest.mark.parametrize("schedule", spread(STAGES + SEVERAL, 2))
 def test_several_stages_on_a_mesh(schedule):
     model = products(4)
     module = model.trace(SHAPES["small"], stages=2)
