@@ -305,6 +305,12 @@ Element = str | PassUse | PassPipeline
 """A pass by its name, a pass with options, or passes on operations inside of the current one."""
 
 
+def declared_options(argument: str) -> tuple[Option, ...] | None:
+    """Return the options of a pass or pipeline; None if it isn't one of this project."""
+    info = passes().get(argument) or pipelines().get(argument)
+    return None if info is None else info.options
+
+
 def use(argument: str, /, **options: OptionValue) -> PassUse:
     """Return a pass, or a named pipeline, with options by their keywords, underscores for dashes.
 
@@ -316,8 +322,7 @@ def use(argument: str, /, **options: OptionValue) -> PassUse:
     Raises:
         UsageError: a pass or pipeline of this project has no such option.
     """
-    info = (passes().get(argument) or pipelines().get(argument)) if options else None
-    declared = None if info is None else info.options
+    declared = declared_options(argument) if options else None
     defaults = {} if declared is None else {each.keyword: each.default for each in declared}
     for keyword in options if declared is not None else ():
         if keyword not in defaults:
