@@ -107,7 +107,7 @@ BUDGETS = {
     "mpmd": 5_230,
     "partition": 17_620,
     "passes": 14_970,
-    "pipeline": 2_540,
+    "pipeline": 2_570,
     "pipelines": 830,
     "processes": 550,
     "propagation": 6_270,
