@@ -104,7 +104,7 @@ BUDGETS = {
     "local_program": 1_370,
     "lsp": 1_840,
     "mcp": 920,
-    "mpmd": 5_230,
+    "mpmd": 5_430,
     "partition": 17_620,
     "passes": 14_970,
     "pipeline": 2_570,
