@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from mlir_sdy.sdy import *  # noqa: F403 (the classes and builders of the dialect)
     from mlir_sdy.values import get_sharding, set_sharding
     from mlir_sdy.verify import verify
+    from pyshardy import mpmd as mpmd
     from pyshardy import passes as passes
     from pyshardy import shard as shard
     from pyshardy.advised_partition import partition
@@ -155,7 +156,7 @@ if TYPE_CHECKING:
 
     __version__: str
     __all__ += _names.__all__
-    __all__ += ["jax", "passes", "shard", "torch"]
+    __all__ += ["jax", "mpmd", "passes", "shard", "torch"]
 
 _HOMES = {
     "mlir_sdy.diagnostics": (
@@ -208,6 +209,7 @@ _HOMES = {
 }
 _SUBPACKAGES = {
     "jax": "pyshardy.frontends.jax",
+    "mpmd": "pyshardy.mpmd",
     "passes": "pyshardy.passes",
     "shard": "pyshardy.shard",
     "torch": "pyshardy.frontends.torch",

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from mlir_sdy import assembly
 from mlir_sdy.diagnostics import SourceLocation, UsageError, WrongTypeError, error
+from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.programs import HoldsModule, held_module, wrong_program
 from mlir_sdy.suggest import did_you_mean
@@ -138,11 +139,13 @@ def module_of(
     if not partitioned and _is(program, "pyshardy.program", "PartitionedProgram"):
         message = f"'sdy.{function}' takes no program that is partitioned already"
         raise UsageError(error(f"{message}: pass the module that it was made from"))
-    module = held_module(program)
+    is_text = isinstance(program, str | os.PathLike)
+    module = parse(cast("str | os.PathLike[str]", program)) if is_text else held_module(program)
     if module is not None:
+        if not partitioned and not function.startswith("mpmd.") and _is_for_several_meshes(module):
+            message = f"'sdy.{function}' takes no program for several meshes (MPMD)"
+            raise UsageError(error(f"{message}: use 'sdy.mpmd.partition'"))
         return module
-    if isinstance(program, str | os.PathLike):
-        return parse(cast("str | os.PathLike[str]", program))
     if is_staged(program):
         from pyshardy.frontends.jax import from_lowered  # noqa: PLC0415 (loads JAX)
 
@@ -152,6 +155,21 @@ def module_of(
 
         return from_exported(cast("Any", program))
     raise wrong_program(function, expected, program)
+
+
+def _is_for_several_meshes(module: ir.Module) -> bool:
+    """Whether a module has a function with a topology, or operations of mpmd."""
+    return any(
+        has_discardable(function, "topology")
+        or any(
+            each.operation.name.startswith("mpmd.")
+            for region in function.regions
+            for block in region.blocks
+            for each in block.operations
+        )
+        for view in module.body.operations
+        if (function := view.operation).name == "func.func"
+    )
 
 
 def _lowered(program: Any) -> Any:

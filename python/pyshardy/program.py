@@ -319,7 +319,7 @@ class PartitionedProgram(Displayed):
         Raises:
             UsageError: the inputs don't match the program.
         """
-        arrays = _fitting(inputs, [(port.name, port.spec) for port in self.inputs])
+        arrays = fitting(inputs, [(port.name, port.spec) for port in self.inputs])
         scattered = [_scattered(*each) for each in zip(arrays, self.inputs, strict=True)]
         return [[parts[device] for parts in scattered] for device in range(self.mesh.total_size)]
 
@@ -480,7 +480,7 @@ def compile_unpartitioned(
     program = spmd_program(backend, plain, Layout(1, 1), options)
 
     def run(inputs: Sequence[npt.ArrayLike]) -> list[Array]:
-        outputs = program.run([_fitting(inputs, ports)])[0]
+        outputs = program.run([fitting(inputs, ports)])[0]
         return [
             array.astype(spec.result_dtype, copy=False)
             for array, spec in zip(outputs, results, strict=True)
@@ -551,7 +551,7 @@ def _column(value: npt.ArrayLike | ShardedArray, port: Port) -> Column:
         if value.is_laid_out_as(port.spec, port.sharding, port.mesh, port.local_spec):
             return value.parts
         value = value.gather()
-    (array,) = _fitting([value], [(port.name, port.spec)])
+    (array,) = fitting([value], [(port.name, port.spec)])
     return _scattered(array, port)
 
 
@@ -559,7 +559,7 @@ def _scattered(array: Array, port: Port) -> list[Array]:
     return scatter(array, port.sharding, port.mesh, port.local_spec.shape)
 
 
-def _fitting(
+def fitting(
     inputs: Sequence[npt.ArrayLike], expected: Sequence[tuple[str, TensorSpec]]
 ) -> list[Array]:
     """Return the inputs as arrays of the types that the program expects."""

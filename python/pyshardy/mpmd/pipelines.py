@@ -16,6 +16,7 @@ from pyshardy.mpmd.options import (
 )
 from pyshardy.pipeline import PassPipeline, PassUse, pipeline_of, register_pipeline, use
 from pyshardy.pipeline.options import Help
+from pyshardy.pipelines.propagation import PropagationPipelineOptions, propagation_pipeline
 
 MergeAfterScheduling = Annotated[
     bool, Help("whether to merge inferred fragments after scheduling instead of before")
@@ -95,6 +96,7 @@ def import_pipeline(
     names = name_to_mesh_assignment
     absorbing = absorb(absorb_inferred_fragments_on_entry_point_function)
     return pipeline_of(
+        "mpmd-import-names",
         "chlo-legalize-to-stablehlo",
         "inline",
         "mpmd-inline-func-calls",
@@ -157,6 +159,46 @@ def optimize_pipeline(
         use("mpmd-pipeline-scheduler", must_happen_before=pipeline_schedule),
         "mpmd-verify-stage-merging",
         *(absorb(on_entry_point) if merge_after_scheduling else []),
+    )
+
+
+@register_pipeline("mpmd-sharding-propagation-pipeline", release="0.10.2")
+def sharding_propagation_pipeline() -> PassPipeline:
+    """Propagate shardings through all fragments, and put them into the types of values."""
+    options = PropagationPipelineOptions(avoid_export_for_partitioning=True, dynamic=False)
+    return pipeline_of(
+        use("mpmd-uniquify-function-inputs-outputs", use_transfer_instead_of_fragment=True),
+        propagation_pipeline(options),
+        "mpmd-populate-unreduced-out-sharding",
+        "mpmd-enforce-user-shardings",
+        "mpmd-extract-reshards-from-inter-mesh-transfers",
+        "mpmd-convert-sdy-shardings-to-mpmd-types",
+        "mpmd-convert-sdy-constants",
+        "mpmd-simplify-program",
+    )
+
+
+@register_pipeline("mpmd-export-pipeline", release="0.10.2")
+def export_pipeline(
+    *,
+    copy_constants: Annotated[
+        bool, Help("whether to copy constants instead of moving them")
+    ] = False,
+) -> PassPipeline:
+    """Make calls of functions of fragments."""
+    return pipeline_of(
+        "cse",
+        *(["mpmd-copy-constants"] if copy_constants else []),
+        use("canonicalize", region_simplify="disabled"),
+        "mpmd-fragment-dedup",
+        "mpmd-fragment-dce",
+        "mpmd-uniquify-function-inputs-outputs",
+        "mpmd-merge-inferred-fragments",
+        "mpmd-delay-inferred-fragments",
+        "mpmd-delay-transfers-from-cpu",
+        "mpmd-mark-aliasing-and-donation",
+        "mpmd-mark-fragment-reserved-memory",
+        "mpmd-lower-to-fragment-calls",
     )
 
 

@@ -26,6 +26,7 @@ from mlir_sdy.model import (
     mesh_of,
 )
 from mlir_sdy.symbols import meshes_of
+from mlir_sdy.traversal import global_type
 from mlir_sdy.values import (
     argument_shardings,
     body_argument_shardings,
@@ -115,7 +116,7 @@ def _warn(
         place = function.location
         if kind == "argument" and has_body(function):
             place = function.regions[0].blocks[0].arguments[index].location
-        for dim, size in enumerate(ir.RankedTensorType(types[index]).shape):
+        for dim, size in enumerate(global_type(types[index]).shape):
             before, after = old.dim_axes[dim], new.dim_axes[dim]
             if before == after:
                 continue
@@ -160,7 +161,7 @@ def _changed(
         mesh = mesh_of(sharding, meshes)
         if mesh is None or not has_static_shape(value_type):
             continue
-        shape = tuple(ir.RankedTensorType(value_type).shape)
+        shape = tuple(global_type(value_type).shape)
         if not sharding.divides(shape, mesh):
             changed[index] = _dividing(sharding, shape, mesh)
     return changed
