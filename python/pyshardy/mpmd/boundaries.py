@@ -24,7 +24,7 @@ Example: layers of 4, 1, 1 and 2 seconds on two meshes, M = 8, cuts take nothing
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -58,7 +58,7 @@ class Chain:
     cut_seconds: Callable[[int], float]
     nbytes: Callable[[range, int], int] = lambda _, __: 0
     memory: int | None = None
-    pinned: dict[int, int] | None = None
+    pinned: Mapping[int, int] | None = None
 
     def total(self, intervals: Sequence[range]) -> float:
         """Return the seconds of a step by the model."""
