@@ -39,7 +39,7 @@ _EVERY = "m0"
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What a name takes on its mesh.
+    """The time and the memory of a name on its mesh.
 
     Attributes:
         name: the name.
@@ -69,7 +69,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SimulatedPlan:
     """Boundaries with a schedule.
 
     Attributes:
@@ -101,12 +101,12 @@ class PipelinePlan(Displayed):
     layers: tuple[Layer, ...]
     meshes: tuple[str, ...]
     mesh: Axes
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[SimulatedPlan, ...]
     pinned: Mapping[str, str]
     hardware: Hardware
 
     @property
-    def best(self) -> Candidate:
+    def best(self) -> SimulatedPlan:
         """The fastest plan."""
         return self.candidates[0]
 
@@ -143,7 +143,7 @@ class PipelinePlan(Displayed):
         return "\n".join(lines) + "\n"
 
     def summary(self) -> str:
-        """Return the time of the plan, and the least one by the model, in one line."""
+        """Return the time of the plan, and the least time by the model, in a line."""
         return (
             f"{counted(len(self.layers), 'name')} on meshes {', '.join(self.meshes)}, "
             f"{self.best.schedule}: {seconds_text(self.best.seconds)} simulated; boundaries of "
@@ -247,7 +247,7 @@ def auto(
     limit = bytes_of_text(memory, "memory") if memory is not None else int(model.bytes_of_memory)
     on_meshes = {names.index(name): on for name, on in numbers.items() if name in names}
     candidates = [
-        Candidate(each, str(schedule), _simulated(each, layers, cuts, pipeline, schedule))
+        SimulatedPlan(each, str(schedule), _simulated(each, layers, cuts, pipeline, schedule))
         for schedule in options
         for each in best_boundaries(_chain(layers, cuts, pipeline, schedule, limit, on_meshes))
     ]
@@ -278,7 +278,7 @@ def names_in_order(module: ir.Module) -> tuple[list[str], list[str]]:
 
 
 class _Measured:
-    """Reads what each name takes from the program with a mesh for each.
+    """Reads the times and the memory of names from a program with a mesh for each name.
 
     Args:
         program: the program.
@@ -308,7 +308,7 @@ class _Measured:
         )
 
     def cuts(self) -> tuple[Cut, ...]:
-        """Return the cut before each layer; nothing goes over the one before the first."""
+        """Return the cut before each layer; that before the first layer is empty."""
         # A value that several names use goes over a boundary once.
         seconds: list[dict[tuple[int, bool], float]] = [{} for _ in self._names]
         for span in self._line.transfers:
@@ -384,7 +384,7 @@ def _chain(
     memory: int,
     pinned: Mapping[int, int],
 ) -> Chain:
-    """Return the chain of layers under a schedule, which says what waits on each mesh."""
+    """Return the chain of layers under a schedule, which decides the live values of meshes."""
     orders = schedule.orders(pipeline)
     waiting = simulate(orders, pipeline.stages, lambda _: 1)
     live = [waiting.peak_live(mesh) for mesh in range(pipeline.meshes)]
