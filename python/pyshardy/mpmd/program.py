@@ -94,7 +94,7 @@ class MpmdProgram(Displayed):
         """Return the bytes of a transfer."""
         source, target = self.plan.ports[transfer.operand], self.plan.ports[transfer.result]
         elements = sum(each.num_elements for each in plan_of(source, target))
-        return elements * source.spec.dtype.itemsize
+        return elements * _element_bytes(source)
 
     def summary(self) -> str:
         """Return the numbers of meshes, fragments, programs, and bytes sent in one line."""
@@ -165,7 +165,7 @@ class MpmdProgram(Displayed):
                 return 0.0
             sent: Counter[tuple[str, int]] = Counter()
             for each in plan_of(source, target):
-                nbytes = each.num_elements * source.spec.dtype.itemsize
+                nbytes = each.num_elements * _element_bytes(source)
                 sent["sends", each.source] += nbytes
                 sent["gets", each.target] += nbytes
             return link.seconds_to_start + max(sent.values(), default=0) / link.bytes_per_second
@@ -232,6 +232,11 @@ class MpmdProgram(Displayed):
         """Run the program, and keep the results on the devices; see `run`."""
         programs = {name: each.program for name, each in self.fragments.items()}
         return execute(self.plan, programs, inputs, backend, options, workers=workers).outputs
+
+
+def _element_bytes(port: Port) -> int:
+    """Return the bytes of an element, rounded up; NumPy may hold it in a larger type."""
+    return -(-port.spec.nbytes // max(1, port.spec.size))
 
 
 __all__ = ["FragmentCall", "FragmentFunction", "MeshTransfer", "MpmdProgram"]
