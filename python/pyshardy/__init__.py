@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pyshardy import shard as shard
     from pyshardy.advised_partition import partition
     from pyshardy.any_program import parse
-    from pyshardy.api import asm, propagate, sharding, values, write
+    from pyshardy.api import asm, propagate, values, write
     from pyshardy.auto.entry import auto_shard
     from pyshardy.auto.plans.plan import ShardingPlan
     from pyshardy.auto.strategies.costs import CostModel
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from pyshardy.explain.entry import explain
     from pyshardy.explain.program_explanation import ProgramExplanation
     from pyshardy.explain.what_if import WhatIf, whatif
+    from pyshardy.forms import sharding
     from pyshardy.frontends import AUTO
     from pyshardy.frontends import jax as jax
     from pyshardy.frontends import torch as torch
@@ -172,7 +173,7 @@ _HOMES = {
     "mlir_sdy.values": ("get_sharding", "set_sharding"),
     "mlir_sdy.verify": ("verify",),
     "pyshardy.any_program": ("parse",),
-    "pyshardy.api": ("asm", "propagate", "sharding", "values", "write"),
+    "pyshardy.api": ("asm", "propagate", "values", "write"),
     "pyshardy.auto.strategies.costs": ("CostModel",),
     "pyshardy.auto.entry": ("auto_shard",),
     "pyshardy.auto.plans.plan": ("ShardingPlan",),
@@ -180,6 +181,7 @@ _HOMES = {
     "pyshardy.explain.entry": ("explain",),
     "pyshardy.explain.program_explanation": ("ProgramExplanation",),
     "pyshardy.explain.what_if": ("WhatIf", "whatif"),
+    "pyshardy.forms": ("sharding",),
     "pyshardy.frontends": ("AUTO",),
     "pyshardy.processes.crash": ("HostCrashError",),
     "pyshardy.pipeline": ("PipelineError", "register_pass", "register_pipeline", "run_pipeline"),

@@ -24,9 +24,10 @@ from mlir_sdy.host import ir
 from mlir_sdy.programs import HoldsModule, held_module, wrong_program
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.irtools.modules import remember_text
+from pyshardy.pipeline import declared_options
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
 
 class LoweredByJax(Protocol):
@@ -208,8 +209,8 @@ def traced_module(
 
         module = trace_by_jax(program, *args, **keywords)
         return module, getattr(program, "__name__", "program")
-    check_no_arguments(args, keywords)
     module = module_of(function, program, partitioned=True, expected=_FORMS_OR_FUNCTION)
+    check_no_arguments(args, keywords)
     is_file = isinstance(program, os.PathLike) or (isinstance(program, str) and _is_path(program))
     return module, Path(cast("str", program)).name if is_file else "program"
 
@@ -235,7 +236,7 @@ EXPLAIN_KEYWORDS = (*TRACING_KEYWORDS, "hardware", "report_hardware")
 
 
 def check_keywords(
-    function: str, given: Iterable[str], own: Iterable[str], options: Collection[str] = ()
+    function: str, given: Iterable[str], own: Iterable[str], pipeline: str = ""
 ) -> None:
     """Check the names of keyword arguments that a function passes on as options of a pipeline.
 
@@ -243,11 +244,12 @@ def check_keywords(
         function: the name of the function in the API.
         given: the names that are no parameters of the function.
         own: the names of its parameters.
-        options: the names of the options.
+        pipeline: the pipeline.
 
     Raises:
         WrongTypeError: there is no such argument.
     """
+    options = [each.keyword for each in declared_options(pipeline) or ()]
     for name in given:
         if name not in options and name not in own:
             near = did_you_mean(name, [*own, *options]) or f"; it has {', '.join(own)}"

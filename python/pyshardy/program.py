@@ -32,7 +32,7 @@ from pyshardy.caching.programs import run_or_restore
 from pyshardy.caching.store import CacheFolder, Store
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware, warn_of_other_axes
-from pyshardy.display import Displayed, Table, counted
+from pyshardy.display import Displayed, Table, check_number_of_arrays, counted
 from pyshardy.forms import Form, in_form
 from pyshardy.irtools.functions import ENTRY, has_body
 from pyshardy.irtools.modules import copy_of, form_of, text_of
@@ -244,9 +244,7 @@ class PartitionedProgram(Displayed):
             message = f"a backend is given by its name, got a value of type {got}"
             raise UsageError(error(f"{message}; arrays are one list: 'program.run([x, y])'"))
         inputs = in_order(inputs, [port.name for port in self.inputs])
-        if len(inputs) != len(self.inputs):
-            message = f"the program takes {len(self.inputs)} arrays, but got {len(inputs)}"
-            raise UsageError(error(message))
+        check_number_of_arrays(len(inputs), [port.name for port in self.inputs])
         columns = [_column(value, port) for value, port in zip(inputs, self.inputs, strict=True)]
         executable = self.compile(backend, options)
         results = run_columns(executable, columns, self.mesh.total_size)
@@ -565,9 +563,7 @@ def fitting(
     inputs: Sequence[npt.ArrayLike], expected: Sequence[tuple[str, TensorSpec]]
 ) -> list[Array]:
     """Return the inputs as arrays of the types that the program expects."""
-    if len(inputs) != len(expected):
-        message = f"the program takes {len(expected)} arrays, but got {len(inputs)}"
-        raise UsageError(error(message))
+    check_number_of_arrays(len(inputs), [name for name, _ in expected])
     arrays: list[Array] = []
     for value, (name, spec) in zip(inputs, expected, strict=True):
         array = np.asarray(value)

@@ -19,6 +19,8 @@
 | `comparing`    | comparison of schedules by their timelines                     |
 | `reference`    | the unpartitioned program, without names                       |
 | `timeline`     | what each mesh runs when, idle time, memory and traffic        |
+| `planning`     | the mesh of each name, by the cost model                       |
+| `boundaries`   | which layers are on which mesh                                 |
 | `passes`       | the passes, by stage                                           |
 | `pipelines`    | the named pipelines of the passes                              |
 | `options`      | the text forms of options of passes                            |
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
         reduce,
     )
     from pyshardy.mpmd.partitioning import partition
+    from pyshardy.mpmd.planning import PipelinePlan, auto
     from pyshardy.mpmd.program import MpmdProgram
     from pyshardy.mpmd.schedules.schedule import WrittenSchedule as Schedule
     from pyshardy.mpmd.tracing import Topology, trace
@@ -52,8 +55,10 @@ if TYPE_CHECKING:
 __all__ = [
     "FragmentError",
     "MpmdProgram",
+    "PipelinePlan",
     "Schedule",
     "Topology",
+    "auto",
     "broadcast",
     "call",
     "compare",
@@ -67,6 +72,7 @@ __all__ = [
 
 _HOMES = {
     "comparing": ("compare",),
+    "planning": ("PipelinePlan", "auto"),
     "execution": ("FragmentError",),
     "names": ("broadcast", "call", "microbatched", "named_computation", "named_tensor", "reduce"),
     "partitioning": ("partition",),

@@ -21,6 +21,7 @@ from pyshardy.mpmd.plan import Action, ExecutionPlan, FragmentCall, MeshTransfer
 from pyshardy.mpmd.timeline import MpmdTimeline, Time, run_timeline
 from pyshardy.program import PartitionedProgram
 from pyshardy.program_interface import Port
+from pyshardy.timeline.run import Timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class MpmdProgram(Displayed):
         """Return the bytes of a transfer."""
         source, target = self.plan.ports[transfer.operand], self.plan.ports[transfer.result]
         elements = sum(each.num_elements for each in plan_of(source, target))
-        return elements * source.spec.dtype.itemsize
+        return elements * _element_bytes(source)
 
     def summary(self) -> str:
         """Return the numbers of meshes, fragments, programs, and bytes sent in one line."""
@@ -155,12 +156,8 @@ class MpmdProgram(Displayed):
         model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
         link = model.between_meshes or model.slowest_link(model.axes)
         programs = {name: each.program for name, each in self.fragments.items()}
-        runs = {id(each): each.timeline(model) for each in self.programs}
-
-        def temporary(call: FragmentCall) -> int:
-            program = programs[call.name]
-            held = sum(port.local_spec.nbytes for port in program.inputs)
-            return runs[id(program)].peak_bytes - held
+        runs = self._runs(model)
+        temporary = self.temporary_bytes(model)
 
         def sending(transfer: MeshTransfer) -> float:
             source, target = self.plan.ports[transfer.operand], self.plan.ports[transfer.result]
@@ -168,7 +165,7 @@ class MpmdProgram(Displayed):
                 return 0.0
             sent: Counter[tuple[str, int]] = Counter()
             for each in plan_of(source, target):
-                nbytes = each.num_elements * source.spec.dtype.itemsize
+                nbytes = each.num_elements * _element_bytes(source)
                 sent["sends", each.source] += nbytes
                 sent["gets", each.target] += nbytes
             return link.seconds_to_start + max(sent.values(), default=0) / link.bytes_per_second
@@ -176,10 +173,25 @@ class MpmdProgram(Displayed):
         return run_timeline(
             self.plan,
             seconds or (lambda call: runs[id(programs[call.name])].seconds),
-            temporary,
+            lambda call: temporary[call.name],
             self.bytes_of,
             transfer_seconds or sending,
         )
+
+    def temporary_bytes(self, hardware: Hardware) -> dict[str, int]:
+        """Return the bytes that each function takes on a device besides its arguments."""
+        runs = self._runs(hardware)
+        held = {
+            id(each): sum(port.local_spec.nbytes for port in each.inputs) for each in self.programs
+        }
+        return {
+            name: runs[id(each.program)].peak_bytes - held[id(each.program)]
+            for name, each in self.fragments.items()
+        }
+
+    def _runs(self, hardware: Hardware) -> dict[int, Timeline]:
+        """Return the timeline of each different program, by its identity."""
+        return {id(each): each.timeline(hardware) for each in self.programs}
 
     def run(
         self,
@@ -220,6 +232,11 @@ class MpmdProgram(Displayed):
         """Run the program, and keep the results on the devices; see `run`."""
         programs = {name: each.program for name, each in self.fragments.items()}
         return execute(self.plan, programs, inputs, backend, options, workers=workers).outputs
+
+
+def _element_bytes(port: Port) -> int:
+    """Return the bytes of an element, rounded up; NumPy may hold it in a larger type."""
+    return -(-port.spec.nbytes // max(1, port.spec.size))
 
 
 __all__ = ["FragmentCall", "FragmentFunction", "MeshTransfer", "MpmdProgram"]
