@@ -109,7 +109,8 @@ def partition(
             use("mpmd-optimize-pipeline", pipeline_schedule=written),
             "mpmd-move-shardings-to-meshes",
             "mpmd-sharding-propagation-pipeline",
-            "mpmd-export-pipeline",
+            # Updates of weights are inferred fragments, which run as all others.
+            use("mpmd-export-pipeline", fail_on_inferred_fragments=False),
         ),
         instrumentation=[units],
         restore_on_failure=False,
