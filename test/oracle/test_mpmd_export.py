@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from case_counts import cases, spread
-from mpmd_programs import LOOP, PLACED, SPLIT, TENSOR, random_program, sharded, training
+from mpmd_programs import LOOP, PLACED, SPLIT, TENSOR, UNEVEN, random_program, sharded, training
 from shardy import ShardyRefused
 
 from mlir_sdy.assembly import asm, parse
@@ -17,7 +17,9 @@ COUNT = 6
 MOST_DIFFERENT = 0.05
 """The share of programs that may differ."""
 
-PIPELINE = "mpmd-sharding-propagation-pipeline,mpmd-export-pipeline"
+PIPELINE = (
+    "mpmd-sharding-propagation-pipeline,mpmd-export-pipeline{fail-on-inferred-fragments=false}"
+)
 
 
 def are_equal(program, shardy, context, **options) -> bool:
@@ -51,10 +53,10 @@ def test_random_programs(shardy, context):
     assert len(different) <= MOST_DIFFERENT * len(programs), different
 
 
-@pytest.mark.parametrize("program", [LOOP, PLACED, SPLIT], ids=lambda each: each.name)
+@pytest.mark.parametrize("program", [LOOP, PLACED, SPLIT, UNEVEN], ids=lambda each: each.name)
 @pytest.mark.shardy_since(0, 12)
 def test_programs(program, shardy, context):
-    """Loops, values in the memory of a host and split fragments are equal."""
+    """Loops, values on a host, split fragments, and shardings that do not divide are equal."""
     assert are_equal(program, shardy, context)
 
 

@@ -332,6 +332,24 @@ return %6 : {TENSOR}
     name="slices",
 )
 
+UNEVEN = NamedProgram(
+    f"""sdy.mesh @mesh = <["x"=4]>
+func.func public @main(%a: {TENSOR}, %b: {TENSOR}) -> {TENSOR} {{
+%0 = mpmd.named_computation<"s1"> (%a, %b) (%b0: {TENSOR}, %b1: {TENSOR}) {{
+%1 = stablehlo.add %b0, %b1 : {TENSOR}
+%2 = sdy.sharding_constraint %1 <@mesh, [{{"x"}}, {{}}]> : {TENSOR}
+%3 = stablehlo.tanh %2 : {TENSOR}
+mpmd.return %3 : {TENSOR}
+}} : ({TENSOR}, {TENSOR}) -> {TENSOR}
+%4 = {_named("s2", "%0", "tanh")}
+return %4 : {TENSOR}
+}}
+""".replace(TENSOR, "tensor<6x8xf32>"),
+    [("m1", [("x", 4)]), ("m2", [("x", 4)])],
+    {"s1": "m1", "s2": "m2"},
+    name="uneven",
+)
+
 SPLIT = NamedProgram(
     f"""func.func public @main(%a: {TENSOR}, %b: {TENSOR})
     -> ({TENSOR}, {TENSOR}, {TENSOR}, {TENSOR}) {{

@@ -12,5 +12,7 @@
 | `origins`   | labels of the origins of assignments                                  |
 | `lifetimes` | last uses of values, and their memory                                 |
 | `names`     | names of the functions of fragments                                   |
+| `reports`   | errors and warnings of the passes that validate                       |
+| `ordering`  | the order of operations, by dependencies and further edges            |
 | `counters`  | the attributes with numbers of iterations                             |
 """

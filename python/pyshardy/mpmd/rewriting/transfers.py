@@ -96,6 +96,13 @@ def unassigned_source(value: ir.Value) -> ir.Value | None:
     return None if unassign is None else unassign.operands[0]
 
 
+def before_transfers(value: ir.Value) -> ir.Value:
+    """Return the value that a chain of transfers passes on, or the value itself."""
+    while (moved := producer(value, TRANSFER)) is not None:
+        value = moved.operands[0]
+    return value
+
+
 def move_to_producer(operation: ir.Operation) -> None:
     """Move a transfer right after the operation that defines its operand, or to the beginning."""
     owner = operation.operands[0].owner

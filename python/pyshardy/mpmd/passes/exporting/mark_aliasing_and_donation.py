@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.reading import (
     ARGUMENT_ATTRIBUTES,
@@ -17,8 +16,9 @@ from mlir_sdy.mpmd.reading import (
     users_of,
 )
 from pyshardy.irtools.walks import operations_named
-from pyshardy.mpmd.rewriting.functions import argument_attributes, dictionaries, mpmd_functions
-from pyshardy.mpmd.rewriting.lifetimes import ALIASES, DONATED, last_users
+from pyshardy.mpmd.rewriting.functions import argument_attributes, mpmd_functions
+from pyshardy.mpmd.rewriting.lifetimes import ALIASES, DONATED, last_users, mark_values
+from pyshardy.mpmd.rewriting.transfers import before_transfers
 from pyshardy.pipeline import register_pass
 
 
@@ -33,10 +33,7 @@ def mark_aliasing_and_donation(module: ir.Module) -> None:
     for function in mpmd_functions(module):
         last = last_users(function)
         for fragment in operations_named({FRAGMENT}, function):
-            marks = _marks(fragment, function, last)
-            if any(marks):
-                attributes = dictionaries(marks, module.context)
-                set_discardable(fragment, ARGUMENT_ATTRIBUTES, attributes)
+            mark_values(fragment, ARGUMENT_ATTRIBUTES, _marks(fragment, function, last))
 
 
 def _marks(
@@ -77,8 +74,6 @@ def _on_host(value: ir.Value) -> bool:
 
 def _result_for(output: int, fragment: ir.Operation, function: ir.Operation) -> int | None:
     """Return the result of a fragment that the function returns as an output, if there is one."""
-    value = returned_values(function)[output]
-    while (moved := producer(value, TRANSFER)) is not None:
-        value = moved.operands[0]
+    value = before_transfers(returned_values(function)[output])
     made = producer(value, FRAGMENT)
     return ir.OpResult(value).result_number if made == fragment else None
