@@ -55,9 +55,9 @@ def update_non_divisible_input_output_shardings(
     """Shorten shardings of inputs and outputs that are not divisible.
 
     Makes the shardings of function arguments and results, call results, operands and results of
-    manual computations and fragments, and transfers split each dimension evenly. A dimension that is not split evenly keeps the
-    longest prefix of its axes that divides it, with a sub-axis at the end if necessary, and loses
-    its priority.
+    manual computations and fragments, and transfers split each dimension evenly. A dimension that
+    is not split evenly keeps the longest prefix of its axes that divides it, with a sub-axis at the
+    end if necessary, and loses its priority.
 
     On a mesh `<["x"=6, "y"=10]>`
 
