@@ -34,9 +34,8 @@ def resolve_assignments(block: ir.Block) -> None:
     An assignment to the type of the value is the value. If the value is assigned to several other
     meshes, it is passed from mesh to mesh in a chain.
     """
-    for unassign in operations_of(block):
-        if unassign.name != UNASSIGN or not unassign.attached:
-            continue
+    # Assignments are erased meanwhile, so that their names must not be looked at any more.
+    for unassign in [each for each in operations_of(block) if each.name == UNASSIGN]:
         source = unassign.operands[0]
         assigns = [
             each
