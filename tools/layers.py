@@ -104,7 +104,7 @@ BUDGETS = {
     "local_program": 1_370,
     "lsp": 1_840,
     "mcp": 920,
-    "mpmd": 9_670,
+    "mpmd": 10_090,
     "partition": 17_620,
     "passes": 14_980,
     "pipeline": 2_570,

@@ -3,7 +3,17 @@
 
 import pytest
 from case_counts import cases
-from mpmd_programs import CALLS, LOOP, PLACED, SLICES, SPLIT, TRAINING, NamedProgram, random_program
+from mpmd_programs import (
+    CALLS,
+    LOOP,
+    PLACED,
+    SLICES,
+    SPLIT,
+    TRAINING,
+    NamedProgram,
+    backward_chain,
+    random_program,
+)
 from shardy import ShardyRefused
 
 from mlir_sdy.assembly import asm, parse
@@ -68,3 +78,14 @@ def test_random_programs(shardy, context):
 def test_programs(program, shardy, context):
     """Calls, loops, placed values, sums of slices and training steps are imported as by Shardy."""
     assert ours(program, context) == theirs(program, shardy, context)
+
+
+@pytest.mark.parametrize("operations", [1, 2, 3, 4, 5])
+@pytest.mark.shardy_since(0, 12)
+def test_split_chains(operations, shardy, context):
+    """C++ Shardy doesn't split a backward fragment that keeps exactly three operations."""
+    program = backward_chain(operations)
+    split, expected = ours(program, context), theirs(program, shardy, context)
+    assert (split == expected) == (operations != 3)
+    assert ("split_keep_transferred" in expected) == (operations != 3)
+    assert split.count("split_") == 2

@@ -5,7 +5,7 @@ import pytest
 from case_counts import spread
 from mpmd_programs import training
 
-from mlir_sdy.assembly import parse
+from mlir_sdy.assembly import asm, parse
 from mlir_sdy.mpmd.reading import FRAGMENT, body_of, mesh_name_of, operations_of
 from pyshardy.pipeline import run_pipeline
 
@@ -74,3 +74,21 @@ def check(program, name, exact, shardy, context):
     scheduler = f"mpmd-pipeline-scheduler{{must-happen-before={name} exact={str(exact).lower()}}}"
     run_pipeline(module, f"{program.pipeline},{scheduler}")
     assert order_of(str(module), context) == order_of(theirs, context)
+
+
+@pytest.mark.parametrize("name", ["1F1B", "GPipe"])
+@pytest.mark.shardy_since(0, 12)
+def test_fragments_that_are_computed_again(name, shardy, context):
+    program = training(2, 4, split=False)
+    options = {"mpmd_pipeline_schedule": name, "mpmd_fragment_remat": True}
+    theirs = shardy.on_meshes(
+        program.text,
+        "IMPORT|OPTIMIZE",
+        topology=program.topology,
+        assignment=program.assignment,
+        options=program.options | options,
+    )
+    module = parse(program.with_topology, context)
+    optimizing = f"mpmd-optimize-pipeline{{pipeline-schedule={name} fragment-remat=true}}"
+    run_pipeline(module, f"{program.pipeline},{optimizing}")
+    assert asm(module) == asm(parse(theirs, context))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 TENSOR = "tensor<4x8xf32>"
 BINARY = ("add", "multiply", "subtract", "maximum")
@@ -369,6 +370,27 @@ return %0#1, %0#2, %0#3, %5 : {TENSOR}, {TENSOR}, {TENSOR}, {TENSOR}
     {"mpmd_split_bwd_fragments": True},
     name="split",
 )
+
+
+def backward_chain(operations: int) -> NamedProgram:
+    """A backward computation whose first result, after some operations, is transferred."""
+    names = ["%b0", *(f"%c{index}" for index in range(operations))]
+    chain = "\n".join(
+        f"{name} = stablehlo.tanh {before} : {TENSOR}" for before, name in pairwise(names)
+    )
+    return replace(
+        SPLIT,
+        text=f"""func.func public @main(%a: {TENSOR}, %b: {TENSOR}) -> ({TENSOR}, {TENSOR}) {{
+%0:2 = mpmd.named_computation<"s1"(1)> (%a, %b) (%b0: {TENSOR}, %b1: {TENSOR}) {{
+{chain}
+%d = stablehlo.negate %b1 : {TENSOR}
+mpmd.return {names[-1]}, %d : {TENSOR}, {TENSOR}
+}} : ({TENSOR}, {TENSOR}) -> ({TENSOR}, {TENSOR})
+%1 = {_named("s0", "%0#0", "tanh").replace('"s0"', '"s0"(1)')}
+return %1, %0#1 : {TENSOR}, {TENSOR}
+}}
+""",
+    )
 
 
 def _computation(name: str, operands: str, products: list[str], returned: str) -> str:

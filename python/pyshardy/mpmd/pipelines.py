@@ -133,6 +133,11 @@ def import_pipeline(
             input_output_constraints=input_output_constraints,
         ),
         *([] if merge_after_scheduling else absorbing),
+        *(
+            [use("mpmd-enforce-input-output-equisharding", constraints=input_output_constraints)]
+            if input_output_constraints
+            else []
+        ),
         "mpmd-fragment-dedup",
         "mpmd-fragment-dce",
         "mpmd-remove-transfer-cycles",
@@ -157,13 +162,33 @@ def optimize_pipeline(
     absorb_inferred_fragments_on_entry_point_function: Annotated[
         bool, Help("whether to absorb inferred fragments in the entry point, too")
     ] = False,
+    fragment_schedule_rules: Annotated[
+        str, Help("rules instead of the schedule; see `mpmd-rule-based-schedule`")
+    ] = "",
+    fragment_merge_rules: Annotated[str, Help("see `mpmd-rule-based-merge`")] = "",
+    fragment_remat: Annotated[bool, Help("whether to compute forward fragments again")] = False,
+    merge_remat_fragments: Annotated[bool, Help("see `mpmd-remat-fragment`")] = False,
+    merge_forward_with_backward: Annotated[
+        bool, Help("whether to merge forward fragments with backward ones right after them")
+    ] = False,
 ) -> PassPipeline:
-    """Order fragments by a schedule."""
+    """Order fragments by a schedule or by rules."""
     on_entry_point = absorb_inferred_fragments_on_entry_point_function
+    scheduled = use("mpmd-pipeline-scheduler", must_happen_before=pipeline_schedule)
+    if fragment_schedule_rules:
+        scheduled = use("mpmd-rule-based-schedule", rules=fragment_schedule_rules)
+    remat = use("mpmd-remat-fragment", merge_remat_fragments=merge_remat_fragments)
     return pipeline_of(
-        use("mpmd-pipeline-scheduler", must_happen_before=pipeline_schedule),
+        scheduled,
+        *(
+            [use("mpmd-rule-based-merge", rules=fragment_merge_rules)]
+            if fragment_merge_rules
+            else []
+        ),
+        *([remat] if fragment_remat else []),
         "mpmd-verify-stage-merging",
         *(absorb(on_entry_point) if merge_after_scheduling else []),
+        *(["mpmd-merge-forward-with-backward"] if merge_forward_with_backward else []),
     )
 
 

@@ -48,6 +48,12 @@ CASES = {
         "mpmd-merge-inferred-fragments{merge-any-consumer=true merge-sideways=true}",
         "exclude each other",
     ),
+    "merge rule": (
+        NAMED,
+        "mpmd-rule-based-merge{rules=FragmentScheduleRule()}",
+        "expected a rule such as 'FragmentMergeRule(sources=[A,B],target=C)'",
+    ),
+    "reserved memory": (NAMED, "mpmd-mark-fragment-reserved-memory", "neither a fragment nor"),
     "error limit": (NAMED, "mpmd-infer-mesh-pipeline{error-limit=0}", "must be positive, or -1"),
 }
 

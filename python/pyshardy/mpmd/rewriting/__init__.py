@@ -14,5 +14,6 @@
 | `names`     | names of the functions of fragments                                   |
 | `reports`   | errors and warnings of the passes that validate                       |
 | `ordering`  | the order of operations, by dependencies and further edges            |
+| `infos`     | fragments by their descriptions in rules of users                     |
 | `counters`  | the attributes with numbers of iterations                             |
 """

@@ -4,6 +4,7 @@
 from pyshardy.mpmd.passes.common.absorb_inferred_fragments import absorb_inferred_fragments as absorb_inferred_fragments
 from pyshardy.mpmd.passes.common.call_inline import call_inline as call_inline
 from pyshardy.mpmd.passes.common.copy_constants import copy_constants as copy_constants
+from pyshardy.mpmd.passes.common.enforce_input_output_equisharding import enforce_input_output_equisharding as enforce_input_output_equisharding
 from pyshardy.mpmd.passes.common.fragment_dce import fragment_dce as fragment_dce
 from pyshardy.mpmd.passes.common.fragment_dedup import fragment_dedup as fragment_dedup
 from pyshardy.mpmd.passes.common.merge_forward_with_backward import merge_forward_with_backward as merge_forward_with_backward
@@ -12,6 +13,7 @@ from pyshardy.mpmd.passes.common.merge_transfers import merge_transfers as merge
 from pyshardy.mpmd.passes.common.merge_user_fragments_into_scheduling_units import merge_user_fragments_into_scheduling_units as merge_user_fragments_into_scheduling_units
 from pyshardy.mpmd.passes.common.move_transfers_to_producer import move_transfers_to_producer as move_transfers_to_producer
 from pyshardy.mpmd.passes.common.remove_transfer_cycles import remove_transfer_cycles as remove_transfer_cycles
+from pyshardy.mpmd.passes.common.rule_based_merge import rule_based_merge as rule_based_merge
 from pyshardy.mpmd.passes.common.scheduling_units_verifier import scheduling_units_verifier as scheduling_units_verifier
 from pyshardy.mpmd.passes.common.split_bwd_fragments import split_bwd_fragments as split_bwd_fragments
 from pyshardy.mpmd.passes.common.uniquify_function_inputs_outputs import uniquify_function_inputs_outputs as uniquify_function_inputs_outputs

@@ -58,9 +58,9 @@ def _split(whole: ir.Operation) -> None:
             kept.insert(0, operation)
             needed += operands_with_free_values(operation)
     moved = [each for each in operations if each not in kept]
-    if not sent or not moved:
-        return
     others = [index for index in range(len(returned)) if index not in sent]
+    if not sent or not (moved or others):
+        return
     used = _used([returned[index] for index in others], moved)
     residuals = [each for each in used if not isinstance(each, ir.BlockArgument)]
     attributes = attributes_of(whole)

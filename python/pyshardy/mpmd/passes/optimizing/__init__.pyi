@@ -2,3 +2,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 from pyshardy.mpmd.passes.optimizing.pipeline_scheduler import pipeline_scheduler as pipeline_scheduler
+from pyshardy.mpmd.passes.optimizing.remat_fragment import remat_fragment as remat_fragment
+from pyshardy.mpmd.passes.optimizing.rule_based_schedule import rule_based_schedule as rule_based_schedule
