@@ -28,7 +28,6 @@ from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.dynamic.plan import GIVEN
-from pyshardy.dynamic.size_map import SizeMap
 from pyshardy.irtools.functions import returned_values
 from pyshardy.irtools.named_values import result_names
 from pyshardy.irtools.stablehlo_views import FunctionView
@@ -36,6 +35,7 @@ from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.sizes.constraints import ASSERTED, is_implied
 from pyshardy.sizes.signature import EQUAL_SIZES, DynamicSignature, entry_of
 from pyshardy.sizes.size import Size
+from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.static_program import assertions_in
 from pyshardy.sizes.symbols import SizeSymbol
 

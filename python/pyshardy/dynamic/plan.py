@@ -27,7 +27,6 @@ from mlir_sdy.values import (
     set_result_shardings,
 )
 from mlir_sdy.verify import verify
-from pyshardy.dynamic.size_map import equalized, unified
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
@@ -41,7 +40,7 @@ from pyshardy.sizes.signature import (
     signature_of,
     write_sizes,
 )
-from pyshardy.sizes.static_program import inline_calls, static_program
+from pyshardy.sizes.static_program import equalized, inline_calls, static_program, unified
 from pyshardy.sizes.symbols import hint_values, with_hints, write_symbols
 
 Record = TypeVar("Record")

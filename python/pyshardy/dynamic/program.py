@@ -43,8 +43,8 @@ from pyshardy.dynamic.guards import (
     ports_of,
 )
 from pyshardy.dynamic.masks import MaskedResults, capacity_program
+from pyshardy.dynamic.padded_operations import CapacityError
 from pyshardy.dynamic.plan import GIVEN, number_operations
-from pyshardy.dynamic.valid_sizes import CapacityError
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.tensor_types import shape_of

@@ -27,13 +27,12 @@ from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.late_numpy import np
 from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.constants import constant_integers, filled, splat_of
-from pyshardy.irtools.functions import returned_values
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
-from pyshardy.irtools.stablehlo_views import ConstantView, FunctionView
+from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.irtools.walks import tell_inserted
 from pyshardy.sizes.expressions import Expressions
-from pyshardy.sizes.reduce_windows import make_windows_dynamic, window_numbers
+from pyshardy.sizes.reduce_windows import make_windows_dynamic, update_type, window_numbers
 from pyshardy.sizes.signature import entry_of, write_sizes
 from pyshardy.sizes.size import Atom, Quotient, Size
 from pyshardy.sizes.static_program import inline_calls
@@ -197,12 +196,7 @@ class _Generalization:
         self._start.erase()
         for window, numbers in self._windows:
             make_windows_dynamic(self._module, window, numbers)
-        block, returned = self._entry.regions[0].blocks[0], returned_values(self._entry)
-        assert returned is not None, "the entry has a body"
-        with self._entry.context:
-            FunctionView(self._entry).function_type = ir.FunctionType.get(
-                [each.type for each in block.arguments], [each.type for each in returned]
-            )
+        update_type(self._entry)
         names = {each.operation.name for each in operations_in(self._entry)}
         tell_inserted(self._entry, *names)
 

@@ -236,6 +236,24 @@ def number_of(size: Size) -> Number:
     return size if size.constant is None else size.constant
 
 
+def num_windows(
+    size: Number, low: Number, high: Number, reach: Number, stride: int = 1, dilation: int = 1
+) -> Number:
+    """Return the number of windows over a dimension.
+
+    Args:
+        size: its elements.
+        low: the positions before it; negative if windows begin within it.
+        high: the positions behind it.
+        reach: the positions of a window.
+        stride: the distance of windows.
+        dilation: the distance of the elements.
+    """
+    last = (size_of(size) - Size.of(1)) * Size.of(dilation) + Size.of(1) + size_of(high)
+    rest = last + size_of(low) - size_of(reach)
+    return number_of(rest.floordiv(stride) + Size.of(1))
+
+
 def _monomial(powers: Mapping[Atom, int]) -> Monomial:
     return tuple(sorted(powers.items(), key=lambda each: str(each[0])))
 

@@ -6,8 +6,8 @@ import pytest
 
 import pyshardy as sdy
 from mlir_sdy.diagnostics import UsageError
-from pyshardy.dynamic.size_map import SizeMap
 from pyshardy.sizes.signature import signature_of
+from pyshardy.sizes.size_map import SizeMap
 
 
 def program(body, arguments="%x: tensor<?x4xf32>, %y: tensor<?x4xf32>", symbols="", rank=2):
