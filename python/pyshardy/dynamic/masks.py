@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule
-from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import COMPUTATIONS
 from pyshardy.dynamic.padded_operations import FUNCTIONS, CapacityError, Contents, Place
 from pyshardy.irtools.functions import returned_values
@@ -42,7 +41,6 @@ from pyshardy.sizes.size_reader import DIMENSION_SIZE
 from pyshardy.sizes.static_program import (
     SizeRefinement,
     assertions_in,
-    computed,
     inline_calls,
     insertion_point_of,
     is_dynamic_tensor,
@@ -120,7 +118,7 @@ class _Masking:
         self._scalars: dict[str, ir.Value] = {}
 
     def run(self) -> MaskedResults:
-        operations = [each.operation for each in operations_in(self._entry)]
+        operations = self._types.operations
         vectors = [
             [self._sizes.read(operation.operands[index]) for index in shape_operands(operation)]
             for operation in operations
@@ -144,8 +142,7 @@ class _Masking:
         for argument, content in arguments:
             known.keep(argument, content)
         for operation, sizes, found in zip(operations, vectors, results, strict=True):
-            if operation.name != DIMENSION_SIZE:
-                self._fit(operation, sizes, found)
+            self._fit(operation, sizes, found)
         returned = [known.content(value) for value in returned_values(self._entry) or []]
         self._types.finish()
         are_known = [
@@ -197,7 +194,7 @@ class _Masking:
         """Compute the sizes of tensors from the symbols, which are arguments."""
         block, view = self._entry.regions[0].blocks[0], FunctionView(self._entry)
         integer = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
-        numbers = [each for each in computed(self._module, self._sizes) if len(each[1]) == 1]
+        numbers = [each for each in self._types.computed(self._sizes) if len(each[1]) == 1]
         if view.arg_attrs:
             view.arg_attrs = [*view.arg_attrs, *[ir.DictAttr.get({})] * len(self._own)]
         for name in self._own:

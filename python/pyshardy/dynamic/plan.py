@@ -170,18 +170,15 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
         mesh.clone(ip=ir.InsertionPoint.at_block_begin(dynamic.body))
     pairs: list[tuple[ir.Operation, ir.Operation]] = []
     taken: set[int] = set()
-    copied = False
     for view in operations_in(entry_of(static)):
-        source = view.operation
-        number = number_of(source)
-        if number is None:
-            continue
-        target = operations[number]
-        if number in taken:
-            target = target.clone(ip=ir.InsertionPoint(target)).operation
-            copied = True
-        taken.add(number)
-        pairs.append((source, target))
+        number = number_of(view.operation)
+        if number is not None:
+            target = operations[number]
+            if number in taken:
+                target = target.clone(ip=ir.InsertionPoint(target)).operation
+            taken.add(number)
+            pairs.append((view.operation, target))
+    copied = len(taken) < len(pairs)
     if copied:
         made = {identity(result): target for source, target in pairs for result in source.results}
         for source, target in pairs:
@@ -190,10 +187,11 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     for target in operations:
         remove_discardable(target, _NUMBER)
     for source, target in pairs:
-        for name in _PLANNED:
-            attribute = get_discardable(source, name)
+        known, given = source.attributes, target.attributes
+        for name in _PLANNED if len(known) > 2 else (SHARDING,):
+            attribute = known.get(name)
             if attribute is not None:
-                set_discardable(target, name, attribute)
+                given[name] = attribute
         if target.name in _PASSED and source.name != target.name:
             constraint_to_reshard(target)
     given = dict(enumerate(argument_shardings(entry_of(static))))

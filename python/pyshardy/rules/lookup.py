@@ -190,21 +190,24 @@ class ShardingRuleLookup:
 
         It isn't checked, since the operation itself may have dynamic sizes.
         """
-        registered = self._find(operation, operation.name)
+        name = operation.name
+        registered = self._find(operation, name)
         if registered is None or registered.function is None:
             return None
         observed = None if registered.observes is None else registered.observes(operation)
-        types = tuple(operands), tuple(results)
-        reads = registered.reads
-        signature = OperationSignature(
-            operation.name, *types, operation, observed=observed, reads=reads
-        )
-        try:
-            found = registered.function(signature)
-            found = rule(found) if isinstance(found, str) else found
-            return found.resolve(signature) if isinstance(found, RuleNotation) else found
-        except RuleError:
-            return None
+        types, reads = (tuple(operands), tuple(results)), registered.reads
+        key = name, registered, types, _attribute_key(operation, reads), observed
+        found = self._rules.get(key, _UNKNOWN) if registered.memoised else _UNKNOWN
+        if found is _UNKNOWN:
+            signature = OperationSignature(name, *types, operation, observed=observed, reads=reads)
+            try:
+                found = registered.function(signature)
+                found = rule(found) if isinstance(found, str) else found
+                found = found.resolve(signature) if isinstance(found, RuleNotation) else found
+            except RuleError:
+                found = None
+            self._rules[key] = found
+        return found
 
     def _find(self, operation: ir.Operation, name: str) -> RegisteredRule | None:
         registered = registered_rule(name, _target(operation, name))

@@ -19,7 +19,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
@@ -65,6 +65,7 @@ class Size:
     terms: tuple[tuple[Monomial, int], ...]
 
     @staticmethod
+    @lru_cache(maxsize=1 << 12)
     def of(number: int) -> Size:
         """Return a constant size."""
         return _canonical({(): number})

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mlir_sdy.attributes import value_of
@@ -39,7 +39,7 @@ from pyshardy.irtools.stablehlo_views import (
     target_of,
 )
 from pyshardy.irtools.static_shapes import SHAPE_OPERANDS
-from pyshardy.irtools.tensor_types import element_type_of, shape_of
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.rules.families.pointwise import POINTWISE_OPERATIONS
 from pyshardy.rules.lookup import ShardingRuleLookup
 from pyshardy.rules.signature import TensorType
@@ -95,7 +95,7 @@ class SizeMap:
         block = entry_of(module).regions[0].blocks[0]
         given = {name: Size.of(value) for name, value in (values or {}).items()}
         self.equalities: list[Equality] = []
-        self._lookup = ShardingRuleLookup(quiet=True)
+        self._lookup = ShardingRuleLookup.shared(module.context)
         self._declared = read_symbols(module)
         self._meshes = meshes_of(module)
         self._kept = frozenset(signature.constants.values())
@@ -109,24 +109,36 @@ class SizeMap:
         }
         self._equal: dict[str, Size] = {}
         self._numbers: dict[Size, int] = {}
+        self._factors: dict[int, Mapping[Place, int]] = {}
         names = (f"d{number}" for number in itertools.count(1))
         ranges = {name: (each.low, each.high) for name, each in signature.symbols.items()}
         free = (name for name in names if name not in signature.symbols)
         self._reader = SizeReader(self._source, ranges, free)
         self._visit_block(block)
 
-    def sizes(self, value: ir.Value) -> list[Size]:
+    def sizes(self, value: ir.Value) -> Sequence[Size]:
         """Return the sizes of the dimensions of a tensor."""
-        if value not in self._sizes:
-            self._sizes[value] = [
-                self._reader.fresh(value) if each < 0 else Size.of(each)
-                for each in shape_of(value.type)
-            ]
-        return self.replaced(self._sizes[value])
+        known = self._sizes.get(value)
+        if known is None:
+            shape = shape_of(value.type)
+            known = [self._reader.fresh(value) if each < 0 else Size.of(each) for each in shape]
+            if min(shape, default=0) < 0:
+                self._sizes[value] = known
+        return self.replaced(known)
 
-    def replaced(self, sizes: Sequence[Size]) -> list[Size]:
+    def replaced(self, sizes: Sequence[Size]) -> Sequence[Size]:
         """Return sizes in terms of the symbols that are left."""
-        return [each.replaced(self._equal) for each in sizes] if self._equal else list(sizes)
+        return [each.replaced(self._equal) for each in sizes] if self._equal else sizes
+
+    @property
+    def dynamic(self) -> Iterator[tuple[ir.Value, Sequence[Size]]]:
+        """The values of dynamic sizes, with these; values of equal sizes may have one object."""
+        return ((value, self.replaced(sizes)) for value, sizes in self._sizes.items())
+
+    @property
+    def given(self) -> Collection[ir.Value]:
+        """The arguments of blocks that are sizes."""
+        return self._read.keys()
 
     @property
     def scalars(self) -> Mapping[str, ir.Value]:
@@ -188,12 +200,13 @@ class SizeMap:
                 self._equate_all(operation, yields)
             elif name in COMPUTATIONS:
                 self._visit_computation(operation)
-            elif len(operation.results):
-                self._visit(operation)
+            elif name != "stablehlo.constant" and len(operation.results):
+                self._visit(operation, name)
 
     def _keep(self, values: Sequence[ir.Value], sources: Sequence[ir.Value]) -> None:
         for value, source in zip(values, sources, strict=True):
-            self._sizes[value] = self.sizes(source)
+            if not _is_static(value):
+                self._sizes[value] = self._sizes.get(source) or self.sizes(source)
 
     def _visit_computation(self, operation: ir.Operation) -> None:
         """Visit a computation, in which the sizes of operands are divided by manual axes."""
@@ -208,7 +221,8 @@ class SizeMap:
             operation.operands, body.arguments, entered, strict=True
         ):
             pairs = zip(self.sizes(value), counts, strict=True)
-            self._sizes[argument] = [size.floordiv(count) for size, count in pairs]
+            if not _is_static(argument):
+                self._sizes[argument] = [size.floordiv(count) for size, count in pairs]
             if isinstance(value.type, ir.RankedTensorType) and not counts:
                 self._read[argument] = self.read(value)
         self._visit_block(body)
@@ -216,7 +230,8 @@ class SizeMap:
             terminator_of(body).operands, operation.results, left, strict=True
         ):
             pairs = zip(self.sizes(value), counts, strict=True)
-            self._sizes[result] = [size * Size.of(count) for size, count in pairs]
+            if not _is_static(result):
+                self._sizes[result] = [size * Size.of(count) for size, count in pairs]
 
     def _manual_shards(self, sharding: TensorSharding, manual: Collection[str]) -> list[int]:
         """Return the numbers of shards along manual axes."""
@@ -226,56 +241,68 @@ class SizeMap:
             for axes in sharding.dim_axes
         ]
 
-    def _visit(self, operation: ir.Operation) -> None:
-        operands, results = list(operation.operands), list(operation.results)
-        if all(min(shape_of(each.type), default=0) >= 0 for each in (*operands, *results)):
+    def _visit(self, operation: ir.Operation, name: str) -> None:
+        operands, results, known = list(operation.operands), list(operation.results), self._sizes
+        of_operands = [known.get(each) for each in operands]
+        first = of_operands[0] if operands else None
+        if name in _POINTWISE and first is not None and of_operands.count(first) == len(operands):
+            if not _is_static(results[0]):
+                known[results[0]] = first
             return
-        if operation.name in _POINTWISE:
+        if all(map(_is_static, results)) and all(each is None for each in of_operands):
+            return
+        if name in _POINTWISE:
             self._equate_all(operation, [[each] for each in operands])
             self._keep(results, operands[:1])
             return
         types = (list(map(self._type, each)) for each in (operands, results))
-        factors = _factors(self._lookup.rule_for_types(operation, *types))
+        rule = self._lookup.rule_for_types(operation, *types)
+        factors = self._factors.get(id(rule))
+        if factors is None:
+            factors = self._factors[id(rule)] = _factors(rule)
         of_factors: dict[int | None, Size] = {}
         for index, value in enumerate(operands):
             for dim, size in enumerate(self.sizes(value)):
                 factor = factors.get((index, dim))
-                known = size if factor is None else of_factors.setdefault(factor, size)
-                if known != size and operation.name in _ALIKE:
-                    self.equate(operation, known, size)
+                other = size if factor is None else of_factors.setdefault(factor, size)
+                if other != size and name in _ALIKE:
+                    self.equate(operation, other, size)
         find = _FUNCTIONS.get(_kind_of(operation), _of_call)
         found = find(self, operation)
         for index, result in enumerate(results):
-            self._sizes[result] = [
-                Size.of(number)
-                if number >= 0
-                else found.get((index, dim))
-                or of_factors.get(factors.get((len(operands) + index, dim)))
-                or self._reader.fresh(result)
-                for dim, number in enumerate(shape_of(result.type))
-            ]
+            if not _is_static(result):
+                known[result] = [
+                    Size.of(number)
+                    if number >= 0
+                    else found.get((index, dim))
+                    or of_factors.get(factors.get((len(operands) + index, dim)))
+                    or self._reader.fresh(result)
+                    for dim, number in enumerate(shape_of(result.type))
+                ]
 
     def _type(self, value: ir.Value) -> TensorType | None:
         """Return the type with a number for each expression, which no static size has."""
-        if not isinstance(value.type, ir.RankedTensorType):
-            return None
-        known = self.sizes(value) if value in self._sizes else None
-        numbers = [
-            each
-            if each >= 0
-            else self._numbers.setdefault(
-                Size.symbol(f"#{len(self._numbers)}") if known is None else known[dim],
-                _FIRST_NUMBER + len(self._numbers),
-            )
-            for dim, each in enumerate(shape_of(value.type))
-        ]
-        return TensorType(tuple(numbers), str(element_type_of(value.type)))
+        tensor = self._lookup.tensor_type(self._lookup.type_key(value.type))
+        if tensor is None or tensor.is_static:
+            return tensor
+        known = self._sizes.get(value)
+        if known is not None:
+            shape = [self._number(each) for each in self.replaced(known)]
+        else:
+            shape = [_UNKNOWN - dim if n < 0 else n for dim, n in enumerate(tensor.shape)]
+        return TensorType(tuple(shape), tensor.element_type)
+
+    def _number(self, size: Size) -> int:
+        constant = size.constant
+        if constant is not None:
+            return constant
+        return self._numbers.setdefault(size, _FIRST_NUMBER + len(self._numbers))
 
     def _equate_all(self, operation: ir.Operation, several: Sequence[Sequence[ir.Value]]) -> None:
         first, *others = several
         for values in others:
-            for one, other in zip(first, values, strict=True):
-                for left, right in zip(self.sizes(one), self.sizes(other), strict=True):
+            for one, other in zip(map(self.sizes, first), map(self.sizes, values), strict=True):
+                for left, right in zip(one, other, strict=True) if one is not other else ():
                     self.equate(operation, left, right)
 
     def equate(self, operation: ir.Operation, one: Size, other: Size) -> None:
@@ -314,6 +341,11 @@ def _intersected(one: SizeSymbol, other: SizeSymbol) -> SizeSymbol:
     )
 
 
+def _is_static(value: ir.Value) -> bool:
+    kind = value.type
+    return not isinstance(kind, ir.RankedTensorType) or kind.has_static_shape
+
+
 def _factors(rule: OpShardingRule | None) -> dict[Place, int]:
     """Return the factors of dimensions that have one, along which their sizes are equal."""
     if rule is None:
@@ -332,6 +364,9 @@ _POINTWISE = frozenset(POINTWISE_OPERATIONS) - {"stablehlo.all_reduce"}
 
 _FIRST_NUMBER = 1 << 24
 """The first number of a dynamic size, while rules are looked up."""
+
+_UNKNOWN = _FIRST_NUMBER - 1
+"""The number of an unknown size of dimension 0, below which are those of others."""
 
 _ALIKE = frozenset(
     f"stablehlo.{name}"

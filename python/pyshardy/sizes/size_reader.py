@@ -16,9 +16,6 @@ from pyshardy.sizes.size import Size
 
 DIMENSION_SIZE = "stablehlo.get_dimension_size"
 
-PASSED = ("sdy.sharding_constraint", "sdy.reshard")
-"""Operations whose result is their operand; explicit axes of JAX constrain sizes, too."""
-
 Ranges: TypeAlias = "Mapping[str, tuple[int, int | None]]"
 
 
@@ -95,6 +92,11 @@ def _same(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size
     count = sum(1 for _ in operands[0])
     shape = shape_of(operation.results[0].type)
     return operands[0] if count == (shape[0] if len(shape) == 1 else 1) or len(shape) > 1 else None
+
+
+def _passed(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size] | None:
+    """Return a size that is constrained, as explicit axes of JAX do."""
+    return None if shape_of(operation.results[0].type) else operands[0]
 
 
 def _joined(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size] | None:
@@ -199,7 +201,7 @@ def _sign(size: Size, ranges: Ranges) -> Size | None:
 
 
 _READ: dict[str, _Function] = {
-    **dict.fromkeys(PASSED, _same),
+    "sdy.sharding_constraint": _passed,
     "stablehlo.add": _each(Size.__add__),
     "stablehlo.and": _each(_both),
     "stablehlo.broadcast_in_dim": _same,

@@ -16,14 +16,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable, text_of
-from mlir_sdy.host import diagnostics_of, ir, location_of
+from mlir_sdy.host import diagnostics_of, identity, ir, location_of
 from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import CallGraph, can_be_inlined, functions_of, replace_by_body
 from pyshardy.irtools.modules import copy_of, write_texts
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
 from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, callee_of, symbol_name
-from pyshardy.irtools.static_shapes import SHAPE_OPERANDS, static_form
+from pyshardy.irtools.static_shapes import FORMS, SHAPE_OPERANDS, static_form
 from pyshardy.irtools.tensor_types import is_bounded, shape_of, with_shape
 from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.pipeline import run_pipeline
@@ -40,7 +40,7 @@ from pyshardy.sizes.signature import (
 )
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.size_map import SizeMap
-from pyshardy.sizes.size_reader import READ
+from pyshardy.sizes.size_reader import DIMENSION_SIZE, READ
 from pyshardy.sizes.symbols import SYMBOLS, check_name, hint_values, with_hints, write_symbols
 
 ASSERTION = "shape_assertion"
@@ -120,18 +120,12 @@ def static_program(
     static = copy_of(module)
     inline_calls(static)
     refinement = SizeRefinement(static, values, signature or signature_of(module))
-    refinement.check_assertions()
-    numbers = list(computed(static, refinement.sizes))
+    numbers = dict(refinement.computed(refinement.sizes))
+    with_forms = [each for each in refinement.operations if each.name in FORMS]
     refinement.set_types()
-    builder = StablehloBuilder()
-    for value, sizes in numbers:
-        constants = [each.constant for each in sizes if each.constant is not None]
-        if len(constants) == len(sizes):
-            with insertion_point_of(value), value.location:
-                literal = builder.literal(integer_literal(value.type, constants))
-            value.replace_all_uses_with(literal)
-    for view in list(operations_in(entry_of(static))):
-        made_static(static, view.operation)
+    refinement.fold(numbers)
+    for operation in with_forms:
+        made_static(static, operation)
     refinement.finish()
     return static
 
@@ -146,9 +140,10 @@ class SizeRefinement:
 
     Attributes:
         sizes: the sizes of its values, before they have other types.
+        operations: its operations, apart from sizes of dimensions.
 
     Raises:
-        UsageError: an argument can't have its size.
+        UsageError: an argument can't have its size, or an assertion doesn't hold.
     """
 
     def __init__(self, module: ir.Module, values: Mapping[str, int], signature: DynamicSignature):
@@ -158,8 +153,14 @@ class SizeRefinement:
             argument = self._entry.regions[0].blocks[0].arguments[each.index]
             _check_size(each, values, location_of(argument.location))
         self.sizes = SizeMap(module, signature, values)
+        self._check_assertions()
+        operations = [view.operation for view in operations_in(self._entry)]
+        self.operations = [each for each in operations if each.name != DIMENSION_SIZE]
+        self._computing = [
+            each for each in operations if each.name in READ and _holds_sizes(each.result)
+        ]
 
-    def check_assertions(self) -> None:
+    def _check_assertions(self) -> None:
         """Check and erase the assertions of the program.
 
         Raises:
@@ -174,26 +175,44 @@ class SizeRefinement:
                 raise self._unfit(message, location_of(call.location))
             call.erase()
 
+    def computed(self, sizes: SizeMap) -> Iterator[tuple[ir.Value, Sequence[Size]]]:
+        """Yield the scalars and vectors that are computed from sizes, with their elements."""
+        for value in (*self.sizes.given, *(each.result for each in self._computing)):
+            shape = shape_of(value.type)
+            found = sizes.read(value)
+            if found is not None and len(found) == math.prod(shape):
+                yield value, found
+
     def set_types(self) -> None:
         """Give all values their types.
 
         Raises:
             UsageError: the type of a result isn't known.
         """
-        shapes: list[tuple[ir.Value, list[int]]] = []
-        for view in operations_in(self._entry):
-            operation = view.operation
-            blocks = (block for region in operation.regions for block in region.blocks)
-            arguments = (each for block in blocks for each in block.arguments)
-            for value in (*operation.results, *arguments):
-                if is_dynamic_tensor(value):
-                    numbers = [each.constant for each in self.sizes.sizes(value)]
-                    known = [each for each in numbers if each is not None]
-                    if len(known) < len(numbers):
-                        raise self._unknown(operation, value)
-                    shapes.append((value, known))
-        for value, shape in shapes:
-            value.set_type(with_shape(value.type, shape))
+        made: dict[tuple[int, int], ir.Type] = {}
+        for value, sizes in list(self.sizes.dynamic):
+            kind = value.type
+            key = identity(kind), id(sizes)
+            if key not in made:
+                numbers = [each.constant for each in sizes if each.constant is not None]
+                if len(numbers) < len(sizes) and not is_bounded(kind):
+                    raise self._unknown(value)
+                made[key] = kind if is_bounded(kind) else with_shape(kind, numbers)
+            value.set_type(made[key])
+            if isinstance(value, ir.OpResult):
+                remove_discardable(value.owner.operation, SIZES)
+
+    def fold(self, numbers: Mapping[ir.Value, Sequence[Size]]) -> None:
+        """Replace values that are computed from sizes by constants, and erase what isn't used."""
+        for value in (*(each.result for each in reversed(self._computing)), *self.sizes.given):
+            sizes = numbers.get(value, ()) if any(True for _ in value.uses) else ()
+            constants = [each.constant for each in sizes if each.constant is not None]
+            if constants and len(constants) == len(sizes):
+                with insertion_point_of(value), value.location:
+                    literal = StablehloBuilder().literal(integer_literal(value.type, constants))
+                value.replace_all_uses_with(literal)
+            if isinstance(value, ir.OpResult) and not any(True for _ in value.uses):
+                value.owner.operation.erase()
 
     def finish(self) -> None:
         """Erase what is left of dynamic sizes, and verify the program.
@@ -201,10 +220,6 @@ class SizeRefinement:
         Raises:
             UsageError: operands have sizes that don't fit.
         """
-        for view in reversed([*operations_in(self._entry)]):
-            remove_discardable(view.operation, SIZES)
-            if view.operation.name in READ and not any(True for _ in view.operation.result.uses):
-                view.operation.erase()
         view, block = FunctionView(self._entry), self._entry.regions[0].blocks[0]
         attributes = view.arg_attrs
         with self._entry.context:
@@ -224,13 +239,16 @@ class SizeRefinement:
         except ir.MLIRError as failure:
             diagnostic = diagnostics_of(failure)[0]
             raise self._unfit(diagnostic.message, diagnostic.location) from None
+        run_pipeline(self._module, "builtin.module(cse)")  # erases what isn't used
 
     def _unfit(self, problem: str, place: SourceLocation | None) -> UsageError:
         return UsageError(
             error(f"the program doesn't fit the sizes {self._told}: {problem}", place)
         )
 
-    def _unknown(self, operation: ir.Operation, value: ir.Value) -> UsageError:
+    def _unknown(self, value: ir.Value) -> UsageError:
+        owner = value.owner
+        operation = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
         message = f"the type {value.type} of a result of '{operation.name}' doesn't follow from the"
         if operation.name == _CALL:
             advice = f"; name the operand with its shape by '{SHAPE_OPERANDS}'"
@@ -238,21 +256,6 @@ class SizeRefinement:
             advice = "; export the program for static sizes"
         place = location_of(operation.location)
         return UsageError(error(f"{message} sizes {self._told}{advice}", place))
-
-
-def computed(module: ir.Module, sizes: SizeMap) -> Iterator[tuple[ir.Value, Sequence[Size]]]:
-    """Yield the scalars and vectors that are computed from sizes, with their elements."""
-    for view in operations_in(entry_of(module)):
-        operation = view.operation
-        blocks = [block for region in operation.regions for block in region.blocks]
-        values: list[ir.Value] = [each for block in blocks for each in block.arguments]
-        if operation.name in READ and len(operation.operands):
-            values.append(operation.results[0])
-        for value in values:
-            shape = shape_of(value.type)
-            found = sizes.read(value) if _holds_sizes(value) else None
-            if found is not None and len(found) == math.prod(shape):
-                yield value, found
 
 
 def shape_operands(operation: ir.Operation) -> Sequence[int]:
