@@ -15,14 +15,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule
 from mlir_sdy.values import COMPUTATIONS
 from pyshardy.dynamic.padded_operations import FUNCTIONS, CapacityError, Contents, Place
-from pyshardy.irtools.functions import returned_values
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
 from pyshardy.irtools.stablehlo_views import FunctionView
@@ -62,26 +60,13 @@ _HAND_ON = frozenset(
 """Operations whose results are operands, or values of regions, padding included."""
 
 
-@dataclass(frozen=True, slots=True)
-class MaskedResults:
-    """The results of a program for a capacity.
-
-    Attributes:
-        contents: the shapes without padding; None for one that isn't an expression of the symbols.
-        needs_check: whether the program may be invalid for some sizes that it runs.
-    """
-
-    contents: tuple[Content | None, ...]
-    needs_check: bool
-
-
 def capacity_program(
     module: ir.Module,
     signature: DynamicSignature,
     symbols: Collection[str],
     values: Mapping[str, int],
-) -> tuple[ir.Module, MaskedResults]:
-    """Return the program for capacities, which runs smaller sizes, and what it returns.
+) -> tuple[ir.Module, bool]:
+    """Return the program for capacities, which runs smaller sizes.
 
     Args:
         module: the dynamic program, which isn't changed.
@@ -89,6 +74,9 @@ def capacity_program(
         symbols: the symbols whose values are arguments of the program, behind the others, of type
             i32.
         values: the capacities of these, and the values of the others.
+
+    Returns:
+        The program, and whether it may be invalid for some sizes that it runs.
 
     Raises:
         CapacityError: the result of an operation depends on padding; the error names it.
@@ -117,7 +105,7 @@ class _Masking:
         self._sizes = SizeMap(static, signature, others)
         self._scalars: dict[str, ir.Value] = {}
 
-    def run(self) -> MaskedResults:
+    def run(self) -> bool:
         operations = self._types.operations
         vectors = [
             [self._sizes.read(operation.operands[index]) for index in shape_operands(operation)]
@@ -143,14 +131,8 @@ class _Masking:
             known.keep(argument, content)
         for operation, sizes, found in zip(operations, vectors, results, strict=True):
             self._fit(operation, sizes, found)
-        returned = [known.content(value) for value in returned_values(self._entry) or []]
         self._types.finish()
-        are_known = [
-            all(size_of(size).symbols <= {*self._own} for size in content) for content in returned
-        ]
-        pairs = zip(returned, are_known, strict=True)
-        contents = tuple(content if is_known else None for content, is_known in pairs)
-        return MaskedResults(contents, known.needs_check)
+        return known.needs_check
 
     # --- Sizes ----------------------------------------------------------------------------------
 

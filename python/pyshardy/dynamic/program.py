@@ -42,7 +42,7 @@ from pyshardy.dynamic.guards import (
     guards_of,
     ports_of,
 )
-from pyshardy.dynamic.masks import MaskedResults, capacity_program
+from pyshardy.dynamic.masks import capacity_program
 from pyshardy.dynamic.padded_operations import CapacityError
 from pyshardy.dynamic.plan import GIVEN, number_operations
 from pyshardy.irtools.modules import copy_of
@@ -54,7 +54,6 @@ from pyshardy.packages import require
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, Port
 from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
-from pyshardy.sizes.size import size_of
 from pyshardy.sizes.static_program import assertions_in, static_program
 from pyshardy.sizes.symbols import SizeSymbol, check_name, hint_values, with_hints
 
@@ -79,12 +78,12 @@ class _Made:
     Attributes:
         program: the program.
         symbols: the symbols whose values are its last arguments.
-        results: the shapes to which its results are cut.
+        needs_check: whether it may be invalid for some sizes that it runs.
     """
 
     program: PartitionedProgram
     symbols: tuple[str, ...]
-    results: MaskedResults
+    needs_check: bool
 
 
 class DynamicProgram(Displayed):
@@ -325,7 +324,7 @@ class DynamicProgram(Displayed):
             for array, port in zip(given, made.program.inputs, strict=False)
         ]
         found = made.program.run_sharded([*padded, *_scalars(made, values)], backend, options)
-        shapes = self._result_shapes(made, values)
+        shapes = self._result_shapes(values)
         return [
             array if array.shape == shape else replace(array, content=shape)
             for array, shape in zip(found, shapes, strict=True)
@@ -370,7 +369,7 @@ class DynamicProgram(Displayed):
                 missing = _missing(np.shape(array), port.spec.shape)
                 leaves[index] = jax.numpy.pad(array, missing) if any(map(any, missing)) else array
             found = function(*leaves, *_scalars(made, values))
-            cut = _cut(found, self._result_shapes(made, values))
+            cut = _cut(found, self._result_shapes(values))
             return tuple(cut) if structure is None else structure.out_tree.unflatten(cut)
 
         return call
@@ -422,7 +421,7 @@ class DynamicProgram(Displayed):
             self._drop_least_used()
         else:
             self._programs.move_to_end(key)
-        if made.symbols and (made.results.needs_check or self._has_assertions):
+        if made.symbols and (made.needs_check or self._has_assertions):
             self._shapes_at(values)  # refuses sizes that the program isn't for
         return made
 
@@ -433,16 +432,16 @@ class DynamicProgram(Displayed):
             capacities: the values of all symbols.
             symbols: those that may have smaller values.
         """
-        masked: MaskedResults | None = None
+        needs_check = False
         if symbols:
-            static, masked = capacity_program(self._module, self._signature, symbols, capacities)
+            static, needs_check = capacity_program(
+                self._module, self._signature, symbols, capacities
+            )
         else:
             static = static_program(self._module, capacities, self._signature)
         entry = entry_of(static)
         types = function_type_of(entry)
         self._check_guards(capacities, types)
-        if masked is None:
-            masked = MaskedResults(tuple(map(shape_of, types.results)), needs_check=False)
         _remove_own_attributes(entry)
         if not all(each.is_proven for each in self._guards):
             with collect():  # the guards say it
@@ -450,7 +449,7 @@ class DynamicProgram(Displayed):
         program = self._partition(static)
         named = zip(program.inputs, (*self._names, *symbols), strict=True)
         inputs = tuple(replace(port, name=name) for port, name in named)
-        return _Made(replace(program, inputs=inputs), symbols, masked)
+        return _Made(replace(program, inputs=inputs), symbols, needs_check)
 
     def _capacities(self, values: Mapping[str, int]) -> dict[str, int]:
         """Return the values for which the program is made that runs these."""
@@ -497,13 +496,13 @@ class DynamicProgram(Displayed):
             self._shapes[key] = _shapes_of_results(self._module, values, self._signature)
         return self._shapes[key]
 
-    def _result_shapes(self, made: _Made, values: Mapping[str, int]) -> list[Shape]:
-        """Return the shapes of the results of a program for given sizes."""
+    def _result_shapes(self, values: Mapping[str, int]) -> list[Shape]:
+        """Return the shapes of the results for given sizes."""
         return [
             self._shapes_at(values)[index]
-            if content is None
-            else tuple(size_of(size).evaluate(values) for size in content)
-            for index, content in enumerate(made.results.contents)
+            if None in port.sizes
+            else tuple(size.evaluate(values) for size in port.sizes if size is not None)
+            for index, port in enumerate(self.outputs)
         ]
 
     def _drop_least_used(self) -> None:

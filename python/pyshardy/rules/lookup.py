@@ -197,7 +197,7 @@ class ShardingRuleLookup:
         observed = None if registered.observes is None else registered.observes(operation)
         types, reads = (tuple(operands), tuple(results)), registered.reads
         key = name, registered, types, _attribute_key(operation, reads), observed
-        found = self._rules.get(key, _UNKNOWN) if registered.memoised else _UNKNOWN
+        found: Any = self._rules.get(key, _UNKNOWN) if registered.memoised else _UNKNOWN
         if found is _UNKNOWN:
             signature = OperationSignature(name, *types, operation, observed=observed, reads=reads)
             try:

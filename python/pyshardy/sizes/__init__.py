@@ -11,7 +11,6 @@
 | `signature`      | the sizes of arguments, and the values of symbols from shapes                |
 | `size_map`       | the sizes of all values, and sizes that have to be equal                     |
 | `static_program` | the static program for given sizes                                           |
-| `several_sizes`  | the dynamic program of several static ones                                   |
 | `reduce_windows` | windows of dynamic sizes, such as those of cumulative sums                   |
 """
 

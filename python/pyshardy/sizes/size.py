@@ -136,6 +136,9 @@ class Size:
         constant = self.constant
         if constant is not None:
             return Size.of(constant // divisor)
+        for rest in self._remainders(divisor):
+            if (self + rest).mod(divisor) == rest:
+                return (self + rest).floordiv(divisor)
         return _canonical({((Quotient("floordiv", self, divisor), 1),): 1})
 
     def mod(self, divisor: int) -> Size:
@@ -143,7 +146,19 @@ class Size:
         rest = _canonical({each: count % divisor for each, count in self.terms})
         if rest.constant is not None:
             return Size.of(rest.constant % divisor)
+        if rest in self._remainders(divisor):
+            return rest
         return _canonical({((Quotient("mod", rest, divisor), 1),): 1})
+
+    def _remainders(self, divisor: int) -> list[Size]:
+        """Return the remainders of divisions by an integer in the terms."""
+        return [
+            Size(((monomial, 1),))
+            for monomial, _ in self.terms
+            for atom, power in monomial[:1]
+            if isinstance(atom, Quotient) and (atom.function, atom.divisor) == ("mod", divisor)
+            if power == len(monomial) == 1
+        ]
 
     def evaluate(self, values: Mapping[str, int]) -> int:
         """Return the number for the values of its symbols.
