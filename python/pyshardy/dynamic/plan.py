@@ -187,11 +187,10 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     for target in operations:
         remove_discardable(target, _NUMBER)
     for source, target in pairs:
-        known, given = source.attributes, target.attributes
-        for name in _PLANNED if len(known) > 2 else (SHARDING,):
-            attribute = known.get(name)
+        for name in _PLANNED if len(source.attributes) > 2 else (SHARDING,):
+            attribute = get_discardable(source, name)
             if attribute is not None:
-                given[name] = attribute
+                set_discardable(target, name, attribute)
         if target.name in _PASSED and source.name != target.name:
             constraint_to_reshard(target)
     given = dict(enumerate(argument_shardings(entry_of(static))))

@@ -54,6 +54,7 @@ from pyshardy.packages import require
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, Port
 from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
+from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.static_program import assertions_in, static_program
 from pyshardy.sizes.symbols import SizeSymbol, check_name, hint_values, with_hints
 
@@ -180,12 +181,16 @@ class DynamicProgram(Displayed):
 
     @cached_property
     def _ports(self) -> tuple[tuple[DynamicPort, ...], tuple[DynamicPort, ...]]:
-        return ports_of(self._module, self._signature)
+        return ports_of(self._module, self._signature, self._map)
+
+    @cached_property
+    def _map(self) -> SizeMap:
+        return SizeMap(self._module, self._signature)
 
     @property
     def guards(self) -> tuple[Guard | Condition, ...]:
         """The conditions on sizes: of shardings, of equal sizes, and of the program."""
-        return (*self._guards, *conditions_of(self._module, self.sizes))
+        return (*self._guards, *conditions_of(self._module, self.sizes, self._map))
 
     @cached_property
     def _guards(self) -> list[Guard]:

@@ -286,10 +286,9 @@ class SizeMap:
         if tensor is None or tensor.is_static:
             return tensor
         known = self._sizes.get(value)
-        if known is not None:
-            shape = [self._number(each) for each in self.replaced(known)]
-        else:
-            shape = [_UNKNOWN - dim if n < 0 else n for dim, n in enumerate(tensor.shape)]
+        if known is None:
+            return tensor
+        shape = [self._number(each) for each in self.replaced(known)]
         return TensorType(tuple(shape), tensor.element_type)
 
     def _number(self, size: Size) -> int:
@@ -364,9 +363,6 @@ _POINTWISE = frozenset(POINTWISE_OPERATIONS) - {"stablehlo.all_reduce"}
 
 _FIRST_NUMBER = 1 << 24
 """The first number of a dynamic size, while rules are looked up."""
-
-_UNKNOWN = _FIRST_NUMBER - 1
-"""The number of an unknown size of dimension 0, below which are those of others."""
 
 _ALIKE = frozenset(
     f"stablehlo.{name}"

@@ -195,9 +195,10 @@ class SizeRefinement:
             key = identity(kind), id(sizes)
             if key not in made:
                 numbers = [each.constant for each in sizes if each.constant is not None]
-                if len(numbers) < len(sizes) and not is_bounded(kind):
+                is_known = len(numbers) == len(sizes)
+                if not is_known and not is_bounded(kind):
                     raise self._unknown(value)
-                made[key] = kind if is_bounded(kind) else with_shape(kind, numbers)
+                made[key] = with_shape(kind, numbers) if is_known else kind
             value.set_type(made[key])
             if isinstance(value, ir.OpResult):
                 remove_discardable(value.owner.operation, SIZES)
@@ -251,7 +252,8 @@ class SizeRefinement:
         operation = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
         message = f"the type {value.type} of a result of '{operation.name}' doesn't follow from the"
         if operation.name == _CALL:
-            advice = f"; name the operand with its shape by '{SHAPE_OPERANDS}'"
+            advice = f"; name the operand with its shape by '{SHAPE_OPERANDS}', or register a "
+            advice += "sharding rule, whose factors have the sizes of operands"
         else:
             advice = "; export the program for static sizes"
         place = location_of(operation.location)
@@ -352,11 +354,19 @@ def equalized(module: ir.Module) -> bool:
 
     Returns:
         Whether there are any.
+
+    Raises:
+        UsageError: one is between expressions, so that no symbol replaces the other.
     """
     signature = signature_of(module)
     found = SizeMap(module, signature)
     given = signature.symbols.keys()
     equalities = [each for each in found.equalities if each.left.symbols <= given]
+    for each in equalities:
+        if each.left not in map(Size.symbol, each.left.symbols):
+            names = " and ".join(sorted(each.left.symbols | each.right.symbols))
+            message = f"'{each.operation}' op demands {each.left} == {each.right}"
+            raise UsageError(error(f"{message}: give {names} values with that", each.place))
     if equalities:
         sizes = {each.index: found.replaced(each.sizes) for each in signature.arguments}
         write_sizes(entry_of(module), sizes)
