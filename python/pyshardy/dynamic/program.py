@@ -18,7 +18,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -133,9 +133,9 @@ class DynamicProgram(Displayed):
         )
         check_buckets(self._buckets, symbols)
         self._programs: OrderedDict[tuple[int, ...], _Made] = OrderedDict()
-        self._shapes: dict[tuple[int, ...], list[Shape]] = {}
-        self._rounded: dict[tuple[int, ...], dict[str, int]] = {}
-        self._values_at: dict[tuple[Shape, ...], dict[str, int]] = {}
+        self._values_at = lru_cache(_MOST_SHAPES)(self._signature.values_of)
+        self._capacities_at = lru_cache(_MOST_SHAPES)(self._capacities)
+        self._shapes_at = lru_cache(_MOST_SHAPES)(self._shapes_of_results)
         self._pads = True  # until an operation can't be computed on padding
         self._has_assertions = bool(assertions_in(self._module))
         self._is_full = False
@@ -390,20 +390,10 @@ class DynamicProgram(Displayed):
             for name in sizes:
                 check_name(name, self.sizes, "sizes")
             raise UsageError(error("sizes are given by shapes or by names, not by both"))
-        key = tuple(map(tuple, shapes))
-        if key not in self._values_at:
-            if len(self._values_at) >= _MOST_SHAPES:
-                self._values_at.clear()
-            self._values_at[key] = self._signature.values_of(shapes)
-        return self._values_at[key]
+        return self._values_at(tuple(map(tuple, shapes)))
 
     def _at(self, values: Mapping[str, int]) -> _Made:
-        given = tuple(values[name] for name in self._signature.symbols)
-        capacities = self._rounded.get(given)
-        if capacities is None:
-            if len(self._rounded) >= _MOST_SHAPES:
-                self._rounded.clear()
-            capacities = self._rounded[given] = self._capacities(values)
+        capacities = self._capacities_at(tuple(values.items()))
         key = tuple(capacities.values())
         made = self._programs.get(key)
         if made is None:
@@ -414,7 +404,7 @@ class DynamicProgram(Displayed):
                 if not self._pads or self._buckets.keys() >= {*symbols}:
                     raise
                 self._pads = False
-                self._rounded.clear()
+                self._capacities_at.cache_clear()
                 reason = refusal.diagnostics[0]
                 message = (
                     f"dimensions aren't padded, but unsharded at uneven sizes: {reason.message}"
@@ -427,7 +417,7 @@ class DynamicProgram(Displayed):
         else:
             self._programs.move_to_end(key)
         if made.symbols and (made.needs_check or self._has_assertions):
-            self._shapes_at(values)  # refuses sizes that the program isn't for
+            self._shapes_at(tuple(values.items()))  # refuses sizes that the program isn't for
         return made
 
     def _made(self, capacities: Mapping[str, int], symbols: tuple[str, ...]) -> _Made:
@@ -456,9 +446,10 @@ class DynamicProgram(Displayed):
         inputs = tuple(replace(port, name=name) for port, name in named)
         return _Made(replace(program, inputs=inputs), symbols, needs_check)
 
-    def _capacities(self, values: Mapping[str, int]) -> dict[str, int]:
+    def _capacities(self, values: Iterable[tuple[str, int]]) -> dict[str, int]:
         """Return the values for which the program is made that runs these."""
-        found = {name: self._bucket_of(name, values[name]) for name in self.sizes}
+        given = dict(values)
+        found = {name: self._bucket_of(name, given[name]) for name in self.sizes}
         padded = [each for each in self._guards if not each.is_proven and each.policy == "pad"]
         for guard in padded * 2:  # a second time, as one may change what another one depends on
             names = () if guard.size is None else sorted(guard.size.symbols)
@@ -487,24 +478,20 @@ class DynamicProgram(Displayed):
         for name, symbol in self.sizes.items():
             below = capacities[name] - symbol.multiple_of
             if below >= symbol.low:
-                others = self._capacities({**capacities, name: below})
+                others = self._capacities({**capacities, name: below}.items())
                 if others[name] == capacities[name]:
                     found.append(name)
         return tuple(found)
 
-    def _shapes_at(self, values: Mapping[str, int]) -> list[Shape]:
+    def _shapes_of_results(self, values: Iterable[tuple[str, int]]) -> list[Shape]:
         """Return the shapes of the results, and check that the program is for these sizes."""
-        key = tuple(values.values())
-        if key not in self._shapes:
-            if len(self._shapes) >= _MOST_SHAPES:
-                self._shapes.clear()
-            self._shapes[key] = _shapes_of_results(self._module, values, self._signature)
-        return self._shapes[key]
+        static = static_program(self._module, dict(values), self._signature)
+        return [shape_of(each) for each in function_type_of(entry_of(static)).results]
 
     def _result_shapes(self, values: Mapping[str, int]) -> list[Shape]:
         """Return the shapes of the results for given sizes."""
         return [
-            self._shapes_at(values)[index]
+            self._shapes_at(tuple(values.items()))[index]
             if None in port.sizes
             else tuple(size.evaluate(values) for size in port.sizes if size is not None)
             for index, port in enumerate(self.outputs)
@@ -596,10 +583,3 @@ def _remove_own_attributes(entry: ir.Operation) -> None:
 
 def _without_given(attributes: ir.DictAttr) -> ir.DictAttr:
     return ir.DictAttr.get({each.name: each.attr for each in attributes if each.name != GIVEN})
-
-
-def _shapes_of_results(
-    module: ir.Module, values: Mapping[str, int], signature: DynamicSignature
-) -> list[Shape]:
-    static = static_program(module, values, signature)
-    return [shape_of(each) for each in function_type_of(entry_of(static)).results]
