@@ -100,7 +100,7 @@ BUDGETS = {
     "dynamic": 2_440,
     "explain": 6_640,
     "frontends": 16_170,
-    "irtools": 4_400,
+    "irtools": 4_410,
     "local_program": 1_370,
     "lsp": 1_840,
     "mcp": 920,
@@ -114,7 +114,7 @@ BUDGETS = {
     "rules": 3_530,
     "schedules": 1_670,
     "shard": 1_430,
-    "sizes": 2_420,
+    "sizes": 2_440,
     "testing": 360,
     "timeline": 3_000,
 }

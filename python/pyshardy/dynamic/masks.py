@@ -39,6 +39,7 @@ from pyshardy.sizes.size_reader import DIMENSION_SIZE
 from pyshardy.sizes.static_program import (
     SizeRefinement,
     assertions_in,
+    fits,
     inline_calls,
     insertion_point_of,
     is_dynamic_tensor,
@@ -167,7 +168,7 @@ class _Masking:
         self._types.set_types()
         for operation, index, numbers in fixed:
             kind = operation.operands[index].type
-            if len(numbers) == math.prod(shape_of(kind)):
+            if len(numbers) == math.prod(shape_of(kind)) and fits(kind, numbers):
                 with operation.location, ir.InsertionPoint(operation):
                     literal = StablehloBuilder().literal(integer_literal(kind, numbers))
                 operation.operands[index] = literal

@@ -152,13 +152,19 @@ def _convolution(operation: ir.Operation) -> StaticForm | None:
     return StaticForm("convolution", 2, {"padding": padding})
 
 
+def shape_operands_of(call: ir.Operation) -> list[int]:
+    """Return the positions of the operands of a call that are shapes of its results."""
+    given, count = get_discardable(call, SHAPE_OPERANDS), len(call.operands)
+    is_list = isinstance(given, ir.DenseIntElementsAttr)
+    return [index for index in given if 0 <= index < count] if is_list else []
+
+
 @_form_of("custom_call")
 def _call(operation: ir.Operation) -> StaticForm | None:
     """Return the form without the shapes of results, which are the last operands."""
-    given = get_discardable(operation, SHAPE_OPERANDS)
-    if given is None:
+    shapes, layouts = shape_operands_of(operation), get_discardable(operation, _LAYOUTS)
+    if not shapes:
         return None
-    shapes, layouts = [*ir.DenseIntElementsAttr(given)], get_discardable(operation, _LAYOUTS)
     count = len(operation.operands) - len(shapes)
     if sorted(shapes) != list(range(count, len(operation.operands))):
         return None

@@ -38,7 +38,7 @@ from pyshardy.irtools.stablehlo_views import (
     ReduceScatterView,
     target_of,
 )
-from pyshardy.irtools.static_shapes import SHAPE_OPERANDS
+from pyshardy.irtools.static_shapes import shape_operands_of
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.rules.families.pointwise import POINTWISE_OPERATIONS
 from pyshardy.rules.lookup import ShardingRuleLookup
@@ -423,8 +423,7 @@ def _of_operands(sizes: SizeMap, operation: ir.Operation) -> _Found:
 
 def _of_call(sizes: SizeMap, operation: ir.Operation) -> _Found:
     """Find the sizes of results in the operands that a call names."""
-    shapes = get_discardable(operation, SHAPE_OPERANDS)
-    given = () if shapes is None else [*ir.DenseIntElementsAttr(shapes)]
+    given = shape_operands_of(operation)
     vectors = [sizes.read(operation.operands[index]) or () for index in given]
     return {(at, dim): n for at, vector in enumerate(vectors) for dim, n in enumerate(vector)}
 

@@ -56,7 +56,8 @@ class SizeReader:
         """Return the elements of a vector, or of a scalar; None if they aren't known."""
         if value not in self._known:
             shape = shape_of(value.type)
-            found = self._read(value) if 0 <= math.prod(shape) <= _MOST_ELEMENTS else None
+            is_small = holds_sizes(value.type) and 0 <= math.prod(shape) <= _MOST_ELEMENTS
+            found = self._read(value) if is_small else None
             if found is None and not shape:
                 found = [None]
             self._known[value] = (
@@ -79,6 +80,15 @@ class SizeReader:
         if len(known) < len(operands):
             return None
         return _READ[operation.name](operation, known, self._ranges)
+
+
+def holds_sizes(tensor: ir.Type) -> bool:
+    """Whether a type has integers that are as large as sizes, or predicates."""
+    if not isinstance(tensor, ir.RankedTensorType):
+        return False
+    element = tensor.element_type
+    is_integer = isinstance(element, ir.IntegerType) and element.width in (1, 32, 64)
+    return is_integer or isinstance(element, ir.IndexType)
 
 
 _MOST_ELEMENTS = 64

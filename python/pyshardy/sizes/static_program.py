@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
-from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable, text_of
+from mlir_sdy.discardable import remove_discardable, set_discardable, text_of
 from mlir_sdy.host import diagnostics_of, identity, ir, location_of
 from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.constants import constant_integers
@@ -23,8 +23,8 @@ from pyshardy.irtools.functions import CallGraph, can_be_inlined, functions_of, 
 from pyshardy.irtools.modules import copy_of, write_texts
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
 from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, callee_of, symbol_name
-from pyshardy.irtools.static_shapes import FORMS, SHAPE_OPERANDS, static_form
-from pyshardy.irtools.tensor_types import is_bounded, shape_of, with_shape
+from pyshardy.irtools.static_shapes import FORMS, SHAPE_OPERANDS, shape_operands_of, static_form
+from pyshardy.irtools.tensor_types import element_type_of, is_bounded, shape_of, with_shape
 from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.pipeline import run_pipeline
 from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, static_window, update_type
@@ -40,7 +40,7 @@ from pyshardy.sizes.signature import (
 )
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.size_map import SizeMap
-from pyshardy.sizes.size_reader import DIMENSION_SIZE, READ
+from pyshardy.sizes.size_reader import DIMENSION_SIZE, READ, holds_sizes
 from pyshardy.sizes.symbols import SYMBOLS, check_name, hint_values, with_hints, write_symbols
 
 ASSERTION = "shape_assertion"
@@ -152,12 +152,17 @@ class SizeRefinement:
         for each in signature.arguments:
             argument = self._entry.regions[0].blocks[0].arguments[each.index]
             _check_size(each, values, location_of(argument.location))
+        for index, name in signature.constants.items():
+            argument = self._entry.regions[0].blocks[0].arguments[index]
+            if not holds_sizes(argument.type) or not fits(argument.type, [values[name]]):
+                problem = f"an argument of type {argument.type} can't be {name}"
+                raise self._unfit(problem, location_of(argument.location))
         self.sizes = SizeMap(module, signature, values)
         self._check_assertions()
         operations = [view.operation for view in operations_in(self._entry)]
         self.operations = [each for each in operations if each.name != DIMENSION_SIZE]
         self._computing = [
-            each for each in operations if each.name in READ and _holds_sizes(each.result)
+            each for each in operations if each.name in READ and holds_sizes(each.result.type)
         ]
 
     def _check_assertions(self) -> None:
@@ -198,6 +203,9 @@ class SizeRefinement:
                 is_known = len(numbers) == len(sizes)
                 if not is_known and not is_bounded(kind):
                     raise self._unknown(value)
+                if is_known and not all(0 <= number <= _LARGEST for number in numbers):
+                    problem = f"a value of type {kind} would have the shape {tuple(numbers)}"
+                    raise self._unfit(problem, location_of(value.location))
                 made[key] = with_shape(kind, numbers) if is_known else kind
             value.set_type(made[key])
             if isinstance(value, ir.OpResult):
@@ -208,7 +216,7 @@ class SizeRefinement:
         for value in (*(each.result for each in reversed(self._computing)), *self.sizes.given):
             sizes = numbers.get(value, ()) if any(True for _ in value.uses) else ()
             constants = [each.constant for each in sizes if each.constant is not None]
-            if constants and len(constants) == len(sizes):
+            if constants and len(constants) == len(sizes) and fits(value.type, constants):
                 with insertion_point_of(value), value.location:
                     literal = StablehloBuilder().literal(integer_literal(value.type, constants))
                 value.replace_all_uses_with(literal)
@@ -267,8 +275,7 @@ def shape_operands(operation: ir.Operation) -> Sequence[int]:
         return range(_FIRST_SIZE.get(operation.name, count), count)
     if CustomCallView(operation).call_target_name == DYNAMIC_REDUCE_WINDOW:
         return range(count - 5, count)
-    given = get_discardable(operation, SHAPE_OPERANDS)
-    return () if given is None else [*ir.DenseIntElementsAttr(given)]
+    return shape_operands_of(operation)
 
 
 def made_static(module: ir.Module, operation: ir.Operation) -> ir.Operation:
@@ -330,18 +337,19 @@ def is_dynamic_tensor(value: ir.Value) -> bool:
     return is_dynamic and not is_bounded(given)
 
 
+def fits(tensor: ir.Type, numbers: Sequence[int]) -> bool:
+    """Whether a tensor of integers can have numbers as its elements."""
+    element = element_type_of(tensor)
+    width = element.width if isinstance(element, ir.IntegerType) else 64
+    least = 0 if width == 1 else -(1 << width - 1)
+    return all(least <= number < 1 << max(width - 1, 1) for number in numbers)
+
+
 def insertion_point_of(value: ir.Value) -> ir.InsertionPoint:
     """Return the place behind which a value is known."""
     if isinstance(value, ir.BlockArgument):
         return ir.InsertionPoint.at_block_begin(value.owner)
     return ir.InsertionPoint(value.owner.operation)
-
-
-def _holds_sizes(value: ir.Value) -> bool:
-    tensor = value.type
-    return isinstance(tensor, ir.RankedTensorType) and isinstance(
-        tensor.element_type, ir.IntegerType
-    )
 
 
 # --- Equal sizes ----------------------------------------------------------------------------------

@@ -180,6 +180,24 @@ def test_invalid_programs():
     refused("error: 'builtin.module' op is nested in a module", nested, kind=sdy.PassError)
 
 
+def test_types_that_are_too_small():
+    """Arguments and results of sizes that their types don't have."""
+    scalar = '%n: tensor<i4> {jax.global_constant = "batch"}'
+    refused("an argument of type tensor<i4> can't be batch", program(f"{scalar}, {VECTOR}", RETURN))
+    negative = """%n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+    %c = stablehlo.constant dense<200> : tensor<i32>
+    %m = stablehlo.subtract %n, %c : tensor<i32>
+    %v = stablehlo.reshape %m : (tensor<i32>) -> tensor<1xi32>
+    %0 = stablehlo.dynamic_iota %v, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
+    return %0 : tensor<?xf32>"""
+    refused(r"would have the shape \(-72,\)", program(VECTOR, negative))
+    call = """%c = stablehlo.constant dense<3> : tensor<1xi32>
+    %0 = stablehlo.custom_call @f(%x, %c) {indices_of_shape_operands = dense<[9]> : tensor<1xi64>}
+        : (tensor<?xf32>, tensor<1xi32>) -> tensor<?xf32>
+    return %0 : tensor<?xf32>"""
+    refused("doesn't follow from the sizes batch = 128", program(VECTOR, call))
+
+
 def test_symbols_that_are_not_found():
     product = program('%x: tensor<?xf32> {sdy.sizes = ["b*s"]}', RETURN)
     refused(
