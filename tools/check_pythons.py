@@ -44,7 +44,7 @@ SUPPORTED: tuple[Version, ...] = ((3, 10), (3, 11), (3, 12), (3, 13))
 REQUIRED: Version = (3, 11)
 TOOLS = (
     *("sdy-auto", "sdy-calibrate", "sdy-explain", "sdy-lsp"),
-    *("sdy-mcp", "sdy-opt", "sdy-run", "sdy-translate"),
+    *("sdy-mcp", "sdy-mpmd", "sdy-opt", "sdy-run", "sdy-translate"),
 )
 EXAMPLE = ("sdy-run", "examples/transformer_block.mlir")  # what examples/run.sh runs
 EXTRAS_OF_USERS = ("jax", "torch", "iree", "mpi", "lsp", "mcp")

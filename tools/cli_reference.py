@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "dialect"), str(ROOT / "python")]
 
 from generated_files import write_or_check  # noqa: E402
-from pyshardy.cli import auto, calibrate, explain, opt, run, translate  # noqa: E402
+from pyshardy.cli import auto, calibrate, explain, mpmd, opt, run, translate  # noqa: E402
 from pyshardy.cli.opt_flags import FLAGS  # noqa: E402
 from pyshardy.cli.tool import Parser  # noqa: E402
 from pyshardy.lsp import main as lsp  # noqa: E402
@@ -79,6 +79,7 @@ def page() -> str:
         "\n".join(_of_parser("sdy-run", run.__doc__, run.parser())),
         "\n".join(_of_parser("sdy-explain", explain.__doc__, explain.parser())),
         "\n".join(_of_parser("sdy-auto", auto.__doc__, auto.parser())),
+        "\n".join(_of_parser("sdy-mpmd", mpmd.__doc__, mpmd.parser())),
         "\n".join(_of_parser("sdy-calibrate", calibrate.__doc__, calibrate.parser())),
         "\n".join(_of_parser("sdy-translate", translate.__doc__, translate.parser())),
         "\n".join(_of_opt()),

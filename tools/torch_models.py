@@ -177,12 +177,13 @@ def _check_plan(
     from mlir_sdy.host import ir  # noqa: PLC0415
     from mlir_sdy.values import set_argument_shardings  # noqa: PLC0415
     from pyshardy.explain.against_xla import against_xla  # noqa: PLC0415
-    from pyshardy.frontends.meshes import declare_meshes, sharding_of  # noqa: PLC0415
+    from pyshardy.forms import sharding  # noqa: PLC0415
+    from pyshardy.frontends.meshes import declare_meshes  # noqa: PLC0415
     from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
 
     check = PlanCheck(plan)
     shardings = {
-        traced.arguments.index(name): sharding_of(axes)
+        traced.arguments.index(name): sharding(axes)
         for name, axes in shardings_of(plan, described, weights, shapes).items()
         if name in traced.arguments
     }

@@ -68,7 +68,10 @@ __all__ = [
     "tensor_arguments",
 ]
 
-_DIALECTS_WITHOUT_PYTHON_MODULE = ("stablehlo", "chlo", "vhlo", "interpreter", "check", "sdy")
+_DIALECTS_WITHOUT_PYTHON_MODULE = (
+    *("stablehlo", "chlo", "vhlo", "interpreter", "check"),
+    *("sdy", "mpmd"),
+)
 
 
 def _provide_dialect_modules() -> None:

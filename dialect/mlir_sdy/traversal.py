@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from itertools import islice
+from typing import Any
 
 from mlir_sdy.host import ir, rewrite
 from mlir_sdy.ods.tables import OPERATIONS
@@ -21,6 +22,11 @@ _WITH_REGIONS = SCALAR_BODIES | {
     f"stablehlo.{name}" for name in ("async_start", "case", "composite", "if", "while")
 }
 """The operations of StableHLO that have regions."""
+
+
+def global_type(value_type: Any) -> Any:
+    """Return the type of the whole tensor of a value on a mesh, and other types as they are."""
+    return getattr(value_type, "global_type", value_type)
 
 
 _NUM_FIRST = 200

@@ -10,6 +10,7 @@
 | argument of a manual computation's body             | `in_shardings`, without the manual axes    |
 | result of a manual computation                      | `out_shardings`                            |
 | argument, result of a named computation             | `in_shardings`, `out_shardings`            |
+| argument of a fragment's body, and its result       | `in_shardings`, `out_shardings`            |
 | argument in the regions of `stablehlo.while`        | that of the result of its index            |
 | result of any other operation                       | the `sdy.sharding` list of the operation   |
 | any other argument of a block                       | none                                       |
@@ -32,21 +33,25 @@ from mlir_sdy.model import (
     erase_manual_axes,
 )
 from mlir_sdy.ods.tables import OPERATIONS
-from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
+from mlir_sdy.traversal import SCALAR_BODIES, global_type, named_operations_in
 
 SHARDING = "sdy.sharding"
 """The discardable attribute that holds shardings."""
 
-COMPUTATIONS = frozenset({"sdy.manual_computation", "sdy.named_computation"})
+COMPUTATIONS = frozenset({"mpmd.fragment", "sdy.manual_computation", "sdy.named_computation"})
 """The operations whose body's arguments own data-flow edges."""
 
 DATA_FLOW_OPERATIONS = COMPUTATIONS | {
+    "mpmd.for",
     "stablehlo.case",
     "stablehlo.if",
     "stablehlo.optimization_barrier",
     "stablehlo.while",
 }
 """The operations through which values flow from sources to targets unchanged."""
+
+LOOPS = frozenset({"mpmd.for", "stablehlo.while"})
+"""The data-flow operations whose arguments have the shardings of the results."""
 
 ASYNC_START, ASYNC_DONE = "stablehlo.async_start", "stablehlo.async_done"
 
@@ -61,7 +66,8 @@ OWN_SHARDING = {
 
 def rank_of(value_type: ir.Type) -> int:
     """Return the number of dimensions of a type; 0 for tokens and other unranked types."""
-    return value_type.rank if isinstance(value_type, ir.RankedTensorType) else 0
+    tensor = global_type(value_type)
+    return tensor.rank if isinstance(tensor, ir.RankedTensorType) else 0
 
 
 # --- Data-flow edges --------------------------------------------------------------------------
@@ -73,7 +79,9 @@ def edge_owner(value: ir.Value) -> ir.Value | None:
         operation = value.owner.owner.operation
         if operation.name in COMPUTATIONS:
             return value
-        return operation.results[value.arg_number] if operation.name == "stablehlo.while" else None
+        index, results = value.arg_number, operation.results
+        is_carried = operation.name in LOOPS and index < len(results)
+        return results[index] if is_carried else None
     return value if value.owner.operation.name in DATA_FLOW_OPERATIONS else None
 
 

@@ -38,11 +38,12 @@ if TYPE_CHECKING:
     from mlir_sdy.sdy import *  # noqa: F403 (the classes and builders of the dialect)
     from mlir_sdy.values import get_sharding, set_sharding
     from mlir_sdy.verify import verify
+    from pyshardy import mpmd as mpmd
     from pyshardy import passes as passes
     from pyshardy import shard as shard
     from pyshardy.advised_partition import partition
     from pyshardy.any_program import parse
-    from pyshardy.api import asm, propagate, sharding, values, write
+    from pyshardy.api import asm, propagate, values, write
     from pyshardy.auto.entry import auto_shard
     from pyshardy.auto.plans.plan import ShardingPlan
     from pyshardy.auto.strategies.costs import CostModel
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from pyshardy.explain.entry import explain
     from pyshardy.explain.program_explanation import ProgramExplanation
     from pyshardy.explain.what_if import WhatIf, whatif
+    from pyshardy.forms import sharding
     from pyshardy.frontends import AUTO
     from pyshardy.frontends import jax as jax
     from pyshardy.frontends import torch as torch
@@ -154,7 +156,7 @@ if TYPE_CHECKING:
 
     __version__: str
     __all__ += _names.__all__
-    __all__ += ["jax", "passes", "shard", "torch"]
+    __all__ += ["jax", "mpmd", "passes", "shard", "torch"]
 
 _HOMES = {
     "mlir_sdy.diagnostics": (
@@ -171,7 +173,7 @@ _HOMES = {
     "mlir_sdy.values": ("get_sharding", "set_sharding"),
     "mlir_sdy.verify": ("verify",),
     "pyshardy.any_program": ("parse",),
-    "pyshardy.api": ("asm", "propagate", "sharding", "values", "write"),
+    "pyshardy.api": ("asm", "propagate", "values", "write"),
     "pyshardy.auto.strategies.costs": ("CostModel",),
     "pyshardy.auto.entry": ("auto_shard",),
     "pyshardy.auto.plans.plan": ("ShardingPlan",),
@@ -179,6 +181,7 @@ _HOMES = {
     "pyshardy.explain.entry": ("explain",),
     "pyshardy.explain.program_explanation": ("ProgramExplanation",),
     "pyshardy.explain.what_if": ("WhatIf", "whatif"),
+    "pyshardy.forms": ("sharding",),
     "pyshardy.frontends": ("AUTO",),
     "pyshardy.processes.crash": ("HostCrashError",),
     "pyshardy.pipeline": ("PipelineError", "register_pass", "register_pipeline", "run_pipeline"),
@@ -206,6 +209,7 @@ _HOMES = {
 }
 _SUBPACKAGES = {
     "jax": "pyshardy.frontends.jax",
+    "mpmd": "pyshardy.mpmd",
     "passes": "pyshardy.passes",
     "shard": "pyshardy.shard",
     "torch": "pyshardy.frontends.torch",

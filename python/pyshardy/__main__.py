@@ -17,6 +17,7 @@ TOOLS = {
     "explain": "report why values have their shardings, and what communication costs",
     "auto": "find the shardings of a program with the least cost",
     "calibrate": "measure devices and links, for costs that hold there",
+    "mpmd": "partition a program for several meshes, run it, and compare schedules",
     "translate": "convert a program between text, bytecode and portable artifacts",
     "lsp": "serve an editor: diagnostics, shardings, explanations",
     "mcp": "serve a coding agent: explanations, what-if, contracts",

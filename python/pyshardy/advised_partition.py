@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.any_program import Program, module_of
+from pyshardy.any_program import Program, check_keywords, module_of
 from pyshardy.caching.store import CacheFolder
 from pyshardy.contracts.attributes import annotated_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
@@ -77,6 +77,9 @@ def partition(
         PipelineError: the program can't be partitioned; if it violates its own contracts and was
             propagated by `propagate`, with constraints that were tried and send less.
     """
+    dynamic = {"uneven": uneven, "max_programs": max_programs, "buckets": buckets, "freeze": freeze}
+    own = ("hardware", "instrumentation", "cache", *dynamic)
+    check_keywords("partition", options, own, "sdy-partition-pipeline")
     module = module_of("partition", module)
     if is_dynamic(module):
         made = partition_dynamic(
@@ -92,8 +95,7 @@ def partition(
         )
         # Callers know which programs have dynamic sizes; all others would have to ask.
         return cast("PartitionedProgram", made)
-    given = {"uneven": uneven, "max_programs": max_programs, "buckets": buckets, "freeze": freeze}
-    wrong = [f"'{name}'" for name, value in given.items() if value is not None]
+    wrong = [f"'{name}'" for name, value in dynamic.items() if value is not None]
     if wrong:
         message = f"the program has no dynamic sizes, so it takes no {' and '.join(wrong)}"
         raise UsageError(error(message))

@@ -19,13 +19,15 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from mlir_sdy import assembly
 from mlir_sdy.diagnostics import SourceLocation, UsageError, WrongTypeError, error
+from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.programs import HoldsModule, held_module, wrong_program
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.irtools.modules import remember_text
+from pyshardy.pipeline import declared_options
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
 
 class LoweredByJax(Protocol):
@@ -137,11 +139,13 @@ def module_of(
     if not partitioned and _is(program, "pyshardy.program", "PartitionedProgram"):
         message = f"'sdy.{function}' takes no program that is partitioned already"
         raise UsageError(error(f"{message}: pass the module that it was made from"))
-    module = held_module(program)
+    is_text = isinstance(program, str | os.PathLike)
+    module = parse(cast("str | os.PathLike[str]", program)) if is_text else held_module(program)
     if module is not None:
+        if not partitioned and not function.startswith("mpmd.") and _is_for_several_meshes(module):
+            message = f"'sdy.{function}' takes no program for several meshes (MPMD)"
+            raise UsageError(error(f"{message}: use 'sdy.mpmd.partition'"))
         return module
-    if isinstance(program, str | os.PathLike):
-        return parse(cast("str | os.PathLike[str]", program))
     if is_staged(program):
         from pyshardy.frontends.jax import from_lowered  # noqa: PLC0415 (loads JAX)
 
@@ -151,6 +155,21 @@ def module_of(
 
         return from_exported(cast("Any", program))
     raise wrong_program(function, expected, program)
+
+
+def _is_for_several_meshes(module: ir.Module) -> bool:
+    """Whether a module has a function with a topology, or operations of mpmd."""
+    return any(
+        has_discardable(function, "topology")
+        or any(
+            each.operation.name.startswith("mpmd.")
+            for region in function.regions
+            for block in region.blocks
+            for each in block.operations
+        )
+        for view in module.body.operations
+        if (function := view.operation).name == "func.func"
+    )
 
 
 def _lowered(program: Any) -> Any:
@@ -190,8 +209,8 @@ def traced_module(
 
         module = trace_by_jax(program, *args, **keywords)
         return module, getattr(program, "__name__", "program")
-    check_no_arguments(args, keywords)
     module = module_of(function, program, partitioned=True, expected=_FORMS_OR_FUNCTION)
+    check_no_arguments(args, keywords)
     is_file = isinstance(program, os.PathLike) or (isinstance(program, str) and _is_path(program))
     return module, Path(cast("str", program)).name if is_file else "program"
 
@@ -217,7 +236,7 @@ EXPLAIN_KEYWORDS = (*TRACING_KEYWORDS, "hardware", "report_hardware")
 
 
 def check_keywords(
-    function: str, given: Iterable[str], own: Iterable[str], options: Collection[str] = ()
+    function: str, given: Iterable[str], own: Iterable[str], pipeline: str = ""
 ) -> None:
     """Check the names of keyword arguments that a function passes on as options of a pipeline.
 
@@ -225,11 +244,12 @@ def check_keywords(
         function: the name of the function in the API.
         given: the names that are no parameters of the function.
         own: the names of its parameters.
-        options: the names of the options.
+        pipeline: the pipeline.
 
     Raises:
         WrongTypeError: there is no such argument.
     """
+    options = [each.keyword for each in declared_options(pipeline) or ()]
     for name in given:
         if name not in options and name not in own:
             near = did_you_mean(name, [*own, *options]) or f"; it has {', '.join(own)}"

@@ -4,18 +4,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from mlir_sdy import assembly
-from mlir_sdy.assembly.attribute_text import read_stripped
-from mlir_sdy.assembly.source import Cursor, SourceText
-from mlir_sdy.diagnostics import SourceLocation, UsageError, error, wrong_type
+from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
-from pyshardy.any_program import Program, module_of
+from pyshardy.any_program import Program, check_keywords, module_of
 from pyshardy.caching.store import CacheFolder, Store
 from pyshardy.irtools.named_values import NamedValues, has_named_arguments
 from pyshardy.pipeline import pipeline_of, run_pipeline, use
@@ -103,59 +100,6 @@ def write(
         raise UsageError(error(f"cannot write the file: {reason}", place)) from None
 
 
-def sharding(
-    spec: str | Iterable[str | tuple[str, ...] | None], mesh: str | Mesh = "mesh"
-) -> TensorSharding:
-    """Return the sharding of a text in assembly syntax, or of the axes of each dimension.
-
-        sdy.sharding('<@mesh, [{"x"}, {?}]>')
-        sdy.sharding(PartitionSpec("x", None))
-        sdy.sharding((("x", "y"), None))
-
-    Args:
-        spec: the text, with or without `#sdy.sharding` in front of it. Or for each dimension the
-            name of an axis, a tuple of names, or None, such as a `PartitionSpec` of JAX. Such
-            dimensions are closed, except for `PartitionSpec.UNCONSTRAINED`.
-        mesh: the mesh, or the name of its symbol; only for axes. A text has a mesh.
-
-    Raises:
-        ParseError: the text can't be read.
-        UsageError: a dimension is something else.
-    """
-    if not isinstance(spec, str):
-        if not isinstance(spec, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
-            expected = "a text or the axes of each dimension, such as ('data', None)"
-            raise wrong_type("sharding", expected, spec)
-        return _sharding_by_axes(spec, mesh)
-    text = spec
-    cursor = Cursor(SourceText(text, "sharding"))
-    value: TensorSharding = read_stripped("sharding")(cursor)
-    cursor.skip_blank()
-    if cursor.position < len(text):
-        raise cursor.unexpected("the end of the sharding")
-    return value
-
-
-def _sharding_by_axes(spec: Iterable[object], mesh: str | Mesh) -> TensorSharding:
-    entries = cast("Iterable[object]", getattr(spec, "partitions", spec))
-    unreduced = sorted(cast("Iterable[str]", getattr(spec, "unreduced", ())))
-    dims = tuple(map(_dimension, entries))
-    return TensorSharding(mesh, dims, unreduced_axes=tuple(map(AxisRef, unreduced)))
-
-
-def _dimension(entry: object) -> DimensionSharding:
-    """Return the sharding of a dimension by an axis, a tuple of axes or None."""
-    if type(entry).__name__ == "UnconstrainedSingleton":  # of JAX, which need not be loaded
-        return DimensionSharding()
-    names: list[object] = [] if entry is None else [entry]
-    if isinstance(entry, tuple):
-        names = list(cast("tuple[object, ...]", entry))
-    if not all(isinstance(name, str) for name in names):
-        message = f"expected the name of an axis, a tuple of names or None, got: {entry!r}"
-        raise UsageError(error(message))
-    return DimensionSharding(tuple(AxisRef(str(name)) for name in names), is_closed=True)
-
-
 def values(module: Program) -> NamedValues:
     """Return the values of a module by their names.
 
@@ -205,6 +149,7 @@ def propagate(
         WrongTypeError: it is no program.
         PipelineError: a pass failed; the module is as it was before.
     """
+    check_keywords("propagate", options, ("cache", "hints"), "sdy-propagation-pipeline")
     module = module_of("propagate", module)
     if is_dynamic(module):
         from pyshardy.contracts.attributes import remember_annotated  # noqa: PLC0415

@@ -165,6 +165,22 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
+def check_number_of_arrays(given: int, names: Sequence[str]) -> None:
+    """Check that a program gets as many arrays as it has arguments.
+
+    Args:
+        given: the number of arrays.
+        names: the names of the arguments.
+
+    Raises:
+        UsageError: there are more or fewer.
+    """
+    if given != len(names):
+        listed = f": {', '.join(names[:8])}{', ...' * (len(names) > 8)}" if any(names) else ""
+        message = f"the program takes {counted(len(names), 'array')}, but got {given}{listed}"
+        raise UsageError(error(message))
+
+
 def bytes_of_text(text: int | str, option: str = "") -> int:
     """Return a number of bytes.
 

@@ -32,7 +32,7 @@ from pyshardy.caching.programs import run_or_restore
 from pyshardy.caching.store import CacheFolder, Store
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware, warn_of_other_axes
-from pyshardy.display import Displayed, Table, counted
+from pyshardy.display import Displayed, Table, check_number_of_arrays, counted
 from pyshardy.forms import Form, in_form
 from pyshardy.irtools.functions import ENTRY, has_body
 from pyshardy.irtools.modules import copy_of, form_of, text_of
@@ -244,9 +244,7 @@ class PartitionedProgram(Displayed):
             message = f"a backend is given by its name, got a value of type {got}"
             raise UsageError(error(f"{message}; arrays are one list: 'program.run([x, y])'"))
         inputs = in_order(inputs, [port.name for port in self.inputs])
-        if len(inputs) != len(self.inputs):
-            message = f"the program takes {len(self.inputs)} arrays, but got {len(inputs)}"
-            raise UsageError(error(message))
+        check_number_of_arrays(len(inputs), [port.name for port in self.inputs])
         columns = [_column(value, port) for value, port in zip(inputs, self.inputs, strict=True)]
         executable = self.compile(backend, options)
         results = run_columns(executable, columns, self.mesh.total_size)
@@ -321,7 +319,7 @@ class PartitionedProgram(Displayed):
         Raises:
             UsageError: the inputs don't match the program.
         """
-        arrays = _fitting(inputs, [(port.name, port.spec) for port in self.inputs])
+        arrays = fitting(inputs, [(port.name, port.spec) for port in self.inputs])
         scattered = [_scattered(*each) for each in zip(arrays, self.inputs, strict=True)]
         return [[parts[device] for parts in scattered] for device in range(self.mesh.total_size)]
 
@@ -482,7 +480,7 @@ def compile_unpartitioned(
     program = spmd_program(backend, plain, Layout(1, 1), options)
 
     def run(inputs: Sequence[npt.ArrayLike]) -> list[Array]:
-        outputs = program.run([_fitting(inputs, ports)])[0]
+        outputs = program.run([fitting(inputs, ports)])[0]
         return [
             array.astype(spec.result_dtype, copy=False)
             for array, spec in zip(outputs, results, strict=True)
@@ -553,7 +551,7 @@ def _column(value: npt.ArrayLike | ShardedArray, port: Port) -> Column:
         if value.is_laid_out_as(port.spec, port.sharding, port.mesh, port.local_spec):
             return value.parts
         value = value.gather()
-    (array,) = _fitting([value], [(port.name, port.spec)])
+    (array,) = fitting([value], [(port.name, port.spec)])
     return _scattered(array, port)
 
 
@@ -561,13 +559,11 @@ def _scattered(array: Array, port: Port) -> list[Array]:
     return scatter(array, port.sharding, port.mesh, port.local_spec.shape)
 
 
-def _fitting(
+def fitting(
     inputs: Sequence[npt.ArrayLike], expected: Sequence[tuple[str, TensorSpec]]
 ) -> list[Array]:
     """Return the inputs as arrays of the types that the program expects."""
-    if len(inputs) != len(expected):
-        message = f"the program takes {len(expected)} arrays, but got {len(inputs)}"
-        raise UsageError(error(message))
+    check_number_of_arrays(len(inputs), [name for name, _ in expected])
     arrays: list[Array] = []
     for value, (name, spec) in zip(inputs, expected, strict=True):
         array = np.asarray(value)

@@ -372,7 +372,7 @@ def test_wrong_arguments():
 
 def test_wrong_arguments_of_programs_that_jax_has_not_traced():
     program = partitioned(sdy.parse(SHUFFLED, sdy.Context()))
-    with pytest.raises(UsageError, match="takes 1 arrays, but got 2: %a"):
+    with pytest.raises(UsageError, match="takes 1 array, but got 2: %a"):
         program.as_jax()(X, X)
     with pytest.raises(UsageError, match="no keyword arguments, got: a"):
         program.as_jax()(a=X)

@@ -29,7 +29,7 @@ from torch.testing._internal.distributed.fake_pg import FakeStore
 import pyshardy as sdy
 from mlir_sdy.diagnostics import UsageError, collect
 from mlir_sdy.values import argument_shardings
-from pyshardy.frontends.meshes import sharding_of
+from pyshardy.forms import sharding as sharding_of
 from pyshardy.frontends.torch.dtensors import (
     placements_of_sharding,
     sharding_of_placements,

@@ -100,7 +100,7 @@ def test_training(seed):
         ),
         (
             {"weight": (0, None)},
-            "expected an axis, a tuple of axes or None for each dimension, got: 0",
+            "expected the name of an axis, a tuple of names or None, got: 0",
         ),
         ({"weight": ("data",)}, r"its sharding has 1: .*; give None for the others"),
         ({"w*": ("data",)}, r"its sharding has 1: .*; add an earlier pattern for it"),
@@ -112,7 +112,9 @@ def test_shardings_of_other_forms_are_refused(shardings, message):
         sdy.torch.trace(model, x, mesh=sdy.Mesh({"data": 4}), shardings=shardings)
 
 
-def test_a_mesh_by_its_sizes():
+@pytest.mark.parametrize("sharding", [("data", None), "[{'data'}, {}]", "P('data', None)"])
+def test_a_mesh_by_its_sizes_and_a_sharding_in_each_form(sharding):
     model, x = torch.nn.Linear(8, 8, bias=False), torch.ones(8, 8)
-    traced = sdy.torch.trace(model, x, mesh={"data": 4}, shardings={"weight": ("data", None)})
+    traced = sdy.torch.trace(model, x, mesh={"data": 4}, shardings={"weight": sharding})
+    assert '{sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}' in sdy.asm(traced)
     assert '<["data"=4]>' in sdy.asm(traced)

@@ -42,6 +42,7 @@ config.substitutions += [
     (r"\bsdy-run\b", f"'{sys.executable}' -m pyshardy.cli.run"),
     (r"\bsdy-auto\b", f"'{sys.executable}' -m pyshardy.cli.auto"),
     (r"\bsdy-calibrate\b", f"'{sys.executable}' -m pyshardy.cli.calibrate"),
+    (r"\bsdy-mpmd\b", f"'{sys.executable}' -m pyshardy.cli.mpmd"),
     (r"\bsdy-translate\b", f"'{sys.executable}' -m pyshardy.cli.translate"),
     (r"%python\b", f"'{sys.executable}'"),
     (r"%{pythonpath}", os.environ.get("PYTHONPATH", "")),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 
 TENSOR = "tensor<4x8xf32>"
 BINARY = ("add", "multiply", "subtract", "maximum")
@@ -21,6 +22,7 @@ class NamedProgram:
         options: the options of C++ Shardy.
         inputs: the mesh of each argument, if any is placed.
         outputs: the mesh of each result, likewise.
+        donated: the arguments that the user gives away.
         name: what the program is about.
     """
 
@@ -30,6 +32,7 @@ class NamedProgram:
     options: dict[str, bool] = field(default_factory=dict)
     inputs: list[str | None] = field(default_factory=list)
     outputs: list[str | None] = field(default_factory=list)
+    donated: list[int] = field(default_factory=list)
     name: str = ""
 
     @property
@@ -202,6 +205,41 @@ class _Writer:
         return [argument for argument in arguments if argument != "%d"]
 
 
+def sharded(program: NamedProgram, seed: int) -> NamedProgram:
+    """The program on meshes of 2 x 2, with random shardings, and arguments that are given away.
+
+    Constants that C++ Shardy's folding would remove are others here.
+    """
+    choices = random.Random(seed)
+    head, rest = program.text.split("{\n", 1)
+    name, arguments, results = re.split(r"[(](?=%)|[)] -> ", head)
+    given = [_sharded(each, choices) for each in arguments.split(", ")]
+    returned = [_sharded(each, choices) for each in re.findall(r"tensor<[^>]*>", results)]
+    text = (
+        f'sdy.mesh @mesh = <["x"=2, "y"=2]>\n{name}({", ".join(given)}) -> '
+        f"({', '.join(returned)}) {{\n{rest}"
+    )
+    return replace(
+        program,
+        text=re.sub(r"dense<[01]\.0>", "dense<5.0>", text),
+        topology=[(mesh, [("x", 2), ("y", 2)]) for mesh, _ in program.topology],
+        donated=[index for index in range(len(given)) if choices.random() < 0.3],
+    )
+
+
+def _sharded(declared: str, choices: random.Random) -> str:
+    if choices.random() < 0.5:
+        return declared
+    axes, dims = ["x", "y"], []
+    for _ in range(2):
+        if choices.random() < 0.45:
+            axis = axes.pop(choices.randrange(len(axes)))
+            dims.append(f'{{"{axis}"{choices.choice(["", ", ?"])}}}')
+        else:
+            dims.append(choices.choice(["{}", "{?}"]))
+    return f"{declared} {{sdy.sharding = #sdy.sharding<@mesh, [{', '.join(dims)}]>}}"
+
+
 # --- Programs that are not random ---------------------------------------------------------------
 
 TWO_MESHES = [("m1", [("x", 2)]), ("m2", [("x", 2)])]
@@ -292,6 +330,24 @@ return %6 : {TENSOR}
     {"s1": "m1", "s2": "m2"},
     {"mpmd_infer_cross_mesh_reductions": True},
     name="slices",
+)
+
+UNEVEN = NamedProgram(
+    f"""sdy.mesh @mesh = <["x"=4]>
+func.func public @main(%a: {TENSOR}, %b: {TENSOR}) -> {TENSOR} {{
+%0 = mpmd.named_computation<"s1"> (%a, %b) (%b0: {TENSOR}, %b1: {TENSOR}) {{
+%1 = stablehlo.add %b0, %b1 : {TENSOR}
+%2 = sdy.sharding_constraint %1 <@mesh, [{{"x"}}, {{}}]> : {TENSOR}
+%3 = stablehlo.tanh %2 : {TENSOR}
+mpmd.return %3 : {TENSOR}
+}} : ({TENSOR}, {TENSOR}) -> {TENSOR}
+%4 = {_named("s2", "%0", "tanh")}
+return %4 : {TENSOR}
+}}
+""".replace(TENSOR, "tensor<6x8xf32>"),
+    [("m1", [("x", 4)]), ("m2", [("x", 4)])],
+    {"s1": "m1", "s2": "m2"},
+    name="uneven",
 )
 
 SPLIT = NamedProgram(

@@ -113,7 +113,21 @@ def test_sharding_of_axes():
         sdy.sharding(("x", 3))
 
 
+@pytest.mark.parametrize("wrong", ["model", 3, None])
+def test_what_is_no_sharding(wrong):
+    with pytest.raises(sdy.UsageError, match=r"\('\w+', None\)"):
+        sdy.sharding(wrong)
+
+
 # --- Shardings from text ----------------------------------------------------------------------
+
+
+def test_sharding_of_text_without_a_mesh():
+    expected = '<@mesh, [{"x", ?}, {}], replicated={"y"}>'
+    assert str(sdy.sharding("[{'x', ?}, {}], replicated={'y'}")) == expected
+    assert str(sdy.sharding("P('x', ('y', 'z'), None)", "m")) == '<@m, [{"x"}, {"y", "z"}, {}]>'
+    mesh = sdy.Mesh({"x": 2})
+    assert sdy.sharding("[{'x'}]", mesh) == sdy.sharding(("x",), mesh)
 
 
 @pytest.mark.parametrize(

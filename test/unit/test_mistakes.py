@@ -43,7 +43,7 @@ def program(module):
     [
         (
             lambda _: sdy.propagate(_, conservative=True),
-            "'sdy-propagation-pipeline' has no option 'conservative'; did you mean "
+            "'sdy.propagate' has no argument 'conservative'; did you mean "
             "'conservative_propagation'?",
         ),
         (
@@ -127,3 +127,17 @@ def test_links_along_axes_that_no_mesh_has(module):
         'the axis "dta", which no mesh has: it isn\'t used; the axes are "data"; did you mean '
         '"data"?'
     ]
+
+
+def test_arguments_that_do_not_exist(module):
+    with pytest.raises(sdy.UsageError, match="no argument 'unevn'; did you mean 'uneven'"):
+        sdy.partition(module, unevn="pad")
+    with pytest.raises(sdy.UsageError, match="no argument 'cahce'; did you mean 'cache'"):
+        sdy.propagate(module, cahce="folder")
+    with pytest.raises(sdy.UsageError, match="takes a function or a module of PyTorch"):
+        sdy.explain([module], mesh={"data": 2})
+
+
+def test_a_program_is_told_the_arrays_that_it_takes(program):
+    with pytest.raises(sdy.UsageError, match="takes 2 arrays, but got 1: %a, %weights"):
+        program.run([np.zeros(4, np.float32)])

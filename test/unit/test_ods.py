@@ -253,7 +253,7 @@ def test_operation_is_refused(context, operation, message):
 
 def test_collective_of_a_scalar_is_refused(context):
     with pytest.raises(ir.MLIRError, match="'f32'"):
-        parse_on_argument(context, '"sdy.data_flow_edge"(%a) : (f32) -> f32', "f32")
+        parse_on_argument(context, '"sdy.func_data_flow_edge"(%a) : (f32) -> f32', "f32")
 
 
 # --- Builders -----------------------------------------------------------------------------------

@@ -16,6 +16,9 @@ from mlir_sdy.ods.declarations import (
 
 SHAPED_TYPES = ("tensor", "unranked_tensor", "vector", "memref", "unranked_memref")
 
+ON_MESHES = ("sdy.data_flow_edge",)
+"""The operations on values of mesh tensor types, too, which IRDL of sdy can't name."""
+
 IRDL_NOTICE = f"// {NOTICE}\n// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"
 
 
@@ -126,7 +129,8 @@ class IrdlWriter:
                 constraint = value.type_constraint
                 variable = shared.get(constraint) if same_types else None
                 if variable is None:
-                    variable = shared[constraint] = self._type(block, constraint)
+                    known = "AnyType" if declaration.name in ON_MESHES else constraint
+                    variable = shared[constraint] = self._type(block, known)
                 variadic = "variadic " if value.variadic else ""
                 texts.append(f"{value.name or 'results'}: {variadic}{variable}")
             return texts

@@ -17,8 +17,22 @@ MESH_SHAPE = "mesh_shape"
 CALL_COUNTER = "call_counter"
 """The attribute of operations with the number of the microbatch."""
 
+RESERVED_BYTES = "reserved_hbm_bytes"
+"""The attribute of fragments, and of their functions, with the bytes that others take then."""
+
+ARGUMENT_ATTRIBUTES = "arg_attrs"
+"""The attribute of fragments with the attributes of the arguments of their functions."""
+
+RESULT_ATTRIBUTES = "res_attrs"
+"""The attribute of fragments with the attributes of the results of their functions."""
+
+REMAT = "remat"
+"""The mark of fragments that compute again what a backward fragment needs."""
+
 FRAGMENT = "mpmd.fragment"
+FRAGMENT_CALL = "mpmd.fragment_call"
 NAMED_COMPUTATION = "mpmd.named_computation"
+NAMED_TENSOR = "mpmd.named_tensor"
 TRANSFER = "mpmd.transfer"
 ASSIGN = "mpmd.assign"
 UNASSIGN = "mpmd.unassign"

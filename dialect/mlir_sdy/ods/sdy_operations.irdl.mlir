@@ -80,14 +80,9 @@ irdl.dialect @sdy {
   }
 
   irdl.operation @data_flow_edge {
-    %0 = irdl.base "!builtin.tensor"
-    %1 = irdl.base "!builtin.unranked_tensor"
-    %2 = irdl.base "!builtin.vector"
-    %3 = irdl.base "!builtin.memref"
-    %4 = irdl.base "!builtin.unranked_memref"
-    %5 = irdl.any_of(%0, %1, %2, %3, %4)
-    irdl.operands(input: %5)
-    irdl.results(result: %5)
+    %0 = irdl.any
+    irdl.operands(input: %0)
+    irdl.results(result: %0)
   }
 
   irdl.operation @func_data_flow_edge {

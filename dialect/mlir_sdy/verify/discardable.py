@@ -56,6 +56,7 @@ def verify_function(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
         Violation: it is not.
     """
     function_type = function.attributes["function_type"].value
+    passed: set[tuple[ir.Attribute, ir.Type]] = set()
     for entry, word, types in (
         ("arg_attrs", "arg", function_type.inputs),
         ("res_attrs", "result", function_type.results),
@@ -65,8 +66,12 @@ def verify_function(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
         dictionaries = function.attributes[entry]
         for index, (attributes, value_type) in enumerate(zip(dictionaries, types, strict=True)):
             if "sdy.sharding" in attributes:
+                key = attributes["sdy.sharding"], value_type
+                if key in passed:
+                    continue
                 try:
-                    _verify_one(attributes["sdy.sharding"], value_type, meshes)
+                    _verify_one(*key, meshes)
+                    passed.add(key)
                 except ConstraintViolation as violation:
                     port = Part("argument" if word == "arg" else "result", index)
                     inside = violation.inside(port, _SHARDING)

@@ -15,7 +15,7 @@ from mlir_sdy.host import emit_error, ir
 from mlir_sdy.model import PropagationDirection
 from mlir_sdy.ods.declarations import OperationDecl
 from mlir_sdy.ods.tables import OPERATIONS
-from mlir_sdy.traversal import terminator_of
+from mlir_sdy.traversal import global_type, terminator_of
 from mlir_sdy.verify.violation import ConstraintViolation
 
 Verifier = Callable[[ir.Operation], None]
@@ -70,6 +70,14 @@ def verify_mesh(operation: ir.Operation) -> None:
     parent = operation.parent
     if parent is None or parent.operation.name != "builtin.module":
         raise ConstraintViolation("expects parent op 'builtin.module'")
+
+
+@verifies("sdy.data_flow_edge")
+def verify_data_flow_edge(operation: ir.Operation) -> None:
+    """Check that the value has a shape; IRDL can't name the types of values on meshes."""
+    value_type = operation.operands[0].type
+    if not isinstance(global_type(value_type), ir.ShapedType):
+        raise ConstraintViolation(f"'{value_type}' does not satisfy the constraint")
 
 
 @verifies("sdy.manual_computation")

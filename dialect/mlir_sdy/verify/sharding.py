@@ -9,6 +9,7 @@ from mlir_sdy.diagnostics import Part
 from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, Mesh, TensorSharding, mesh_of
 from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.traversal import global_type
 from mlir_sdy.verify.axes import AxisUse
 from mlir_sdy.verify.violation import ConstraintViolation, inside
 
@@ -151,4 +152,5 @@ def _shaped(value_type: ir.Type | None) -> ir.ShapedType | None:
                 f"only a tuple of one element can have a sharding, got: {value_type}"
             )
         value_type = value_type.get_type(0)
-    return value_type if isinstance(value_type, ir.ShapedType) else None
+    shaped = global_type(value_type)
+    return shaped if isinstance(shaped, ir.ShapedType) else None

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from mlir_sdy.attributes import OpShardingRuleAttr
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule, TensorMapping, factor_name
+from mlir_sdy.traversal import global_type
 from mlir_sdy.verify.violation import ConstraintViolation
 
 
@@ -90,12 +91,13 @@ def _check_mappings(
 
 def _check_mapping(rule: OpShardingRule, mapping: TensorMapping, value_type: ir.Type) -> None:
     """Check that the mapping of a tensor of static shape has known factors, each used once."""
-    if not (isinstance(value_type, ir.ShapedType) and value_type.has_static_shape):
+    shaped = global_type(value_type)
+    if not (isinstance(shaped, ir.ShapedType) and shaped.has_static_shape):
         raise ConstraintViolation(f"expected a tensor of static shape, got {value_type}")
-    if mapping.rank != value_type.rank:
+    if mapping.rank != shaped.rank:
         raise ConstraintViolation(
             f"mapping rank must match: {mapping.rank} dimensions are mapped, {value_type} has "
-            f"rank {value_type.rank}"
+            f"rank {shaped.rank}"
         )
     used: set[int] = set()
     for dim, dim_mapping in enumerate(mapping.dim_mappings):

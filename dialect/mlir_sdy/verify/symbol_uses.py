@@ -19,7 +19,7 @@ from mlir_sdy.model.collectives import check_unreduced_transition
 from mlir_sdy.model.manual_axes import count_manual_axes
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import enclosing_module
-from mlir_sdy.traversal import named_operations_in
+from mlir_sdy.traversal import global_type, named_operations_in
 from mlir_sdy.values import (
     COMPUTATIONS,
     argument_shardings,
@@ -176,7 +176,7 @@ def verify_func_data_flow_edge(operation: ir.Operation, _: Mapping[str, Mesh]) -
 
 def _check_edge(operation: ir.Operation) -> None:
     value = operation.operands[0]
-    if not value.type.has_static_shape:
+    if not global_type(value.type).has_static_shape:
         raise ConstraintViolation(
             f"expects a value of static shape, got {value.type}", parts=[_INPUT]
         )

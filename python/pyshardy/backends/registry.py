@@ -47,12 +47,15 @@ class CompileOptions:
             and results. All backends but `mpi` support this.
         nan_safe: whether all-reduces by maximum and minimum keep NaN on XLA's CPU, which drops it.
             A second all-reduce determines the elements that are NaN on a device.
+        instance: programs of different instances run in processes of their own, so that threads
+            may run them at the same time.
     """
 
     optimization: int | None = None
     cache_directory: str | None = None
     custom_calls: Mapping[str, Function] = field(default_factory=dict[str, Any], hash=False)
     nan_safe: bool = False
+    instance: str = ""
 
     def __post_init__(self) -> None:
         """Copy the dictionary of functions."""

@@ -21,7 +21,7 @@ _FORM = re.compile(r"(?:(?P<name>[\w.$-]+)=)?(?P<axes>[^=]+)")
 _AXIS = re.compile(r"(?P<name>[\w.$-]+):(?P<size>\d+)")
 
 
-def read_mesh(text: str) -> tuple[str | None, Mesh]:
+def read_mesh(text: str, flag: str = "--mesh") -> tuple[str | None, Mesh]:
     """Parse a mesh with an optional name, None by default.
 
     Example: `mesh=data:4,model:2` is `<["data"=4, "model"=2]>` of the name `mesh`.
@@ -38,7 +38,7 @@ def read_mesh(text: str) -> tuple[str | None, Mesh]:
         reason = "expected a form such as 'mesh=data:4,model:2' or 'data:4,model:2'"
     except ModelError as refusal:
         reason = str(refusal)
-    raise UsageError(error(f"'--mesh={text}' is not a mesh: {reason}"))
+    raise UsageError(error(f"'{flag}={text}' is not a mesh: {reason}"))
 
 
 def give_mesh(module: ir.Module, text: str, sources: SourceFiles) -> None:

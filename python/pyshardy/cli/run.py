@@ -331,16 +331,11 @@ def _agree(
     """Whether the outputs match those of the unpartitioned program; prints the comparison."""
     # All of these load the MLIR host or are slow to load.
     from pyshardy.backends.arrays.comparison import (  # noqa: PLC0415
-        Difference,
         Verdict,
-        compare,
         known_defects,
         overall,
-        tolerance_within,
-        with_last_places_moved,
     )
-    from pyshardy.backends.custom_calls import CALLBACKS  # noqa: PLC0415
-    from pyshardy.local_program.custom_calls import calls_to  # noqa: PLC0415
+    from pyshardy.cli.run_report import differences_of  # noqa: PLC0415
     from pyshardy.program import compile_unpartitioned  # noqa: PLC0415
 
     backend = arguments.compare
@@ -349,19 +344,9 @@ def _agree(
     with activity("running the unpartitioned program"):
         run = compile_unpartitioned(original, backend, options)
         expected = profile.run("on one device", lambda: run(inputs))
-    tolerance = arguments.tolerance
-    if tolerance is None:
-        tolerance = tolerance_within(original)
-    specs = [port.spec for port in report.program.outputs]
-    differences = [
-        replace(each, is_limit=arguments.tolerance is not None)
-        for each in map(compare, outputs, expected, specs, [tolerance] * len(specs))
-    ]
-    if not calls_to(CALLBACKS, original):  # a second run would repeat their effects
-        with activity("measuring the noise of rounding"):
-            moved = run(with_last_places_moved(inputs))
-        noise = [each.relative for each in map(compare, moved, expected, specs)]
-        differences = list(map(Difference.with_noise, differences, noise))
+    differences = differences_of(
+        run, inputs, outputs, expected, original, report.program.outputs, arguments.tolerance
+    )
     report.print_outputs(differences)
     if not all(difference.is_small for difference in differences) or _have_nans(outputs, expected):
         runs = ((report.program.module, arguments.backend), (original, backend))

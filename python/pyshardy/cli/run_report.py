@@ -7,14 +7,26 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from rich.text import Text
 
 from mlir_sdy.diagnostics import emit, warning
-from pyshardy.backends.arrays.comparison import Difference, Verdict, overall
+from mlir_sdy.host import ir
+from pyshardy.backends.arrays.comparison import (
+    Difference,
+    Verdict,
+    compare,
+    overall,
+    tolerance_within,
+    with_last_places_moved,
+)
+from pyshardy.backends.custom_calls import CALLBACKS
+from pyshardy.cli.output import activity
 from pyshardy.cli.tables import Content, Printer, table_of
+from pyshardy.local_program.custom_calls import calls_to
+from pyshardy.local_program.tensor_spec import Array
 from pyshardy.program import Collective, PartitionedProgram, Port
 
 _Result = TypeVar("_Result")
@@ -102,7 +114,7 @@ class RunReport:
             is_annotated: whether the program has shardings; those that don't divide are dropped.
         """
         program = self.program
-        self._printer.table("Inputs", self._ports("input", program.inputs))
+        self._printer.table("Inputs", _table_of_ports("input", program.inputs))
         self._print_collectives()
         if not is_annotated and not any(
             port.sharding is not None and not port.sharding.is_fully_replicated
@@ -142,23 +154,7 @@ class RunReport:
 
         The differences are in a table of their own if the output is narrow.
         """
-        ports = self._ports("output", self.program.outputs)
-        if differences is None:
-            self._printer.table("Outputs", ports)
-            return
-        compared = list(map(_compared, differences))
-        both = [[*port, *cells] for port, cells in zip(ports.rows, compared, strict=True)]
-        whole = table_of((*ports.headings, *_COMPARED), both, num_numeric=4)
-        if self._printer.fits(whole):
-            self._printer.table("Outputs", whole)
-        else:
-            rows = [[port[0], *cells] for port, cells in zip(ports.rows, compared, strict=True)]
-            self._printer.table("Outputs", ports)
-            self._printer.table("Comparison", table_of(("output", *_COMPARED), rows, num_numeric=4))
-        for line in _uncompared(self.program.outputs, differences):
-            self._line(f"\n{line}", "yellow")
-        text, style = _conclusion(differences)
-        self._line(f"\n{text}", style)
+        print_outputs(self._printer, self.program.outputs, differences)
 
     def print_profile(self, measurements: Sequence[Measurement]) -> None:
         """Print the times of the stages, and the bytes that each device holds and sends."""
@@ -181,14 +177,72 @@ class RunReport:
             f"{known:,} sent in each run{more}"
         )
 
-    def _ports(self, what: str, ports: Sequence[Port]) -> Content:
-        rows = [
-            (port.name, port.spec, port.sharding or "replicated", port.local_spec) for port in ports
-        ]
-        return table_of((what, "global", "sharding", "on each device"), rows)
-
     def _line(self, text: str, style: str = "") -> None:
         self._printer.line(text, style)
+
+
+def print_outputs(
+    printer: Printer, outputs: Sequence[Port], differences: Sequence[Difference] | None = None
+) -> None:
+    """Print the types and shardings of results, and their differences; see `RunReport`."""
+    ports = _table_of_ports("output", outputs)
+    if differences is None:
+        printer.table("Outputs", ports)
+        return
+    compared = list(map(_compared, differences))
+    both = [[*port, *cells] for port, cells in zip(ports.rows, compared, strict=True)]
+    whole = table_of((*ports.headings, *_COMPARED), both, num_numeric=4)
+    if printer.fits(whole):
+        printer.table("Outputs", whole)
+    else:
+        rows = [[port[0], *cells] for port, cells in zip(ports.rows, compared, strict=True)]
+        printer.table("Outputs", ports)
+        printer.table("Comparison", table_of(("output", *_COMPARED), rows, num_numeric=4))
+    for line in _uncompared(outputs, differences):
+        printer.line(f"\n{line}", "yellow")
+    text, style = _conclusion(differences)
+    printer.line(f"\n{text}", style)
+
+
+def differences_of(
+    run: Callable[[Sequence[Array]], Sequence[Array]],
+    inputs: Sequence[Array],
+    outputs: Sequence[Array],
+    expected: Sequence[Array],
+    original: ir.Module,
+    ports: Sequence[Port],
+    tolerance: float | None,
+) -> list[Difference]:
+    """Return the differences of results from expected ones, with the noise of rounding.
+
+    Args:
+        run: runs the unpartitioned program.
+        inputs: its inputs.
+        outputs: the results of the partitioned program.
+        expected: those of the unpartitioned one.
+        original: the unpartitioned program.
+        ports: its results.
+        tolerance: the largest difference; None for that of the least precise element type.
+    """
+    allowed = tolerance_within(original) if tolerance is None else tolerance
+    specs = [port.spec for port in ports]
+    differences = [
+        replace(each, is_limit=tolerance is not None)
+        for each in map(compare, outputs, expected, specs, [allowed] * len(specs))
+    ]
+    if calls_to(CALLBACKS, original):  # a second run would repeat their effects
+        return differences
+    with activity("measuring the noise of rounding"):
+        moved = run(with_last_places_moved(inputs))
+    noise = [each.relative for each in map(compare, moved, expected, specs)]
+    return list(map(Difference.with_noise, differences, noise))
+
+
+def _table_of_ports(what: str, ports: Sequence[Port]) -> Content:
+    rows = [
+        (port.name, port.spec, port.sharding or "replicated", port.local_spec) for port in ports
+    ]
+    return table_of((what, "global", "sharding", "on each device"), rows)
 
 
 _COMPARED = ("largest difference", "relative", "rounding", "allowed", "")

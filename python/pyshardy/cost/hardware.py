@@ -24,6 +24,10 @@ directions = 1                 # 2 if the bandwidth is the sum of both direction
 bytes_per_second = 1e10
 seconds_to_start = 1e-5
 
+[between_meshes]               # between meshes of a pipeline; the slowest link if missing
+bytes_per_second = 1e10
+seconds_to_start = 1e-5
+
 Files of `sdy-calibrate` also have the tables `[origin]` and `[[measured]]`, see `cost.measured`.
 """
 
@@ -106,6 +110,7 @@ class Hardware(HashSlot):
         seconds_per_kernel: the time to start an operation that isn't fused.
         measured: measured times and rates, which count instead of those by the other numbers.
         origin: where these come from; None for other hardware.
+        between_meshes: the link between devices of different meshes; None for the slowest link.
     """
 
     name: str
@@ -121,6 +126,7 @@ class Hardware(HashSlot):
     seconds_per_kernel: float = 0.0
     measured: tuple[Curve, ...] = ()
     origin: Provenance | None = None
+    between_meshes: Link | None = None
 
     def __hash__(self) -> int:
         """Return a hash of the name, the rates and the links."""
@@ -128,6 +134,7 @@ class Hardware(HashSlot):
         rates = *rates, self.compute_while_communicating, self.half_rate_size
         rates = *rates, self.seconds_per_kernel, self.measured, self.origin
         links = self.link, frozenset(self.axes.items()), self.seconds_per_collective
+        links = *links, self.between_meshes
         return hash((self.name, rates, frozenset(self.flops_by_element.items()), links))
 
     @property
@@ -136,6 +143,8 @@ class Hardware(HashSlot):
         found: dict[str, object] = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         found |= {"link": asdict(self.link), "measured": [each.entries for each in self.measured]}
         found["axes"] = {name: asdict(link) for name, link in self.axes.items()}
+        between = self.between_meshes
+        found["between_meshes"] = None if between is None else asdict(between)
         found["origin"] = None if self.origin is None else self.origin.entries
         return {key: value for key, value in found.items() if value not in (None, [])}
 
@@ -397,6 +406,7 @@ def _hardware(entries: Mapping[str, Any]) -> Hardware:
         for key in ("seconds_per_collective", "half_rate_size", "seconds_per_kernel")
     )
     curves, origin = entries.get("measured", []), entries.get("origin")
+    between = entries.get("between_meshes")
     left = _number(entries, "compute_while_communicating", "the file", default=1.0)
     if left > 1.0:
         raise ValueError(
@@ -417,6 +427,7 @@ def _hardware(entries: Mapping[str, Any]) -> Hardware:
         start,
         read_curves(curves),
         None if origin is None else read_origin(origin),
+        None if between is None else _link(between, "[between_meshes]", OWN),
     )
 
 

@@ -185,7 +185,7 @@ def explain(
             with constraints that were tried and send less.
     """
     own = *EXPLAIN_KEYWORDS, "cache"
-    check_keywords("explain", options, own, PropagationOptions.__annotations__)
+    check_keywords("explain", options, own, "sdy-propagation-pipeline")
     keywords: dict[str, Any] = {
         "mesh": mesh,
         "in_shardings": in_shardings,

@@ -9,15 +9,13 @@ are kept by the context, and the costs of the program before are computed once.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mlir_sdy.diagnostics import SdyError, UsageError, VerificationError, error
+from mlir_sdy.diagnostics import SdyError, UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
-from mlir_sdy.model.text import quoted
-from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import (
     get_sharding,
@@ -28,7 +26,6 @@ from mlir_sdy.values import (
 )
 from mlir_sdy.verify import verify
 from pyshardy.any_program import EXPLAIN_KEYWORDS, check_keywords
-from pyshardy.api import sharding as sharding_of
 from pyshardy.contracts.attributes import without_contracts
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, report_hardware_of
@@ -44,7 +41,8 @@ from pyshardy.explain.cost_difference import CostDifference, compare_explained
 from pyshardy.explain.originals import annotated_module
 from pyshardy.explain.program import explain_program
 from pyshardy.explain.program_explanation import ProgramExplanation
-from pyshardy.forms import dims_of_spec
+from pyshardy.forms import ShardingSpec, check_axes, dims_of_spec
+from pyshardy.forms import sharding as sharding_of
 from pyshardy.irtools.functions import main_function
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.named_values import (
@@ -60,7 +58,7 @@ from pyshardy.propagation.debugging.explanation import with_axis_on
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    Sharding: TypeAlias = TensorSharding | str | Iterable[str | tuple[str, ...] | None] | None
+    Sharding: TypeAlias = ShardingSpec | None
 
 
 class WhatIf:
@@ -338,13 +336,11 @@ def _sharding(
     if found.rank != rank:
         message = f"'{name}' has {rank} dimensions, but its sharding has {found.rank}: {found}"
         raise UsageError(error(message))
-    _check_axes(name, found, meshes)
+    check_axes(name, found, meshes)
     return found
 
 
-def sharding_of_rank(
-    spec: TensorSharding | str | Iterable[str | tuple[str, ...] | None], rank: int, mesh: str
-) -> TensorSharding:
+def sharding_of_rank(spec: ShardingSpec, rank: int, mesh: str) -> TensorSharding:
     """Return the sharding that users wrote for a value.
 
     Args:
@@ -361,21 +357,8 @@ def sharding_of_rank(
     if isinstance(spec, TensorSharding):
         return spec
     if isinstance(spec, str):
-        dims = dims_of_spec(spec, rank) or spec.replace("'", '"')
-        return sharding_of(f"<@{mesh}, {dims}>" if dims.startswith("[") else dims)
+        return sharding_of(dims_of_spec(spec, rank) or spec, mesh)
     axes = list(spec)
     if type(spec).__module__.partition(".")[0] == "jax":
         axes += [None] * (rank - len(axes))
     return sharding_of(axes, mesh)
-
-
-def _check_axes(name: str, sharding: TensorSharding, meshes: Mapping[str, Mesh]) -> None:
-    """Check that the mesh of a sharding has its axes; a mesh that is unknown fails later."""
-    mesh = sharding.mesh_or_ref
-    mesh = meshes.get(mesh) if isinstance(mesh, str) else mesh
-    for axis in sharding.all_axes() if mesh is not None else ():
-        if mesh is not None and axis.name not in mesh.axis_names:
-            hint = did_you_mean(axis.name, mesh.axis_names, mark='"')
-            known = hint or f"; its axes are {', '.join(map(quoted, mesh.axis_names))}"
-            message = f"the sharding of '{name}': the mesh has no axis {quoted(axis.name)}{known}"
-            raise VerificationError(error(message))

@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import cast
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import attribute_of
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, Mesh, TensorSharding
+from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.suggest import unmatched_pattern
 from mlir_sdy.symbols import meshes_of
+from pyshardy.forms import ShardingSpec, check_axes
+from pyshardy.forms import sharding as sharding_of
 
 DEFAULT_NAME = "mesh"
 """The name of a mesh that the user provides without a name."""
@@ -52,6 +53,23 @@ def declare_meshes(
         raise UsageError(error(f"{message}; pass 'mesh'"))
 
 
+def declare_meshes_of_arguments(
+    module: ir.Module,
+    shardings: Mapping[str, TensorSharding],
+    mesh: Mesh | Mapping[str, int] | None,
+) -> None:
+    """Declare the mesh of the shardings of arguments, by name, as `declare_meshes` does.
+
+    Raises:
+        UsageError: shardings refer to a mesh, and there is none.
+        VerificationError: the mesh lacks an axis of a sharding.
+    """
+    declare_meshes(module, shardings.values(), mesh)
+    declared = meshes_of(module)
+    for name, given in shardings.items():
+        check_axes(name, given, declared)
+
+
 def on_mesh(module: ir.Module, sharding: TensorSharding, mesh: Mesh | None) -> TensorSharding:
     """Return the sharding with a name that the module has for `mesh`, or has for no mesh.
 
@@ -73,44 +91,8 @@ def on_mesh(module: ir.Module, sharding: TensorSharding, mesh: Mesh | None) -> T
 # --- Shardings by patterns of names ---------------------------------------------------------------
 
 
-Axes = Sequence[str | Sequence[str] | None]
-"""For each dimension of a tensor an axis of the mesh, several, or None."""
-
-
-def sharding_of(written: object) -> TensorSharding:
-    """Return a sharding that is given as such, or as the axes of each dimension.
-
-    `("model", None)` is `<@mesh, [{"model"}, {}]>`.
-
-    Raises:
-        UsageError: it is neither.
-    """
-    if isinstance(written, TensorSharding):
-        return written
-    if isinstance(written, str) or not isinstance(written, Sequence):
-        message = (
-            "expected a TensorSharding, or a tuple with an axis, a tuple of axes or None for each "
-            f"dimension, got: {written!r}"
-        )
-        raise UsageError(error(message))
-    dims = [_names(axes) for axes in cast("Axes", written)]
-    return TensorSharding.from_axes(DEFAULT_NAME, [tuple(map(AxisRef, names)) for names in dims])
-
-
-def _names(axes: object) -> Sequence[str]:
-    if axes is None:
-        return ()
-    names = (axes,) if isinstance(axes, str) else axes
-    if isinstance(names, Sequence):
-        listed = cast("Sequence[object]", names)
-        if all(isinstance(each, str) for each in listed):
-            return cast("Sequence[str]", listed)
-    message = f"expected an axis, a tuple of axes or None for each dimension, got: {axes!r}"
-    raise UsageError(error(message))
-
-
 def match(
-    patterns: Mapping[str, TensorSharding | Axes], ranks: Mapping[str, int]
+    patterns: Mapping[str, ShardingSpec], ranks: Mapping[str, int]
 ) -> dict[str, TensorSharding]:
     """Return the shardings of arguments.
 
@@ -121,7 +103,7 @@ def match(
     `{"*.bias": (None,), "*": ("data", None)}` replicates biases and shards all other arguments.
 
     Args:
-        patterns: shardings by patterns of names.
+        patterns: shardings, as `sdy.sharding` takes them, by patterns of names.
         ranks: the number of dimensions of each argument by its name.
 
     Raises:
@@ -141,7 +123,7 @@ def match(
         if not matching:
             hint = unmatched_pattern(pattern, ranks, fnmatchcase)
             raise UsageError(error(f"no argument matches '{pattern}'{hint}"))
-        sharding = sharding_of(written)
+        sharding = sharding_of(written, DEFAULT_NAME)
         for name in matching:
             if name in matched:
                 continue

@@ -10,7 +10,7 @@ from mlir_sdy.diagnostics import PassError, error, note
 from mlir_sdy.discardable import as_text, has_discardable, set_discardable, text_of
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
-from mlir_sdy.traversal import operations_in, terminator_of
+from mlir_sdy.traversal import global_type, operations_in, terminator_of
 from mlir_sdy.values import argument_shardings, result_shardings, result_shardings_of
 from pyshardy.irtools.stablehlo_views import CallView, FunctionView, callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
@@ -92,7 +92,8 @@ def returned_values(function: ir.Operation) -> list[ir.Value] | None:
 
 def has_static_shape(value_type: ir.Type) -> bool:
     """Whether a type is a ranked tensor without dynamic sizes."""
-    return isinstance(value_type, ir.RankedTensorType) and value_type.has_static_shape
+    tensor = global_type(value_type)
+    return isinstance(tensor, ir.RankedTensorType) and tensor.has_static_shape
 
 
 class FreshNames:

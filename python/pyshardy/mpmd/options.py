@@ -24,6 +24,17 @@ Constraints = Annotated[
 InferTransfers = Annotated[bool, Help("whether to insert transfers where meshes conflict")]
 InferReductions = Annotated[bool, Help("whether to infer reductions across meshes")]
 ErrorLimit = Annotated[int, Help("the most errors to report; -1 for all")]
+FailOnReshards = Annotated[
+    bool, Help("whether fragments that only return their arguments are errors")
+]
+FailOnBackwardDeps = Annotated[
+    bool, Help("whether values that go to an earlier mesh of a forward program are errors")
+]
+FailOnInferredFragments = Annotated[
+    bool, Help("whether fragments that no fragment of the user absorbed are errors")
+]
+FailOnParamTransfers = Annotated[bool, Help("whether transfers of parameters are errors")]
+ParamTransferPattern = Annotated[str, Help("the text in the names of parameters")]
 MaxClones = Annotated[int, Help("the most copies of an operation that several fragments use")]
 
 

@@ -8,14 +8,20 @@ from typing import Annotated
 from pyshardy.mpmd.options import (
     Constraints,
     ErrorLimit,
+    FailOnBackwardDeps,
+    FailOnInferredFragments,
+    FailOnParamTransfers,
+    FailOnReshards,
     IndexAssignment,
     InferReductions,
     InferTransfers,
     MaxClones,
     NameAssignment,
+    ParamTransferPattern,
 )
 from pyshardy.pipeline import PassPipeline, PassUse, pipeline_of, register_pipeline, use
 from pyshardy.pipeline.options import Help
+from pyshardy.pipelines.propagation import PropagationPipelineOptions, propagation_pipeline
 
 MergeAfterScheduling = Annotated[
     bool, Help("whether to merge inferred fragments after scheduling instead of before")
@@ -95,6 +101,7 @@ def import_pipeline(
     names = name_to_mesh_assignment
     absorbing = absorb(absorb_inferred_fragments_on_entry_point_function)
     return pipeline_of(
+        "mpmd-import-names",
         "chlo-legalize-to-stablehlo",
         "inline",
         "mpmd-inline-func-calls",
@@ -157,6 +164,70 @@ def optimize_pipeline(
         use("mpmd-pipeline-scheduler", must_happen_before=pipeline_schedule),
         "mpmd-verify-stage-merging",
         *(absorb(on_entry_point) if merge_after_scheduling else []),
+    )
+
+
+@register_pipeline("mpmd-sharding-propagation-pipeline", release="0.10.2")
+def sharding_propagation_pipeline() -> PassPipeline:
+    """Propagate shardings through all fragments, and put them into the types of values."""
+    options = PropagationPipelineOptions(avoid_export_for_partitioning=True, dynamic=False)
+    return pipeline_of(
+        use("mpmd-uniquify-function-inputs-outputs", use_transfer_instead_of_fragment=True),
+        propagation_pipeline(options),
+        "mpmd-populate-unreduced-out-sharding",
+        "mpmd-enforce-user-shardings",
+        "mpmd-extract-reshards-from-inter-mesh-transfers",
+        "mpmd-convert-sdy-shardings-to-mpmd-types",
+        "mpmd-convert-sdy-constants",
+        "mpmd-simplify-program",
+    )
+
+
+@register_pipeline("mpmd-export-pipeline", release="0.10.2")
+def export_pipeline(
+    *,
+    fail_on_reshard_only_fragments: FailOnReshards = False,
+    fail_on_backward_deps: FailOnBackwardDeps = False,
+    fail_on_inferred_fragments: FailOnInferredFragments = True,
+    fail_on_param_transfers: FailOnParamTransfers = False,
+    param_transfer_pattern: ParamTransferPattern = "params['transformer",
+    copy_constants: Annotated[
+        bool, Help("whether fragments have constants of their own instead of transferred ones")
+    ] = False,
+    merge_transfers: Annotated[
+        bool, Help("whether to transfer values of one element together")
+    ] = False,
+) -> PassPipeline:
+    """Make calls of functions of fragments, and decide what these may overwrite."""
+    return pipeline_of(
+        "cse",
+        *(["mpmd-copy-constants"] if copy_constants else []),
+        use("canonicalize", region_simplify="disabled"),
+        "mpmd-fragment-dedup",
+        *(["mpmd-merge-transfers", "mpmd-fragment-dedup", "cse"] if merge_transfers else []),
+        "mpmd-fragment-dce",
+        "mpmd-uniquify-function-inputs-outputs",
+        "mpmd-merge-inferred-fragments",
+        "mpmd-mark-offloaded-input-output",
+        "mpmd-delay-inferred-fragments",
+        "mpmd-delay-transfers-from-cpu",
+        "mpmd-mark-aliasing-and-donation",
+        "mpmd-mark-fragment-reserved-memory",
+        use(
+            "mpmd-validate-no-param-transfers",
+            fail_on_param_transfers=fail_on_param_transfers,
+            param_transfer_pattern=param_transfer_pattern,
+        ),
+        use(
+            "mpmd-validate-no-inferred-fragments",
+            fail_on_inferred_fragments=fail_on_inferred_fragments,
+        ),
+        "mpmd-lower-to-fragment-calls",
+        use(
+            "mpmd-validate-no-reshards",
+            fail_on_reshard_only_fragments=fail_on_reshard_only_fragments,
+        ),
+        use("mpmd-validate-no-backward-deps", fail_on_backward_deps=fail_on_backward_deps),
     )
 
 

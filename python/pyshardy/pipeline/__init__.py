@@ -17,6 +17,7 @@ from pyshardy.pipeline.options import Option, OptionType
 from pyshardy.pipeline.registry import (
     PassInfo,
     PipelineInfo,
+    declared_options,
     on_functions,
     passes,
     pipeline_of,
@@ -50,6 +51,7 @@ __all__ = [
     "PipelineInfo",
     "Step",
     "Timing",
+    "declared_options",
     "on_functions",
     "parse_pipeline",
     "passes",

@@ -15,7 +15,7 @@ from typing import Any
 STAGES = ("importing", "propagating", "exporting", "partitioning", "shard")
 """The packages of `pyshardy.passes`, in the order of the pipelines."""
 
-MPMD_STAGES = ("importing", "inference", "common", "optimizing")
+MPMD_STAGES = ("importing", "inference", "common", "optimizing", "propagating", "exporting")
 """The packages of `pyshardy.mpmd.passes`, in the order of the pipelines."""
 
 _PREFIXES = {

@@ -62,6 +62,7 @@ class PassInfo:
         display_name: the name in IR dumps and timing reports: `BasicPropagatePass`.
         release: the first release of jaxlib whose Shardy has it (`0.12`), `0.10.2` for all that are
             supported, `pyshardy` for none; empty for passes that aren't Shardy's matter.
+        may_hide: whether a pass of MLIR may have the same name.
     """
 
     argument: str
@@ -72,6 +73,7 @@ class PassInfo:
     function: PassFunction
     display_name: str
     release: str = ""
+    may_hide: bool = True
 
     @property
     def tells_changes(self) -> bool:
@@ -216,7 +218,7 @@ def register_pass(
         summary: one line for the help; the first line of the docstring by default.
         anchor: the operation the pass runs on. On "builtin.module" the function gets the
             `ir.Module`; else it gets each operation of that name directly in the module.
-        replace: whether to replace a pass of that name, including those of the project.
+        replace: whether to replace a pass of that name, of the project or of MLIR, too.
         release: the release of its origin, for passes of Shardy; see `PassInfo`.
 
     Raises:
@@ -227,8 +229,8 @@ def register_pass(
 
     def register(function: _Function) -> _Function:
         is_own = pass_modules().get(argument) == function.__module__
-        if not is_own:
-            _check_name(argument, replace)
+        if not is_own and not replace:
+            _check_name(argument)
         first_line, _, description = sections_of(function)[""].partition("\n")
         (_own_passes if is_own else _added_passes)[argument] = PassInfo(
             argument,
@@ -239,6 +241,7 @@ def register_pass(
             function,
             display_name(argument),
             release,
+            may_hide=is_own or replace,
         )
         return function
 
@@ -275,7 +278,8 @@ def register_pipeline(
         info = PipelineInfo(
             argument, summary or first_line, options_of(function), function, release
         )
-        _check_name(argument, replace)
+        if not replace:
+            _check_name(argument)
         _added_pipelines[argument] = info
         return function
 
@@ -293,8 +297,8 @@ def unregister(argument: str) -> None:
     _added_pipelines.pop(argument, None)
 
 
-def _check_name(argument: str, replace: bool) -> None:
-    if not replace and (argument in passes() or argument in _added_pipelines):
+def _check_name(argument: str) -> None:
+    if argument in passes() or argument in _added_pipelines:
         raise ValueError(f"'{argument}' is registered already; pass replace=True to replace it")
 
 
@@ -303,6 +307,12 @@ def _check_name(argument: str, replace: bool) -> None:
 
 Element = str | PassUse | PassPipeline
 """A pass by its name, a pass with options, or passes on operations inside of the current one."""
+
+
+def declared_options(argument: str) -> tuple[Option, ...] | None:
+    """Return the options of a pass or pipeline; None if it isn't one of this project."""
+    info = passes().get(argument) or pipelines().get(argument)
+    return None if info is None else info.options
 
 
 def use(argument: str, /, **options: OptionValue) -> PassUse:
@@ -316,8 +326,7 @@ def use(argument: str, /, **options: OptionValue) -> PassUse:
     Raises:
         UsageError: a pass or pipeline of this project has no such option.
     """
-    info = (passes().get(argument) or pipelines().get(argument)) if options else None
-    declared = None if info is None else info.options
+    declared = declared_options(argument) if options else None
     defaults = {} if declared is None else {each.keyword: each.default for each in declared}
     for keyword in options if declared is not None else ():
         if keyword not in defaults:

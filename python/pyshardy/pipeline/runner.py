@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from mlir_sdy import host
-from mlir_sdy.diagnostics import Diagnostic, SdyError, error, nesting_error
+from mlir_sdy.diagnostics import Diagnostic, SdyError, emit, error, nesting_error, warning
 from mlir_sdy.host import ir
 from mlir_sdy.programs import AnyModule, module_to_change
 from mlir_sdy.stages import stage
+from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import meshes_unchanged
 from mlir_sdy.verify import verify, verify_shardings
 from pyshardy.irtools.analyses import (
@@ -81,6 +82,7 @@ def run_pipeline(
     if verify_analyses is None:
         verify_analyses = bool(os.environ.get(VERIFY_ANALYSES))
     steps = plan_pipeline(pipeline)
+    _warn_of_unknown_anchors(steps, module)
     before = module.operation.clone() if restore_on_failure and steps else None
     for observer in instrumentation:
         observer.before_pipeline(module, steps)
@@ -104,6 +106,21 @@ def run_pipeline(
         raise
     for observer in reversed(instrumentation):
         observer.after_pipeline(module)
+
+
+def _warn_of_unknown_anchors(steps: Sequence[Step], module: ir.Module) -> None:
+    """Warn of passes on operations that don't exist, which MLIR leaves out silently."""
+    for step in steps:
+        for anchor in step.nesting:
+            if (
+                anchor == "any"
+                or module.context.is_registered_operation(anchor)
+                or any(operations_at(module, step.nesting))
+            ):
+                continue
+            near = did_you_mean(anchor, operation_counts(module))
+            message = f"'{step.argument}' never runs: the context has no operation '{anchor}'{near}"
+            emit(warning(message, step.use.location))
 
 
 def _stale_analyses(step: Step, module: ir.Module, names: Sequence[str]) -> Diagnostic:

@@ -43,7 +43,7 @@ NO_OPERATION = -1
 DATA_FLOW_EDGE = "sdy.data_flow_edge"
 SHARDING_GROUP = "sdy.sharding_group"
 
-TERMINATORS = frozenset({"func.return", "sdy.return", "stablehlo.return"})
+TERMINATORS = frozenset({"func.return", "mpmd.return", "sdy.return", "stablehlo.return"})
 """The operations that end blocks."""
 
 _NOTED = frozenset(
@@ -401,11 +401,11 @@ class Program:
 # holds the sharding of all targets. Edge k of
 #
 # - `stablehlo.while` goes from operand k, and what the body returns as k, to result k, and
-#   argument k of the condition and of the body;
+#   argument k of the condition and of the body; that of `mpmd.for` likewise;
 # - `stablehlo.case` and `stablehlo.if` go from what each branch returns as k to result k;
 # - `stablehlo.optimization_barrier` goes from operand k to result k;
-# - `sdy.manual_computation` and `sdy.named_computation` goes from operand k to argument k; and
-#   another one from what the body returns as k to result k.
+# - `sdy.manual_computation`, `sdy.named_computation` and `mpmd.fragment` goes from operand k to
+#   argument k; and another one from what the body returns as k to result k.
 
 
 Use = tuple[int, int]
@@ -460,7 +460,10 @@ def data_flow_edges(
         return
     count = len(results)
     for index, result in enumerate(results):
-        if name == "stablehlo.while":
+        if name == "mpmd.for":
+            sources = ((operation, index), *returned(index, terminators))
+            yield DataFlowEdge(sources, result, (arguments[index],))
+        elif name == "stablehlo.while":
             sources = ((operation, index), *returned(index, terminators[1:]))
             yield DataFlowEdge(sources, result, tuple(arguments[index::count]))
         elif name in ("stablehlo.case", "stablehlo.if"):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from mlir_sdy.host import ir
+from mlir_sdy.traversal import global_type
 from pyshardy.irtools.stablehlo_views.fields import attribute_named
 
 _Attribute = TypeVar("_Attribute")
@@ -27,9 +28,10 @@ class TensorType:
     @classmethod
     def of(cls, value_type: ir.Type) -> TensorType | None:
         """Convert a type; None for tokens, tuples and other types without dimensions."""
-        if not isinstance(value_type, ir.RankedTensorType):
+        tensor = global_type(value_type)
+        if not isinstance(tensor, ir.RankedTensorType):
             return None
-        return cls(tuple(value_type.shape), str(value_type.element_type))
+        return cls(tuple(tensor.shape), str(tensor.element_type))
 
     @property
     def rank(self) -> int:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import UsageError, error, wrong_type
 from mlir_sdy.host import ir, location_of
+from pyshardy.display import check_number_of_arrays
 from pyshardy.irtools.functions import ENTRY, functions_of, has_body
 from pyshardy.irtools.modules import text_of
 from pyshardy.irtools.named_values import argument_names
@@ -78,9 +79,7 @@ class DynamicSignature:
         Raises:
             UsageError: the shapes don't fit the program; the error names the nearest sizes that do.
         """
-        if len(shapes) != len(self.arguments):
-            message = f"the program takes {len(self.arguments)} arrays, but got {len(shapes)}"
-            raise UsageError(error(message))
+        check_number_of_arrays(len(shapes), [argument.name for argument in self.arguments])
         values: dict[str, tuple[int, str]] = {}
         pairs = list(zip(self.arguments, shapes, strict=True))
         for argument, shape in pairs:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding, device_slices
-from pyshardy.api import sharding
+from pyshardy.forms import sharding
 from pyshardy.frontends.jax.meshes import RefinedMesh, RefinementError
 
 XY = Mesh.of({"x": 8, "y": 2})

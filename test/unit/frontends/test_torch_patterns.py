@@ -4,8 +4,8 @@
 import pytest
 
 from mlir_sdy.diagnostics import UsageError
-from pyshardy.api import sharding
-from pyshardy.frontends.meshes import match, sharding_of
+from pyshardy.forms import sharding
+from pyshardy.frontends.meshes import match
 from pyshardy.frontends.torch.failures import of_importer
 from pyshardy.frontends.torch.frames import frames_outside
 
@@ -14,9 +14,9 @@ COLUMNS = sharding('<@mesh, [{"model"}, {}]>')
 
 
 def test_axes_of_dimensions():
-    assert sharding_of(("model", None)) == COLUMNS
-    assert sharding_of((("a", "b"), ())) == sharding('<@mesh, [{"a", "b"}, {}]>')
-    assert sharding_of(COLUMNS) is COLUMNS
+    assert sharding(("model", None)) == COLUMNS
+    assert sharding((("a", "b"), ())) == sharding('<@mesh, [{"a", "b"}, {}]>')
+    assert sharding(COLUMNS) is COLUMNS
 
 
 def test_the_first_pattern_that_matches_counts():
@@ -48,12 +48,6 @@ def test_a_sharding_of_another_rank():
     message = r"'layers.\*' matches 'layers.0.bias', which has 1 dimensions, but its sharding has 2"
     with pytest.raises(UsageError, match=message):
         match({"layers.*": COLUMNS}, RANKS)
-
-
-@pytest.mark.parametrize("written", ["model", 3, None])
-def test_what_is_no_sharding(written):
-    with pytest.raises(UsageError, match="expected a TensorSharding, or a tuple"):
-        sharding_of(written)
 
 
 TRACE = """File "/home/user/model.py", line 3, in forward

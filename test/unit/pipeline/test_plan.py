@@ -4,7 +4,7 @@
 import pytest
 
 from mlir_sdy.diagnostics import UsageError, collect
-from pyshardy.pipeline import plan_pipeline
+from pyshardy.pipeline import plan_pipeline, register_pass
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.host_passes import knows
 
@@ -104,6 +104,14 @@ def test_a_pipeline_that_contains_itself(add_pass):
     add_pass("loop", lambda: "cse,loop", anchor=None)
     with pytest.raises(UsageError, match="pipeline 'loop' contains itself"):
         plan_pipeline("loop")
+
+
+def test_a_pass_named_as_one_of_mlir(add_pass):
+    add_pass("cse", lambda _: None)
+    with pytest.raises(UsageError, match="a registered pass and one of MLIR are named 'cse'"):
+        plan_pipeline("cse")
+    register_pass("cse", replace=True)(lambda _: None)
+    assert [step.info is None for step in plan_pipeline("cse")] == [False]
 
 
 def test_errors_in_a_named_pipeline_are_located_in_it(add_pass):

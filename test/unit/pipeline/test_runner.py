@@ -72,6 +72,15 @@ def test_function_passes_get_each_function_and_their_options(module: ir.Module, 
     assert seen == [("f", 1), ("g", 1), ("f", 3), ("g", 3)]
 
 
+def test_passes_on_operations_that_do_not_exist(module: ir.Module, add_pass):
+    add_pass("on-misspelled", erase_everything, anchor="func.fun")
+    with collect() as said:
+        run_pipeline(module, "on-misspelled,func.fun(cse),func.func(cse)")
+    texts = [each.message for each in said]
+    know = "never runs: the context has no operation 'func.fun'; did you mean 'func.func'?"
+    assert texts == [f"'on-misspelled' {know}", f"'cse' {know}"]
+
+
 def test_nothing_runs_when_the_pipeline_has_an_error(module: ir.Module, add_pass):
     add_pass("erase", erase_everything)
     before = str(module)

@@ -4,7 +4,7 @@
 import pytest
 
 from mlir_sdy.model import AxisRef, DimMapping, Mesh, MeshAxis, OpShardingRule, TensorMapping
-from pyshardy.api import sharding
+from pyshardy.forms import sharding
 from pyshardy.propagation.basic import StepInputs, propagate_basic
 from pyshardy.propagation.debugging.flows import AxisFlow, flows
 from pyshardy.propagation.op_priority import PriorityClass, directions_at

@@ -4,7 +4,7 @@
 import pytest
 
 from mlir_sdy.model import Mesh, MeshAxis
-from pyshardy.api import sharding
+from pyshardy.forms import sharding
 from pyshardy.propagation.driver import hidden, restored
 
 MESH = Mesh((MeshAxis("x", 2), MeshAxis("y", 2), MeshAxis("z", 4)))

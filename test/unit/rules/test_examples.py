@@ -14,7 +14,8 @@ def name_of(entry):
     return getattr(entry.function, "__name__", None)
 
 
-WITHOUT_EXAMPLE = {"composite_rule"}  # it needs a function beside: see test_beyond_shardy.py
+# The first needs a function beside: see test_beyond_shardy.py; the second needs a topology.
+WITHOUT_EXAMPLE = {"composite_rule", "transfer_rule"}
 
 
 @pytest.mark.parametrize("entry", registrations(), ids=name_of)

@@ -13,12 +13,12 @@ from typing import Any
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.suggest import did_you_mean
-from pyshardy.api import sharding
 from pyshardy.auto.search.build import Permitted
 from pyshardy.auto.search.options import check_axes
 from pyshardy.auto.search.program_search import Search
 from pyshardy.auto.strategies.strategy import agrees_with
 from pyshardy.explain.what_if import sharding_of_rank
+from pyshardy.forms import sharding
 from pyshardy.irtools.named_values import matches
 
 Spec = TensorSharding | str | Sequence[str | tuple[str, ...] | None]

@@ -20,7 +20,7 @@ from pyshardy.local_program.tensor_spec import Array, TensorSpec
 Column = Sequence[Array]
 """The array of each process for one value, possibly fetched from its device on access."""
 
-_Part = tuple[tuple[int, int], ...]
+Part = tuple[tuple[int, int], ...]
 """The range of indices in each dimension."""
 
 
@@ -83,7 +83,7 @@ class ShardedArray(Displayed):
         if (self.spec, self.local_spec) != (spec, local_spec):
             return False
         own, other = (
-            (_parts_of(spec.shape, *layout), _addend_numbers(*layout), _reduction_of(layout[0]))
+            (parts_of(spec.shape, *layout), _addend_numbers(*layout), _reduction_of(layout[0]))
             for layout in ((self.sharding, self.mesh), (sharding, mesh))
         )
         return own == other
@@ -131,13 +131,13 @@ def scatter(
         mesh: the devices.
         local_shape: the shape of the tensor on each device.
     """
-    arrays: dict[_Part, Array] = {}
-    for part in _parts_of(array.shape, sharding, mesh):
+    arrays: dict[Part, Array] = {}
+    for part in parts_of(array.shape, sharding, mesh):
         if part not in arrays:
             shard = array[_index(part)]
             padding = [(0, size - has) for size, has in zip(local_shape, shard.shape, strict=True)]
             arrays[part] = np.pad(shard, padding) if any(map(any, padding)) else shard
-    shards = [arrays[part] for part in _parts_of(array.shape, sharding, mesh)]
+    shards = [arrays[part] for part in parts_of(array.shape, sharding, mesh)]
     if sharding is None or sharding.reduction_kind is not ReductionOp.SUM:
         return shards
     zeros = {id(shard): _zeros_like(shard) for shard in arrays.values()}
@@ -172,9 +172,9 @@ def gather(
     """
     array = np.empty(spec.shape, spec.dtype)
     combine = _COMBINED_BY[sharding.reduction_kind if sharding is not None else ReductionOp.SUM]
-    first: dict[tuple[_Part, int], int] = {}
-    known: set[_Part] = set()
-    parts, addends = _parts_of(spec.shape, sharding, mesh), _addend_numbers(sharding, mesh)
+    first: dict[tuple[Part, int], int] = {}
+    known: set[Part] = set()
+    parts, addends = parts_of(spec.shape, sharding, mesh), _addend_numbers(sharding, mesh)
     for device, (part, addend) in enumerate(zip(parts, addends, strict=True)):
         cut = tuple(slice(0, stop - start) for start, stop in part)
         same = first.setdefault((part, addend), device)
@@ -212,7 +212,7 @@ def _addend_numbers(sharding: TensorSharding | None, mesh: Mesh) -> list[int]:
     return [numbers[device] for device in range(mesh.total_size)]
 
 
-def _parts_of(shape: tuple[int, ...], sharding: TensorSharding | None, mesh: Mesh) -> list[_Part]:
+def parts_of(shape: tuple[int, ...], sharding: TensorSharding | None, mesh: Mesh) -> list[Part]:
     """Return the index ranges of each device's shard, indexed by device id."""
     if sharding is None:
         return [tuple((0, size) for size in shape)] * mesh.total_size
@@ -230,18 +230,18 @@ class PartNumbers:
     """
 
     def __init__(self) -> None:
-        self._numbers: dict[tuple[_Part, ...], int] = {}
+        self._numbers: dict[tuple[Part, ...], int] = {}
         self._known: dict[Hashable, int] = {}
 
     def of(self, shape: tuple[int, ...], sharding: TensorSharding | None, mesh: Mesh) -> int:
-        """Return the number of `_parts_of` these."""
+        """Return the number of `parts_of` these."""
         number = self._known.get((shape, sharding, mesh))
         if number is None:
-            parts = tuple(_parts_of(shape, sharding, mesh))
+            parts = tuple(parts_of(shape, sharding, mesh))
             number = self._numbers.setdefault(parts, len(self._numbers))
             self._known[shape, sharding, mesh] = number
         return number
 
 
-def _index(part: _Part) -> tuple[slice, ...]:
+def _index(part: Part) -> tuple[slice, ...]:
     return tuple(slice(start, stop) for start, stop in part)

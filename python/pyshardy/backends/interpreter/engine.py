@@ -36,7 +36,10 @@ It adds the initial value of a select-and-scatter once for each window that sele
 """
 
 _PRODUCT = "stablehlo.dot_general"
-_RNG = "pass the random numbers in as an argument"
+_RNG = (
+    "pass the random numbers in as an argument; for dropout of PyTorch, trace the module after "
+    "'model.eval()'"
+)
 _DOT = "use stablehlo.dot_general"
 _ADVICE: dict[str, str] = {
     "stablehlo.rng": _RNG,

@@ -53,6 +53,7 @@ class XlaProgram:
         callbacks: the custom calls that functions of this process implement.
         donated: the positions of the arguments whose memory results reuse.
         optimization: the level of the code generator; None for XLA's default.
+        instance: the instance of the process; see `CompileOptions`.
 
     Attributes:
         compile_seconds: the compile time.
@@ -76,6 +77,7 @@ class XlaProgram:
         callbacks: Callbacks | None = None,
         donated: Sequence[int] = (),
         optimization: int | None = None,
+        instance: str = "",
     ):
         self._donated = tuple(donated)
         self._callbacks = callbacks or Callbacks((), {})
@@ -87,7 +89,7 @@ class XlaProgram:
             expand_ragged_dots(module)
             text = asm(module)
         devices = max(_FEWEST_DEVICES, layout.size)
-        self._process = xla_process(devices, platform)
+        self._process = xla_process(devices, platform, instance)
         answer = self._ask(
             {
                 "do": "compile",
@@ -169,6 +171,7 @@ def local_xla_program(
     *,
     nan_safe: bool = False,
     optimization: int | None = None,
+    instance: str = "",
 ) -> XlaProgram:
     """Compile a local program for all devices of a layout.
 
@@ -180,6 +183,7 @@ def local_xla_program(
         functions: implement custom calls, by their targets.
         nan_safe: whether maxima and minima of several devices keep NaN on a CPU.
         optimization: the level of the code generator; None for XLA's default.
+        instance: the instance of the process; see `CompileOptions`.
 
     Raises:
         UsageError: jaxlib is not installed.
@@ -208,6 +212,7 @@ def local_xla_program(
             callbacks=callbacks,
             donated=donated_arguments(entry),
             optimization=optimization,
+            instance=instance,
         )
     except ExecutionError as refusal:
         raise _at_custom_call(refusal, module) from None
@@ -279,14 +284,17 @@ class XlaProcess:
 
 
 @cache
-def xla_process(num_devices: int, platform: str) -> XlaProcess:
+def xla_process(num_devices: int, platform: str, instance: str = "") -> XlaProcess:
     """Return the process with that many virtual devices, or with all devices of a platform.
+
+    There is one for each instance.
 
     It starts when it is first needed.
 
     Raises:
         UsageError: jaxlib is not installed.
     """
+    del instance  # a part of the key
     registered("xla").check_installed()
     if platform != "cpu":
         return XlaProcess({})
@@ -365,4 +373,5 @@ class XlaBackend:
             options.custom_calls,
             nan_safe=options.nan_safe,
             optimization=options.optimization,
+            instance=options.instance,
         )

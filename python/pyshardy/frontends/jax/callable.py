@@ -19,7 +19,7 @@ from pyshardy.backends import jax_internals
 from pyshardy.backends.custom_calls import check_no_transfers
 from pyshardy.backends.donations import drop_donations
 from pyshardy.backends.xla.preparation import prepare_for_xla
-from pyshardy.display import Displayed, counted
+from pyshardy.display import Displayed, check_number_of_arrays, counted
 from pyshardy.frontends.jax import callbacks
 from pyshardy.frontends.jax.dtypes import dtype_of, with_keys, without_keys
 from pyshardy.frontends.jax.lowered import Structure, structure_of
@@ -214,10 +214,7 @@ class JaxProgram(Displayed):
             if kwargs:
                 message = f"the program takes no keyword arguments, got: {', '.join(kwargs)}"
                 raise UsageError(error(message))
-            if len(args) != len(self._inputs):
-                names = ", ".join(port.name for port in self._inputs)
-                count = f"{len(self._inputs)} arrays, but got {len(args)}"
-                raise UsageError(error(f"the program takes {count}: {names}"))
+            check_number_of_arrays(len(args), [port.name for port in self._inputs])
             return args
         leaves, tree = jax.tree.flatten((args, kwargs))
         if tree != self._structure.in_tree:

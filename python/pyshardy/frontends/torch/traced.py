@@ -145,7 +145,14 @@ class TracedModule(TracedModel):
         """Return the outputs of the module from the arrays of the program's results.
 
         They don't include updated buffers; see `results` for their positions.
+
+        Raises:
+            UsageError: they aren't the arrays of all results.
         """
+        if len(arrays) != len(self.results):
+            message = f"the program has {len(self.results)} results, but got {len(arrays)} arrays"
+            raise UsageError(error(message))
+        arrays = [*map(np.asarray, arrays)]
         leaves = [
             output.value
             if isinstance(output, Constant)

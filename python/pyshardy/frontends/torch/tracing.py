@@ -18,11 +18,12 @@ from torch.utils import _pytree as pytree
 from mlir_sdy.diagnostics import PassError, UsageError, emit, error, remark
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
-from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.model import Mesh
 from mlir_sdy.stages import stage
 from mlir_sdy.values import rank_of, set_argument_shardings, set_result_attributes
 from mlir_sdy.verify import verify
-from pyshardy.frontends.meshes import Axes, declare_meshes, match
+from pyshardy.forms import ShardingSpec
+from pyshardy.frontends.meshes import declare_meshes_of_arguments, match
 from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.autograd_calls import (
     NeedsDerivativesError,
@@ -64,7 +65,7 @@ from pyshardy.pipeline.collection import collection_paused
 def trace(
     module: torch.nn.Module | ExportedProgram,
     *args: Any,
-    shardings: Mapping[str, TensorSharding | Axes] | None = None,
+    shardings: Mapping[str, ShardingSpec] | None = None,
     mesh: Mesh | None = None,
     kwargs: Mapping[str, Any] | None = None,
     context: ir.Context | None = None,
@@ -113,7 +114,7 @@ def trace(
     ranks = {name: rank_of(value.type) for name, value in zip(names, values, strict=True)}
     matched = match(shardings or {}, ranks)
     matched |= layouts.shardings(signature, except_for=matched)
-    declare_meshes(imported, matched.values(), layouts.mesh or mesh)
+    declare_meshes_of_arguments(imported, matched, layouts.mesh or mesh)
     if matched:
         by_index = {names.index(name): sharding for name, sharding in matched.items()}
         set_argument_shardings(entry, by_index)

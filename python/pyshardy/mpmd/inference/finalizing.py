@@ -40,10 +40,9 @@ def finalize(function: ir.Operation) -> None:
             operation.erase()
     erase_unused(body, ASSIGN)
     resolve_assignments(body)
-    for operation in operations_of(body):
-        if operation.name == REDUCE:
-            _reduce(operation)
-            resolve_assignments(body)
+    for reduction in [each for each in operations_of(body) if each.name == REDUCE]:
+        _reduce(reduction)
+        resolve_assignments(body)
     clear_sets(function, SRC_SET, USE_SET)
     for operation in operations_of(body):
         if operation.name in (ASSIGN, UNASSIGN):

@@ -8,7 +8,11 @@
 | `transfers` | assignments of values that are on meshes, as transfers                |
 | `merging`   | merging of two fragments of a mesh                                    |
 | `meshes`    | the meshes of the topology around operations                          |
-| `marks`     | marks of inferred fragments                                           |
+| `marks`     | marks of inferred fragments, and copies of values by such fragments   |
 | `origins`   | labels of the origins of assignments                                  |
+| `lifetimes` | last uses of values, and their memory                                 |
+| `names`     | names of the functions of fragments                                   |
+| `reports`   | errors and warnings of the passes that validate                       |
+| `ordering`  | the order of operations, by dependencies and further edges            |
 | `counters`  | the attributes with numbers of iterations                             |
 """

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from mlir_sdy.discardable import get_discardable, set_discardable
@@ -99,16 +99,23 @@ def set_argument_attribute(
     function: ir.Operation, index: int, entries: Mapping[str, ir.Attribute | None]
 ) -> None:
     """Set attributes of an argument of a function; None removes one."""
-    view = FunctionView(function)
-    listed: list[Any] = list(view.arg_attrs)
-    listed = listed or [{}] * len(body_of(function).arguments)
-    current = {named.name: named.attr for named in listed[index]}
-    changed = {**current, **entries}
-    listed[index] = {name: each for name, each in changed.items() if each is not None}
-    view.arg_attrs = [
-        each if isinstance(each, ir.DictAttr) else ir.DictAttr.get(each, context=function.context)
-        for each in listed
-    ]
+    listed = argument_attributes(function)
+    listed[index] = {**listed[index], **entries}
+    FunctionView(function).arg_attrs = list(dictionaries(listed, function.context))
+
+
+def argument_attributes(function: ir.Operation) -> list[dict[str, Any]]:
+    """Return the attributes of each argument of a function."""
+    given = list(FunctionView(function).arg_attrs)
+    if not given:
+        return [{} for _ in body_of(function).arguments]
+    return [{named.name: named.attr for named in each} for each in given]
+
+
+def dictionaries(entries: Iterable[Mapping[str, Any]], context: ir.Context) -> ir.ArrayAttr:
+    """Return an array of dictionaries, without entries that are None."""
+    given = [{name: each for name, each in entry.items() if each is not None} for entry in entries]
+    return ir.ArrayAttr.get([ir.DictAttr.get(each, context) for each in given], context)
 
 
 def copy_topology(source: ir.Operation, target: ir.Operation) -> None:

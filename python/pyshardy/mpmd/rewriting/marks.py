@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Marks of fragments that passes have made."""
+"""Fragments that passes have made: marks, and copies of values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir
+from mlir_sdy.mpmd.building import fragment, return_
+from mlir_sdy.mpmd.reading import body_of
 
 INFERRED_BY = "mpmd.inferred_by"
 """The attribute with the passes that have made an inferred fragment."""
@@ -25,3 +27,14 @@ def inferred_by(fragments: Iterable[ir.Operation]) -> list[str]:
         for name in get_discardable(each, INFERRED_BY) or ():
             found[ir.StringAttr(name).value] = None
     return list(found)
+
+
+def copies(values: Sequence[ir.Value], mesh: str, *passes: str) -> list[ir.Value]:
+    """Build a fragment that passes have made, which returns values of a mesh as they are."""
+    operands = list(dict.fromkeys(values))
+    built = fragment(mesh, [value.type for value in values], operands)
+    mark_inferred(built, *passes)
+    with ir.InsertionPoint(body_of(built)):
+        arguments = dict(zip(operands, body_of(built).arguments, strict=True))
+        return_([arguments[value] for value in values])
+    return list(built.results)

@@ -50,6 +50,19 @@ def with_values(
     return built
 
 
+def with_results(
+    operation: ir.Operation, values: Sequence[ir.Value], types: Sequence[ir.Type]
+) -> ir.Operation:
+    """Replace an operation by a copy that returns further values of its body, and return that."""
+    set_returned(operation, [*returned_values(operation), *values])
+    old = [result.type for result in operation.results]
+    built = replaced(operation, [*old, *types], list(operation.operands))
+    for result, new in zip(operation.results, built.results, strict=False):
+        result.replace_all_uses_with(new)
+    operation.erase()
+    return built
+
+
 def with_operands(operation: ir.Operation, operands: Sequence[ir.Value]) -> ir.Operation:
     """Replace an operation of the dialect without regions by a copy with other operands."""
     with ir.InsertionPoint(operation), operation.location:

@@ -34,9 +34,8 @@ def resolve_assignments(block: ir.Block) -> None:
     An assignment to the type of the value is the value. If the value is assigned to several other
     meshes, it is passed from mesh to mesh in a chain.
     """
-    for unassign in operations_of(block):
-        if unassign.name != UNASSIGN or not unassign.attached:
-            continue
+    # Assignments are erased meanwhile, so that their names must not be looked at any more.
+    for unassign in [each for each in operations_of(block) if each.name == UNASSIGN]:
         source = unassign.operands[0]
         assigns = [
             each
@@ -97,6 +96,13 @@ def unassigned_source(value: ir.Value) -> ir.Value | None:
     return None if unassign is None else unassign.operands[0]
 
 
+def before_transfers(value: ir.Value) -> ir.Value:
+    """Return the value that a chain of transfers passes on, or the value itself."""
+    while (moved := producer(value, TRANSFER)) is not None:
+        value = moved.operands[0]
+    return value
+
+
 def move_to_producer(operation: ir.Operation) -> None:
     """Move a transfer right after the operation that defines its operand, or to the beginning."""
     owner = operation.operands[0].owner
@@ -109,8 +115,8 @@ def move_to_producer(operation: ir.Operation) -> None:
 
 
 def move_to_user(operation: ir.Operation) -> None:
-    """Move a transfer right before the first operation that uses its result."""
-    users = {use.owner.operation: None for use in operation.results[0].uses}
+    """Move an operation right before the first operation that uses a result of it."""
+    users = {use.owner.operation: None for each in operation.results for use in each.uses}
     ordered = in_order_of_text([each for each in users if each.block == operation.block])
     if ordered:
         operation.move_before(ordered[0])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -61,14 +62,18 @@ class NamedSchedule:
         return f"{self.name}{{{given}}}" if given else self.name
 
 
-def read_schedule(text: str) -> NamedSchedule:
-    """Return a schedule by its name.
+def read_schedule(text: str) -> NamedSchedule | WrittenSchedule:
+    """Return a schedule by its name, or written as orders of meshes.
 
         read_schedule("1f1b"), read_schedule("zb-h2{latency=0.5}"), read_schedule("ZeroBubbleH1")
+        read_schedule("m0: F0 F1 B0 B1; m1: F0 B0 F1 B1")
 
     Raises:
-        UsageError: an unknown schedule or option.
+        UsageError: an unknown schedule or option, or a wrong order.
     """
+    if ":" in text:
+        lines = (line.partition(":") for line in re.split(r"[;\n]", text) if line.strip())
+        return WrittenSchedule({mesh.strip(): order.strip() for mesh, _, order in lines})
     elements = parse_pipeline(text, "<schedule>").elements
     use = elements[0] if len(elements) == 1 else None
     if not isinstance(use, PassUse):
@@ -98,7 +103,7 @@ class WrittenSchedule:
     """
 
     def __init__(self, orders: Mapping[str, str]) -> None:
-        self.meshes = tuple(orders)
+        self.meshes, self._written = tuple(orders), dict(orders)
         self._orders = tuple(read_order(text, mesh) for mesh, text in enumerate(orders.values()))
         for name, units in zip(orders, self._orders, strict=True):
             for unit, count in Counter(units).items():
@@ -107,6 +112,9 @@ class WrittenSchedule:
                     raise UsageError(
                         error(f"mesh '{name}' of the schedule runs {text} {count} times")
                     )
+
+    def __str__(self) -> str:
+        return "; ".join(f"{mesh}: {order}" for mesh, order in self._written.items())
 
     @property
     def splits_backward(self) -> bool:

@@ -26,6 +26,7 @@ from mlir_sdy.model import (
     mesh_of,
 )
 from mlir_sdy.symbols import meshes_of
+from mlir_sdy.traversal import global_type
 from mlir_sdy.values import (
     argument_shardings,
     body_argument_shardings,
@@ -43,7 +44,8 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
 
-_WITH_INPUTS_OR_OUTPUTS = frozenset({"func.call", "sdy.manual_computation"})
+_WITH_BODY = frozenset({"mpmd.fragment", "sdy.manual_computation"})
+_WITH_INPUTS_OR_OUTPUTS = _WITH_BODY | {"func.call", "mpmd.transfer"}
 
 
 @register_pass("sdy-update-non-divisible-input-output-shardings", release="0.10.2")
@@ -52,8 +54,8 @@ def update_non_divisible_input_output_shardings(
 ) -> Changes:
     """Shorten shardings of inputs and outputs that are not divisible.
 
-    Makes the shardings of function arguments and results, call results, and operands and results of
-    manual computations split each dimension evenly. A dimension that is not split evenly keeps the
+    Makes the shardings of function arguments and results, call results, operands and results of
+    manual computations and fragments, and transfers split each dimension evenly. A dimension that is not split evenly keeps the
     longest prefix of its axes that divides it, with a sub-axis at the end if necessary, and loses
     its priority.
 
@@ -115,7 +117,7 @@ def _warn(
         place = function.location
         if kind == "argument" and has_body(function):
             place = function.regions[0].blocks[0].arguments[index].location
-        for dim, size in enumerate(ir.RankedTensorType(types[index]).shape):
+        for dim, size in enumerate(global_type(types[index]).shape):
             before, after = old.dim_axes[dim], new.dim_axes[dim]
             if before == after:
                 continue
@@ -136,7 +138,7 @@ def trim_shardings_of(
     operation: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache
 ) -> None:
     """Remove the axes from shardings of an operation that don't divide their dimensions."""
-    if operation.name == "sdy.manual_computation":
+    if operation.name in _WITH_BODY:
         local_types = [value.type for value in operation.regions[0].blocks[0].arguments]
         changed = _changed(body_argument_shardings(operation), local_types, meshes)
         if changed:
@@ -160,7 +162,7 @@ def _changed(
         mesh = mesh_of(sharding, meshes)
         if mesh is None or not has_static_shape(value_type):
             continue
-        shape = tuple(ir.RankedTensorType(value_type).shape)
+        shape = tuple(global_type(value_type).shape)
         if not sharding.divides(shape, mesh):
             changed[index] = _dividing(sharding, shape, mesh)
     return changed

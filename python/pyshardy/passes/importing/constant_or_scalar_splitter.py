@@ -295,7 +295,7 @@ class _ConstantCopier:
             users = (use.owner.operation for use in original.uses)
             groups = [user for user in users if user.name == _SHARDING_GROUP]
             self._groups[original] = groups
-        place = ir.InsertionPoint.after(copy.owner.operation)
+        place = ir.InsertionPoint.after(copy.owner.operation) if groups else None
         for group in groups:
             group.clone(place).operation.operands[0] = copy
 

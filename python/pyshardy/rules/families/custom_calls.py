@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule, TensorMapping
+from mlir_sdy.on_demand import module_of_mpmd
 from mlir_sdy.symbols import enclosing_module
 from mlir_sdy.values import DATA_FLOW_OPERATIONS
 from pyshardy.irtools.constants import is_one_value
@@ -38,6 +39,24 @@ def x64_combine_rule(op: OperationSignature) -> OpShardingRule | None:
     for dim, size in enumerate(op.result_shape()):
         builder.point_factor(dim, size, NEED_REPLICATION, blocked=True)
     return builder.build()
+
+
+# --- Transfers -----------------------------------------------------------------------------------
+
+
+def _has_equal_meshes(transfer: ir.Operation) -> bool:
+    """Whether the meshes of a transfer are equal, apart from their names."""
+    topology = module_of_mpmd("verify").topology_around(transfer)
+    meshes = [
+        topology.named(each.type.mesh_name) for each in (*transfer.operands, *transfer.results)
+    ]
+    return meshes[0].mesh == meshes[1].mesh
+
+
+@sharding_rule("mpmd.transfer", reads=(), observes=_has_equal_meshes)
+def transfer_rule(op: OperationSignature) -> OpShardingRule | None:
+    """Identity between equal meshes; there is no rule between other meshes."""
+    return identity_rule(op.result_shape()) if op.observed else None
 
 
 # --- Composites -----------------------------------------------------------------------------------

@@ -25,7 +25,8 @@ from mlir_sdy.values import (
 )
 from mlir_sdy.verify import verify
 from pyshardy.backends.donations import ALIAS
-from pyshardy.frontends.meshes import Axes, declare_meshes, match
+from pyshardy.forms import ShardingSpec
+from pyshardy.frontends.meshes import declare_meshes_of_arguments, match
 from pyshardy.frontends.torch.dtensors import Layouts
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.local_maps import kept_local_maps
@@ -179,7 +180,7 @@ _Shape = Sequence[int]
 
 
 def shardings_of(
-    patterns: Mapping[str, TensorSharding | Axes],
+    patterns: Mapping[str, ShardingSpec],
     shapes: Mapping[str, _Shape],
     state: OptimizerState,
 ) -> dict[str, TensorSharding]:
@@ -220,7 +221,7 @@ def trace_training(
     *,
     optimizer: torch.optim.Optimizer | type[torch.optim.Optimizer] | str = "adamw",
     before_step: Callable[[list[torch.Tensor]], object] | None = None,
-    shardings: Mapping[str, TensorSharding | Axes] | None = None,
+    shardings: Mapping[str, ShardingSpec] | None = None,
     mesh: Mesh | None = None,
     donate: bool = True,
     context: ir.Context | None = None,
@@ -308,7 +309,7 @@ def trace_training(
     for name, sharding in layouts.shardings(forward.signature).items():
         patterns.setdefault(name, sharding)
     matched = shardings_of(patterns, shapes, state)
-    declare_meshes(imported, matched.values(), layouts.mesh or mesh)
+    declare_meshes_of_arguments(imported, matched, layouts.mesh or mesh)
     positions = {name: index for index, name in enumerate(step.arguments)}
     results = {name: index for index, name in enumerate(step.results)}
     changed = [name for name in results if name in positions]

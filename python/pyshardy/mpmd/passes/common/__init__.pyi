@@ -8,6 +8,7 @@ from pyshardy.mpmd.passes.common.fragment_dce import fragment_dce as fragment_dc
 from pyshardy.mpmd.passes.common.fragment_dedup import fragment_dedup as fragment_dedup
 from pyshardy.mpmd.passes.common.merge_forward_with_backward import merge_forward_with_backward as merge_forward_with_backward
 from pyshardy.mpmd.passes.common.merge_inferred_fragments import merge_inferred_fragments as merge_inferred_fragments
+from pyshardy.mpmd.passes.common.merge_transfers import merge_transfers as merge_transfers
 from pyshardy.mpmd.passes.common.merge_user_fragments_into_scheduling_units import merge_user_fragments_into_scheduling_units as merge_user_fragments_into_scheduling_units
 from pyshardy.mpmd.passes.common.move_transfers_to_producer import move_transfers_to_producer as move_transfers_to_producer
 from pyshardy.mpmd.passes.common.remove_transfer_cycles import remove_transfer_cycles as remove_transfer_cycles

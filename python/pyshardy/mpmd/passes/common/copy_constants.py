@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from mlir_sdy.mpmd.reading import FRAGMENT, TRANSFER, body_of, producer, returned_values
+from mlir_sdy.mpmd.reading import FRAGMENT, body_of, producer, returned_values
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
+from pyshardy.mpmd.rewriting.transfers import before_transfers
 from pyshardy.pipeline import register_pass
 
 
@@ -29,8 +30,7 @@ def copy_constants(module: ir.Module) -> None:
 
 def _constant(value: ir.Value) -> ir.Operation | None:
     """Return the constant that a fragment returns as a value, through transfers."""
-    while (moved := producer(value, TRANSFER)) is not None:
-        value = moved.operands[0]
+    value = before_transfers(value)
     made = producer(value, FRAGMENT)
     if made is None:
         return None

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from mlir_sdy.host import ir
-from mlir_sdy.mpmd.building import fragment, return_, transfer
+from mlir_sdy.mpmd.building import transfer
 from mlir_sdy.mpmd.reading import body_of, mesh_type, returned_values
 from mlir_sdy.traversal import terminator_of
 from pyshardy.mpmd.rewriting.functions import mpmd_functions, set_returned
-from pyshardy.mpmd.rewriting.marks import mark_inferred
+from pyshardy.mpmd.rewriting.marks import copies
 from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
 
@@ -32,29 +32,23 @@ def uniquify_function_inputs_outputs(
     """
     for function in mpmd_functions(module):
         values = returned_values(function)
-        by_mesh: dict[str, list[int]] = {}
+        by_mesh: dict[str, dict[ir.Value, list[int]]] = {}
         for index, value in enumerate(values):
             found = mesh_type(value)
-            is_first = value not in values[:index] and not isinstance(value, ir.BlockArgument)
-            if found is not None and not is_first:
-                by_mesh.setdefault(found.mesh_name, []).append(index)
+            others = values[: index + 1] if use_transfer_instead_of_fragment else values
+            is_own = others.count(value) == 1 and not isinstance(value, ir.BlockArgument)
+            if found is not None and not is_own:
+                by_mesh.setdefault(found.mesh_name, {}).setdefault(value, []).append(index)
         terminator = terminator_of(body_of(function))
         for mesh, indices in by_mesh.items():
-            copied = [values[index] for index in indices]
+            copied = [value for value, places in indices.items() for _ in places]
             with ir.InsertionPoint(terminator), terminator.location:
                 if use_transfer_instead_of_fragment:
-                    copies = [transfer(value, value.type) for value in copied]
+                    made = [transfer(value, value.type) for value in copied]
                 else:
-                    copies = _copies(copied, mesh)
-            for index, copy in zip(indices, copies, strict=True):
+                    made = copies(copied, mesh, _MARK)
+            places = [index for several in indices.values() for index in several]
+            for index, copy in zip(places, made, strict=True):
                 values[index] = copy
         if by_mesh:
             set_returned(function, values)
-
-
-def _copies(values: list[ir.Value], mesh: str) -> list[ir.Value]:
-    built = fragment(mesh, [value.type for value in values], values)
-    mark_inferred(built, _MARK)
-    with ir.InsertionPoint(body_of(built)):
-        return_(list(body_of(built).arguments))
-    return list(built.results)

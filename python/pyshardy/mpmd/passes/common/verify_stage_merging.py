@@ -6,13 +6,18 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import PassError, error, note
 from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.mpmd.reading import CALL_COUNTER, FRAGMENT, integer_of, mesh_name_of, origins_of
+from mlir_sdy.mpmd.reading import (
+    CALL_COUNTER,
+    FRAGMENT,
+    REMAT,
+    integer_of,
+    mesh_name_of,
+    origins_of,
+)
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.mpmd.rewriting.merging import DROPS_TRANSFERRED, KEEPS_TRANSFERRED, STAGE
 from pyshardy.pipeline import register_pass
-
-_REMAT = "remat"
 
 
 @register_pass("mpmd-verify-stage-merging", release="0.10.2")
@@ -39,7 +44,7 @@ def verify_stage_merging(module: ir.Module) -> None:
             first[key].append(fragment)
 
 
-_MARKS = (KEEPS_TRANSFERRED, DROPS_TRANSFERRED, _REMAT)
+_MARKS = (KEEPS_TRANSFERRED, DROPS_TRANSFERRED, REMAT)
 
 
 def _not_merged(fragment: ir.Operation, other: ir.Operation) -> PassError:

@@ -20,10 +20,11 @@ from mlir_sdy.mpmd.reading import (
 )
 from mlir_sdy.mpmd.values import Topology
 from mlir_sdy.suggest import did_you_mean
-from mlir_sdy.traversal import terminator_of
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.mpmd.rewriting.merging import DROPS_TRANSFERRED, KEEPS_TRANSFERRED, STAGE
 from pyshardy.mpmd.rewriting.meshes import topology
+from pyshardy.mpmd.rewriting.ordering import needs_of, reached_from, sort_operations
+from pyshardy.mpmd.schedules.orders import WITH_STAGES
 from pyshardy.mpmd.schedules.predicates import PREDICATES
 from pyshardy.mpmd.schedules.schedule import UPSTREAM_NAMES, read_schedule
 from pyshardy.mpmd.schedules.units import Pipeline, SchedulingUnit
@@ -82,7 +83,7 @@ class _Scheduler:
         meshes: Topology = topology(function)
         self.meshes = [mesh.name for mesh in meshes.meshes if not mesh.is_host]
         self.units = self._units()
-        self.needs = [self._needed(each) for each in self.operations]
+        self.needs = needs_of(self.operations)
 
     def run(self) -> None:
         """Put the operations of the function into the order of the schedule."""
@@ -98,7 +99,8 @@ class _Scheduler:
                     is_free = not (needed[second] >> first | needed[first] >> second) & 1
                     if is_free and before(self.units[first], self.units[second]):
                         followers[first].add(second)
-        self._sort(followers)
+        if left := sort_operations(self.operations, self.needs, followers):
+            raise self._contradiction(left)
 
     def _units(self) -> dict[int, SchedulingUnit]:
         """Return the units by the numbers of their operations."""
@@ -117,21 +119,9 @@ class _Scheduler:
             found[number] = SchedulingUnit(kind, counter, -1 if stage is None else stage)
         return found
 
-    def _needed(self, operation: ir.Operation) -> set[int]:
-        """Return the numbers of the operations whose results an operation uses."""
-        owners = (value.owner for value in operation.operands)
-        return {
-            self.numbers[owner.operation]
-            for owner in owners
-            if not isinstance(owner, ir.Block) and owner.operation in self.numbers
-        }
-
     def _needed_units(self) -> dict[int, int]:
-        """Return for each unit the units that it depends on, as the bits of a number."""
-        reached = [0] * len(self.operations)
-        for number, needs in enumerate(self.needs):
-            for each in needs:
-                reached[number] |= reached[each] | (1 << each if each in self.units else 0)
+        """Return for each unit what it depends on, as the bits of a number."""
+        reached = reached_from(self.needs)
         return {number: reached[number] for number in self.units}
 
     def _before(self, numbers: Sequence[int], mesh: int) -> Before:
@@ -165,7 +155,7 @@ class _Scheduler:
         """Return the positions of the units of a mesh in the order of the schedule."""
         schedule = read_schedule(self.schedule)
         stages = {self.units[number].stage for number in numbers} - {-1}
-        has_stages = self._check_stages(numbers, schedule.name)
+        has_stages = self._check_stages(numbers, self.schedule)
         if not numbers:
             return {}
         counters = [unit.microbatch for unit in self.units.values()]
@@ -204,7 +194,8 @@ class _Scheduler:
         Raises:
             PassError: it is, but no unit of the mesh has a stage.
         """
-        if schedule.partition("{")[0] not in ("circular", "interleaved-1f1b"):
+        is_written_so = ":" in schedule and "/" in schedule
+        if schedule.partition("{")[0] not in WITH_STAGES and not is_written_so:
             return False
         if numbers and all(self.units[number].stage < 0 for number in numbers):
             message = f"schedule '{self.schedule}' needs the stages of fragments"
@@ -212,36 +203,6 @@ class _Scheduler:
             location = location_of(self.operations[numbers[0]].location)
             raise PassError(error(f"{message}: {advice}", location))
         return True
-
-    def _sort(self, followers: list[set[int]]) -> None:
-        """Move the operations after those that come before them.
-
-        As C++ Shardy does: go through the operations in their order, place each that all its
-        predecessors are placed before, and begin again with those that are left.
-        """
-        for number, needs in enumerate(self.needs):
-            for each in needs:
-                followers[each].add(number)
-        waiting = [0] * len(self.operations)
-        for numbers in followers:
-            for each in numbers:
-                waiting[each] += 1
-        left = list(range(len(self.operations)))
-        order: list[int] = []
-        while left:
-            placed = len(order)
-            for number in left:
-                if not waiting[number]:
-                    order.append(number)
-                    for each in followers[number]:
-                        waiting[each] -= 1
-            if len(order) == placed:
-                raise self._contradiction(left)
-            now = set(order[placed:])
-            left = [each for each in left if each not in now]
-        end = terminator_of(body_of(self.function))
-        for number in order:
-            self.operations[number].move_before(end)
 
     def _contradiction(self, left: Sequence[int]) -> PassError:
         """Return the error for an order that the uses of values contradict."""

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Transfers between layouts: which device sends which part of a tensor to which device.
+
+The *box* of a device is the part of the global tensor that it holds. A device of the target gets
+each part of its box that lies in one box of the source in one message, from one of the devices that
+hold it: of r replicas, the target of number n among those with its box takes that of number n
+modulo r. So equal layouts give one message for each device, from its own number. For example,
+`[0, 4)` on both devices of a mesh goes from device 0 to the first device of a target that needs it,
+and from device 1 to the second one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from mlir_sdy.model import Mesh, TensorSharding
+from pyshardy.backends.arrays.sharded_arrays import Part, ShardedArray, parts_of, scatter
+from pyshardy.local_program.tensor_spec import Array
+from pyshardy.program_interface import Port
+
+
+class BoxMessage(NamedTuple):
+    """A part of a tensor that goes from a device to another one.
+
+    Attributes:
+        source: the number of the device in its mesh.
+        target: the number of the device in its mesh.
+        box: the range of indices in each dimension.
+    """
+
+    source: int
+    target: int
+    box: Part
+
+    @property
+    def num_elements(self) -> int:
+        """The number of elements."""
+        return int(np.prod([stop - start for start, stop in self.box], dtype=np.int64))
+
+
+class Pieces(NamedTuple):
+    """The messages of a transfer, with the elements."""
+
+    messages: tuple[BoxMessage, ...]
+    elements: Sequence[Array]
+
+
+@lru_cache(maxsize=4096)
+def box_plan(
+    shape: tuple[int, ...],
+    source: TensorSharding | None,
+    source_mesh: Mesh,
+    target: TensorSharding | None,
+    target_mesh: Mesh,
+) -> tuple[BoxMessage, ...]:
+    """Return the messages by which a tensor goes from a layout to another one, in order."""
+    holders: dict[Part, list[int]] = {}
+    for device, box in enumerate(parts_of(shape, source, source_mesh)):
+        holders.setdefault(box, []).append(device)
+    found: list[BoxMessage] = []
+    ranks: Counter[Part] = Counter()
+    for device, wanted in enumerate(parts_of(shape, target, target_mesh)):
+        rank = ranks[wanted]
+        ranks[wanted] += 1
+        for held, devices in holders.items():
+            common = tuple(
+                (max(first, start), min(last, stop))
+                for (first, last), (start, stop) in zip(held, wanted, strict=True)
+            )
+            if all(start < stop for start, stop in common):
+                found.append(BoxMessage(devices[rank % len(devices)], device, common))
+    return tuple(sorted(found))
+
+
+def plan_of(source: Port | ShardedArray, target: Port) -> tuple[BoxMessage, ...]:
+    """Return the messages by which a value goes to a layout."""
+    return box_plan(source.spec.shape, source.sharding, source.mesh, target.sharding, target.mesh)
+
+
+def read(value: ShardedArray, target: Port) -> Pieces:
+    """Return the messages by which a value goes to a layout, with copies of the elements."""
+    messages = plan_of(value, target)
+    boxes = parts_of(value.spec.shape, value.sharding, value.mesh)
+    return Pieces(
+        messages,
+        [_cut(value.parts[each.source], boxes[each.source], each.box).copy() for each in messages],
+    )
+
+
+def write(pieces: Pieces, target: Port) -> ShardedArray:
+    """Return the value that messages have brought to a layout."""
+    shape, dtype = target.local_spec.shape, target.spec.dtype
+    parts = [np.zeros(shape, dtype) for _ in range(target.mesh.total_size)]
+    boxes = parts_of(target.spec.shape, target.sharding, target.mesh)
+    for message, elements in zip(*pieces, strict=True):
+        _cut(parts[message.target], boxes[message.target], message.box)[...] = elements
+    return ShardedArray(
+        target.name, target.spec, target.sharding, target.mesh, target.local_spec, parts
+    )
+
+
+def placed(array: Array, target: Port) -> ShardedArray:
+    """Return a global array in a layout."""
+    parts = scatter(array, target.sharding, target.mesh, target.local_spec.shape)
+    return ShardedArray(
+        target.name, target.spec, target.sharding, target.mesh, target.local_spec, parts
+    )
+
+
+def _cut(shard: Array, held: Part, box: Part) -> Array:
+    """Return the view of a box in the shard of a device."""
+    within = (
+        slice(start - first, stop - first)
+        for (first, _), (start, stop) in zip(held, box, strict=True)
+    )
+    return np.asarray(shard)[(*within, ...)]  # an array for a scalar, too

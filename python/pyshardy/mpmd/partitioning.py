@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy.mpmd.partition`: from a program with names to programs of fragments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mlir_sdy.attributes import attribute_of
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.discardable import remove_discardable, set_discardable
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import Mesh
+from mlir_sdy.mpmd.reading import MESH_SHAPE, NAMED_COMPUTATION, NAMED_TENSOR, name_of, topology_of
+from mlir_sdy.mpmd.values import Topology
+from mlir_sdy.sdy import MeshOp
+from mlir_sdy.values import map_shardings, set_argument_attributes
+from pyshardy.any_program import Program, module_of
+from pyshardy.api import propagate_with
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Hardware
+from pyshardy.irtools.functions import ENTRY, CallGraph
+from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, function_type_of
+from pyshardy.irtools.walks import operations_named
+from pyshardy.mpmd import tracing
+from pyshardy.mpmd.passes.importing.import_names import annotate_names
+from pyshardy.mpmd.plan import ExecutionPlan, UnitRecorder, execution_plan
+from pyshardy.mpmd.program import FragmentFunction, MpmdProgram
+from pyshardy.mpmd.rewriting.functions import entry_points
+from pyshardy.mpmd.schedules.schedule import WrittenSchedule, read_schedule
+from pyshardy.mpmd.tracing import (
+    ASSIGNMENT,
+    IN_MESHES,
+    KEPT,
+    OUT_MESHES,
+    Axes,
+    Place,
+    annotate,
+    told_by,
+)
+from pyshardy.pipeline import pipeline_of, run_pipeline, use
+from pyshardy.program import PartitionedProgram
+from pyshardy.program import partition as partition_program
+
+_MESH = "mesh"
+"""The name of the mesh in the module of a fragment, so that equal fragments have equal texts."""
+
+
+def partition(
+    module: Program,
+    *,
+    schedule: str | WrittenSchedule = "1f1b",
+    topology: Topology | Mapping[str, Axes] | None = None,
+    assignment: Mapping[str, Place] | None = None,
+    infer_transfers: bool = True,
+    infer_reductions: bool = True,
+    hardware: Hardware | str = DEFAULT_HARDWARE,
+) -> MpmdProgram:
+    """Partition a program with names into fragments on meshes, each of them partitioned.
+
+        program = sdy.mpmd.partition(module, schedule="1f1b")
+        outputs = program.run(inputs, backend="jit")
+
+    Args:
+        module: a program with names: one that `sdy.mpmd.trace` returned, or a text with operations
+            of the mpmd dialect. It isn't changed.
+        schedule: the order of the fragments of each mesh: a name with options, such as
+            `"zb-h2{latency=1}"`, `"none"` for the order of the program, or a `sdy.mpmd.Schedule`.
+        topology: the meshes, if the program has none.
+        assignment: the meshes of names, if the program has none; see `sdy.mpmd.trace`.
+        infer_transfers: whether operations without a name get transfers that they need.
+        infer_reductions: whether reductions of values of several meshes are split by mesh.
+        hardware: the devices and links that fragments are partitioned for.
+
+    Raises:
+        UsageError: the program has no topology; a schedule or mesh is unknown, or the schedule
+            isn't for such a program.
+        PipelineError: names have no mesh, or need transfers, or can't be converted.
+    """
+    local = copy_of(module_of("mpmd.partition", module))
+    given = tracing.Topology(topology) if isinstance(topology, Mapping) else topology
+    names = annotate_names(local) | names_of(local)
+    if given is not None or assignment is not None:
+        annotate(local, given, assignment or {}, {}, names)
+    entries = entry_points(local)
+    if len(entries) != 1:
+        place = location_of(local.operation.location)
+        message = f"the program has {len(entries)} public functions with a topology instead of one"
+        raise UsageError(error(f"{message}: pass 'topology', or see sdy.mpmd.trace", place))
+    meshes = topology_of(entries[0])
+    assert meshes is not None, "it is an entry point"
+    told = {name: told_by(entries[0], name) for name in (ASSIGNMENT, IN_MESHES, OUT_MESHES, KEPT)}
+    written = str(schedule)
+    splits = written != "none" and read_schedule(written).splits_backward
+    units = UnitRecorder()
+    run_pipeline(
+        local,
+        pipeline_of(
+            use(
+                "mpmd-import-pipeline",
+                name_to_mesh_assignment=told[ASSIGNMENT],
+                input_assignment=told[IN_MESHES],
+                output_assignment=told[OUT_MESHES],
+                input_output_constraints=told[KEPT],
+                infer_transfers=infer_transfers,
+                infer_cross_mesh_reductions=infer_reductions,
+                split_bwd_fragments=splits,
+            ),
+            use("mpmd-optimize-pipeline", pipeline_schedule=written),
+            "mpmd-move-shardings-to-meshes",
+            "mpmd-sharding-propagation-pipeline",
+            "mpmd-export-pipeline",
+        ),
+        instrumentation=[units],
+        restore_on_failure=False,
+    )
+    (main,) = entry_points(local)
+    plan = execution_plan(main, units.units)
+    return MpmdProgram(local, plan, _fragments(local, plan, hardware), written)
+
+
+def names_of(module: ir.Module) -> set[str]:
+    """Return the names of computations and tensors in a module."""
+    return {name_of(each) for each in operations_named({NAMED_COMPUTATION, NAMED_TENSOR}, module)}
+
+
+def _fragments(
+    module: ir.Module, plan: ExecutionPlan, hardware: Hardware | str
+) -> dict[str, FragmentFunction]:
+    """Return the fragments by the names of their functions; equal ones share a program."""
+    graph = CallGraph(module)
+    known: dict[str, PartitionedProgram] = {}
+    found: dict[str, FragmentFunction] = {}
+    for call in plan.calls:
+        if call.name not in found:
+            named = plan.topology.named(call.mesh)
+            assert named is not None, "calls are verified"
+            alone = fragment_module(module, graph, call.name, named.mesh)
+            key = alone.operation.get_asm(assume_verified=True)
+            if key not in known:
+                propagate_with(alone, {}, is_temporary=True)
+                known[key] = partition_program(alone, hardware=hardware)
+            found[call.name] = FragmentFunction(call.name, known[key])
+    return found
+
+
+def fragment_module(module: ir.Module, graph: CallGraph, name: str, mesh: Mesh) -> ir.Module:
+    """Return the function of a fragment as the entry of a module with one mesh."""
+    alone = ir.Module.create(module.operation.location)
+    for attribute, value in module.operation.attributes.items():  # names the callbacks of JAX
+        set_discardable(alone.operation, attribute, value)
+    with alone.context, alone.operation.location, ir.InsertionPoint(alone.body):
+        MeshOp(_MESH, attribute_of(mesh))
+    for each in [name, *_called(graph, name)]:
+        copy = graph.functions[each].clone(ip=False).operation
+        alone.body.append(copy)
+        if each == name:
+            remove_discardable(copy, MESH_SHAPE, "reserved_hbm_bytes")
+            # Its memory is free after the run, whether a result reuses it or not.
+            count = len(function_type_of(copy).inputs)
+            set_argument_attributes(copy, "jax.buffer_donor", dict.fromkeys(range(count)))
+            FunctionView(copy).sym_name = ENTRY
+            FunctionView(copy).sym_visibility = "public"
+    map_shardings(alone, lambda sharding: sharding.with_mesh(_MESH))
+    return alone
+
+
+def _called(graph: CallGraph, name: str) -> list[str]:
+    """Return the functions that a function calls, directly or indirectly."""
+    found: dict[str, None] = {}
+    stack = [name]
+    while stack:
+        for call in graph.calls[stack.pop()]:
+            if callee_of(call) not in found:
+                found[callee_of(call)] = None
+                stack.append(callee_of(call))
+    return list(found)

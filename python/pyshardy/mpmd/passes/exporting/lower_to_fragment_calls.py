@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `mpmd-lower-to-fragment-calls`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mlir_sdy.attributes import attribute_of, value_of
+from mlir_sdy.discardable import get_discardable, set_discardable, text_of
+from mlir_sdy.host import ir
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.mpmd.building import attributes_of, create
+from mlir_sdy.mpmd.reading import (
+    ARGUMENT_ATTRIBUTES,
+    CALL_COUNTER,
+    FRAGMENT,
+    FRAGMENT_CALL,
+    MESH_SHAPE,
+    REMAT,
+    RESERVED_BYTES,
+    RESULT_ATTRIBUTES,
+    body_of,
+    integer_of,
+    mesh_name_of,
+    mesh_type,
+    origins_of,
+)
+from mlir_sdy.mpmd.values import UserOrigin
+from mlir_sdy.mpmd.verify import mesh_in
+from mlir_sdy.traversal import terminator_of
+from mlir_sdy.values import SHARDING, map_shardings
+from pyshardy.irtools.stablehlo_views import CallView, FunctionView
+from pyshardy.irtools.walks import operations_named
+from pyshardy.mpmd.rewriting.functions import dictionaries, mpmd_functions
+from pyshardy.mpmd.rewriting.merging import STAGE
+from pyshardy.mpmd.rewriting.meshes import topology
+from pyshardy.mpmd.rewriting.names import function_name
+from pyshardy.pipeline import register_pass
+
+
+@dataclass
+class _Group:
+    """Fragments of a mesh that share a function.
+
+    Attributes:
+        function: the function.
+        origins: the origins of the first fragment.
+        stage: the stage of the first fragment, if it has one.
+        calls: the calls that replace the fragments.
+        counters: the call counters of the fragments.
+        reserved: the most bytes that other values take.
+    """
+
+    function: ir.Operation
+    origins: tuple[UserOrigin, ...]
+    stage: int | None
+    calls: list[ir.Operation] = field(default_factory=list[ir.Operation])
+    counters: list[int | None] = field(default_factory=list[int | None])
+    reserved: list[int] = field(default_factory=list[int])
+
+
+@register_pass("mpmd-lower-to-fragment-calls", release="0.10.2")
+def lower_to_fragment_calls(module: ir.Module) -> None:
+    """Replace fragments by calls of functions, which equal fragments of a mesh share."""
+    groups: dict[tuple[str, str], _Group] = {}
+    for function in mpmd_functions(module):
+        for fragment in operations_named({FRAGMENT}, function):
+            _lower(fragment, module, groups)
+    counts = {origin.transpose_count for each in groups.values() for origin in each.origins}
+    name = text_of(module.operation, "sym_name") or "main"
+    number = ir.IntegerType.get_signless(64, module.context)
+    for index, group in enumerate(groups.values()):
+        own = function_name(
+            index,
+            group.origins,
+            group.stage,
+            group.counters,
+            name,
+            with_phase=bool(counts - {0}),
+        )
+        FunctionView(group.function).sym_name = own
+        for call in group.calls:
+            CallView(call).callee = own
+        if group.reserved:
+            reserved = ir.IntegerAttr.get(number, max(group.reserved))
+            set_discardable(group.function, RESERVED_BYTES, reserved)
+
+
+def _lower(
+    fragment: ir.Operation, module: ir.Module, groups: dict[tuple[str, str], _Group]
+) -> None:
+    mesh = mesh_name_of(fragment)
+    with ir.InsertionPoint(fragment), fragment.location:
+        kept = {"mesh_name", "origin", REMAT}
+        attributes = {name: each for name, each in attributes_of(fragment).items() if name in kept}
+        attributes["callee"] = ir.FlatSymbolRefAttr.get("f")
+        types = [each.type for each in fragment.results]
+        call = create(FRAGMENT_CALL, types, list(fragment.operands), attributes)
+    for old, new in zip(fragment.results, call.results, strict=True):
+        old.replace_all_uses_with(new)
+    function = _function(fragment, module)
+    # Printing verifies the whole module otherwise.
+    key = mesh, function.get_asm(assume_verified=True)
+    counter, reserved = (integer_of(fragment, name) for name in (CALL_COUNTER, RESERVED_BYTES))
+    if key in groups:
+        function.erase()
+    else:
+        origins, stage = origins_of(fragment), integer_of(fragment, STAGE)
+        groups[key] = _Group(function, origins, stage)
+    group = groups[key]
+    group.calls.append(call)
+    group.counters.append(counter)
+    group.reserved += [] if reserved is None else [reserved]
+    fragment.erase()
+
+
+def _function(fragment: ir.Operation, module: ir.Module) -> ir.Operation:
+    """Make a function at the end of a module with the body of a fragment, which loses it."""
+    body = body_of(fragment)
+    terminator = terminator_of(body)
+    inputs = [each.type for each in body.arguments]
+    results = [each.type for each in terminator.operands]
+    mesh = mesh_in(topology(fragment), mesh_name_of(fragment)).mesh
+    with ir.InsertionPoint(module.body), fragment.location:
+        attributes = {
+            "sym_name": ir.StringAttr.get("f"),
+            "function_type": ir.TypeAttr.get(ir.FunctionType.get(inputs, results)),
+            MESH_SHAPE: attribute_of(mesh),
+        }
+        for name, values in (
+            (ARGUMENT_ATTRIBUTES, fragment.operands),
+            (RESULT_ATTRIBUTES, fragment.results),
+        ):
+            entries = [_sharding(each) for each in values]
+            if (listed := get_discardable(fragment, name)) is not None:
+                for entry, given in zip(entries, listed, strict=True):
+                    entry.update({named.name: named.attr for named in given})
+            if any(entries):
+                attributes[name] = dictionaries(entries, module.context)
+        built = ir.Operation.create("func.func", attributes=attributes, regions=1)
+    with ir.InsertionPoint(terminator), terminator.location:
+        ir.Operation.create("func.return", operands=list(terminator.operands))
+    terminator.erase()
+    body.append_to(built.regions[0])
+    _move_manual_computations(built, fragment)
+    return built
+
+
+def _sharding(value: ir.Value) -> dict[str, ir.Attribute]:
+    found = mesh_type(value)
+    return {} if found is None or found.sharding is None else {SHARDING: found.sharding}
+
+
+def _move_manual_computations(function: ir.Operation, fragment: ir.Operation) -> None:
+    """Move the shardings of manual computations to the mesh that those of the fragment have."""
+    for value in (*fragment.operands, *fragment.results):
+        sharding = _sharding(value).get(SHARDING)
+        if sharding is None:
+            continue
+        mesh = value_of(sharding).mesh_or_ref
+
+        def moved(each: TensorSharding, mesh: str = mesh) -> TensorSharding:
+            return each.with_mesh(mesh)
+
+        for computation in operations_named({"sdy.manual_computation"}, function):
+            map_shardings(computation, moved)
+        return

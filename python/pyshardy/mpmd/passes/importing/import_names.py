@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `mpmd-import-names`."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from mlir_sdy.diagnostics import PassError, error, note
+from mlir_sdy.discardable import get_discardable, has_discardable, set_discardable, text_of
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.mpmd.attributes import attribute_of
+from mlir_sdy.mpmd.building import create, return_, unsigned
+from mlir_sdy.mpmd.dialect import register
+from mlir_sdy.mpmd.reading import (
+    CALL,
+    CALL_COUNTER,
+    NAMED_COMPUTATION,
+    body_of,
+    integer_of,
+    operations_of,
+)
+from mlir_sdy.mpmd.values import MeshReduction, UserOrigin
+from pyshardy.irtools.functions import CallGraph, functions_of, is_private, replace_by_body
+from pyshardy.irtools.locations import names_in
+from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_name
+from pyshardy.irtools.walks import operations_named
+from pyshardy.mpmd.rewriting.functions import entry_points
+from pyshardy.pipeline import register_pass
+
+_SYMBOL = re.compile(r"mpmd\.(name|tensor|broadcast|reduce|call)/(.*)/(?:_\d+)?", re.DOTALL)
+_KINDS = ("name", "tensor", "broadcast", "reduce", CALL_COUNTER)
+TRANSPOSE_COUNT = "mpmd.transpose_count"
+_REMATERIALIZED = "rematted_computation"
+
+
+class _Mark(NamedTuple):
+    """The meaning of a call.
+
+    Attributes:
+        kind: one of `_KINDS`; empty for a call of a function with names inside.
+        name: the name, or the number of the microbatch.
+        transpose_count: how often the call itself was transposed.
+        is_repeated: whether `jax.checkpoint` around the name repeats it.
+    """
+
+    kind: str
+    name: str
+    transpose_count: int
+    is_repeated: bool
+
+
+@register_pass("mpmd-import-names", release="pyshardy")
+def import_names(module: ir.Module) -> None:
+    """Convert calls that stand for names to operations.
+
+    | call                                                  | becomes                         |
+    |-------------------------------------------------------|---------------------------------|
+    | with `mpmd.name = "f"`                                | `mpmd.named_computation<"f">`   |
+    | with `mpmd.tensor = "t"`                              | `mpmd.named_tensor name="t"`    |
+    | with `mpmd.broadcast`, `mpmd.reduce`                  | these operations                |
+    | with `mpmd.call_counter = "3"`                        | `mpmd.call {call_counter = 3}`  |
+    | of another function with such calls inside            | the body of the function        |
+
+    The attribute `mpmd.transpose_count` of a call is added to the counts of the names in it. The
+    functions that JAX makes of `sdy.mpmd.named_computation` and the like need no attributes: they
+    are recognized by their names, and the counts by the paths of locations.
+
+    Raises:
+        PassError: a name is inside of a loop or of another region, or `jax.checkpoint` is around
+            it; a function calls itself; the numbers of microbatches have a gap.
+    """
+    graph = CallGraph(module)
+    marked = _functions_with_names(graph)
+    if not marked:
+        return
+    graph.check_not_recursive("searched for names")
+    register(module.context)
+    importer = _Importer(module, graph.functions, marked)
+    for function in entry_points(module):
+        importer.expand(function, 0)
+        _check_counters(function)
+    unused = {name for name in graph.functions if name in marked or name in importer.copied}
+    while unused:
+        called = {callee_of(each) for each in operations_named({"func.call", CALL}, module)}
+        erased = [
+            each
+            for each in functions_of(module)
+            if symbol_name(each) in unused - called and is_private(each)
+        ]
+        if not erased:
+            break
+        for each in erased:
+            each.erase()
+
+
+def _check_counters(function: ir.Operation) -> None:
+    calls = operations_named({CALL}, function)
+    counters = sorted({integer_of(each, CALL_COUNTER) or 0 for each in calls})
+    if counters and counters != list(range(counters[0], counters[0] + len(counters))):
+        message = (
+            f"the calls of microbatches have the counters {', '.join(map(str, counters))}: they "
+            f"must be numbers without gaps"
+        )
+        raise PassError(error(message, location_of(calls[0].location)))
+
+
+def annotate_names(module: ir.Module) -> set[str]:
+    """Write what the calls of a module stand for into their attributes, and return the names."""
+    graph = CallGraph(module)
+    marked = _functions_with_names(graph)
+    names: set[str] = set()
+    for call in operations_named({"func.call"}, module):
+        if callee_of(call) not in marked:
+            continue
+        mark = mark_of(call)
+        with module.context:
+            if mark.kind:
+                value = ir.StringAttr.get(mark.name)
+                set_discardable(call, f"mpmd.{mark.kind}", value)
+            if mark.transpose_count:
+                number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), mark.transpose_count)
+                set_discardable(call, TRANSPOSE_COUNT, number)
+        names |= {mark.name} if mark.kind in ("name", "tensor") else set()
+    return names
+
+
+def mark_of(call: ir.Operation) -> _Mark:
+    """Return what a call stands for, by its attributes, else by its symbol and location."""
+    path = next(names_in(call.location), "")
+    count = get_discardable(call, TRANSPOSE_COUNT)
+    number = path.count("transpose(") if count is None else ir.IntegerAttr(count).value
+    repeated = _REMATERIALIZED in path
+    for kind in _KINDS:
+        if has_discardable(call, f"mpmd.{kind}"):
+            return _Mark(kind, text_of(call, f"mpmd.{kind}") or "", number, repeated)
+    match = _SYMBOL.fullmatch(callee_of(call))
+    if match is None:
+        return _Mark("", "", number, repeated)
+    return _Mark(CALL_COUNTER if match[1] == "call" else match[1], match[2], number, repeated)
+
+
+def _functions_with_names(graph: CallGraph) -> set[str]:
+    """Return the functions that stand for a name, or have one inside."""
+    found: set[str] = set()
+    for name in graph.post_order:
+        for call in graph.calls[name]:
+            if mark_of(call).kind:
+                found.add(callee_of(call))
+            if callee_of(call) in found:
+                found.add(name)
+    return found
+
+
+class _Importer:
+    """Converts calls of a module.
+
+    Args:
+        module: the module.
+        functions: its functions by name, as they were.
+        marked: the names of the functions that stand for a name, or have one inside.
+
+    Attributes:
+        copied: the names of functions that are copied for calls of microbatches.
+    """
+
+    def __init__(
+        self, module: ir.Module, functions: Mapping[str, ir.Operation], marked: set[str]
+    ) -> None:
+        self.module = module
+        self.taken = {symbol_name(each) for each in functions_of(module)}
+        self.functions = functions
+        self.marked = marked
+        self.copied: set[str] = set()
+        self.callees: dict[tuple[str, int], str] = {}
+
+    def expand(self, operation: ir.Operation, count: int) -> None:
+        """Convert the calls in the body of an operation, which is transposed `count` times."""
+        for call in operations_named({"func.call"}, operation):
+            if callee_of(call) not in self.marked:
+                continue
+            mark = mark_of(call)
+            self._check(call, mark, operation)
+            total = count + mark.transpose_count
+            with ir.InsertionPoint(call), call.location:
+                match mark.kind:
+                    case "name":
+                        self._computation(call, mark.name, total)
+                    case "":
+                        copy = self._copy(callee_of(call), total)
+                        replace_by_body(call, body_of(copy))
+                    case "call_counter":
+                        self._call(call, mark.name, total)
+                    case _:
+                        self._tensor(call, mark)
+
+    def _copy(self, name: str, count: int) -> ir.Operation:
+        copy = self.functions[name].clone(ip=False).operation
+        self.expand(copy, count)
+        return copy
+
+    def _computation(self, call: ir.Operation, name: str, count: int) -> None:
+        copy = self._copy(callee_of(call), count)
+        built = create(
+            NAMED_COMPUTATION,
+            [each.type for each in call.results],
+            list(call.operands),
+            {"origin": attribute_of(UserOrigin(name, count))},
+            regions=1,
+        )
+        body = body_of(copy)
+        *_, end = operations_of(body)
+        body.append_to(built.regions[0])
+        with ir.InsertionPoint(end):
+            return_(list(end.operands))
+        end.erase()
+        self._replace(call, built)
+
+    def _tensor(self, call: ir.Operation, mark: _Mark) -> None:
+        attributes: dict[str, ir.Attribute] = {}
+        if mark.kind == "tensor":
+            attributes = {"name": ir.StringAttr.get(mark.name)}
+        elif mark.kind == "reduce":
+            attributes = {"reduction": attribute_of(MeshReduction.NONE)}
+        name = "mpmd.named_tensor" if mark.kind == "tensor" else f"mpmd.{mark.kind}"
+        types = [each.type for each in call.results]
+        self._replace(call, create(name, types, list(call.operands), attributes))
+
+    def _call(self, call: ir.Operation, counter: str, count: int) -> None:
+        name = callee_of(call)
+        inner = _forwarded(self.functions[name])
+        if inner is not None:
+            name, count = callee_of(inner), count + mark_of(inner).transpose_count
+        callee = self.callees.get((name, count))
+        if callee is None:
+            copy = self._copy(name, count)
+            callee = self.callees[name, count] = _unused_name(name, self.taken)
+            self.taken.add(callee)
+            FunctionView(copy).sym_name = callee
+            FunctionView(copy).sym_visibility = "private"
+            self.module.body.append(copy)
+            self.copied.add(name)
+        attributes = {
+            "callee": ir.FlatSymbolRefAttr.get(callee),
+            CALL_COUNTER: unsigned(int(counter), call.context),
+        }
+        types = [each.type for each in call.results]
+        self._replace(call, create(CALL, types, list(call.operands), attributes))
+
+    def _replace(self, call: ir.Operation, built: ir.Operation) -> None:
+        for old, new in zip(call.results, built.results, strict=True):
+            old.replace_all_uses_with(new)
+        call.erase()
+
+    def _check(self, call: ir.Operation, mark: _Mark, around: ir.Operation) -> None:
+        """Check that a call can be converted where it is."""
+        what = f"'{mark.name}'" if mark.kind else f"the names in function '{callee_of(call)}'"
+        place = location_of(call.location)
+        if mark.is_repeated:
+            advice = (
+                "use 'sdy.mpmd.named_computation(..., remat=True)', or 'jax.checkpoint' inside of "
+                "the named function"
+            )
+            message = f"'jax.checkpoint' is around {what}, which would run twice: {advice}"
+            raise PassError(error(message, place))
+        parent = call.parent.operation if call.parent is not None else around
+        if parent != around:
+            message = (
+                f"{what} must not be inside of a '{parent.name}': write a Python loop, or "
+                "'sdy.mpmd.microbatched'"
+            )
+            raise PassError(error(message, place, [note("here", location_of(parent.location))]))
+
+
+def _unused_name(name: str, taken: set[str]) -> str:
+    numbered = (f"{name}_{number}" for number in itertools.count())
+    return next(each for each in numbered if each not in taken)
+
+
+def _forwarded(function: ir.Operation) -> ir.Operation | None:
+    """Return the call in a function that only calls another one with its own arguments."""
+    operations = operations_of(body_of(function))
+    call, end = operations[0], operations[-1]
+    if len(operations) != 2 or call.name != "func.call" or mark_of(call).kind:
+        return None
+    is_plain = list(call.operands) == list(body_of(function).arguments)
+    return call if is_plain and list(end.operands) == list(call.results) else None

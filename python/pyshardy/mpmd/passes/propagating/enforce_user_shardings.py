@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `mpmd-enforce-user-shardings`."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.diagnostics import emit, warning
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.mpmd.reading import FRAGMENT, body_of, returned_values
+from mlir_sdy.values import (
+    argument_shardings,
+    body_argument_shardings,
+    result_shardings,
+    set_argument_shardings,
+    set_body_argument_shardings,
+    set_result_shardings,
+    set_sharding,
+)
+from pyshardy.mpmd.rewriting.functions import mpmd_functions
+from pyshardy.pipeline import register_pass
+
+
+@register_pass("mpmd-enforce-user-shardings", release="0.10.2")
+def enforce_user_shardings(module: ir.Module) -> None:
+    """Make fragments take arguments, and make results, with the shardings of the function.
+
+    A sharding of the function loses sub-axes at the end of dimensions, with a warning.
+    """
+    cache = AttributeCache(module.context)
+    for function in mpmd_functions(module):
+        arguments = _without_sub_axes(function, "argument", argument_shardings(function))
+        results = _without_sub_axes(function, "result", result_shardings(function))
+        for argument in body_of(function).arguments:
+            if arguments[argument.arg_number] is None:
+                arguments[argument.arg_number] = _taken(argument)
+        set_argument_shardings(function, arguments, cache)
+        set_result_shardings(function, results, cache)
+        returned = returned_values(function)
+        values: dict[ir.Value, TensorSharding | None] = {}
+        values.update(zip(body_of(function).arguments, arguments.values(), strict=True))
+        for value, sharding in zip(returned, results.values(), strict=True):
+            if sharding is not None and not isinstance(value, ir.BlockArgument):
+                set_sharding(value, sharding, cache)
+                values[value] = sharding
+        for value, sharding in values.items():
+            for use in value.uses:
+                user = use.owner.operation
+                if sharding is not None and user.name == FRAGMENT:
+                    set_body_argument_shardings(user, {use.operand_number: sharding}, cache)
+
+
+def _taken(argument: ir.BlockArgument) -> TensorSharding | None:
+    """Return the sharding with which fragments take an argument, if any has one."""
+    for use in argument.uses:
+        user = use.owner.operation
+        if user.name == FRAGMENT and (shardings := body_argument_shardings(user)):
+            return shardings[use.operand_number]
+    return None
+
+
+def _without_sub_axes(
+    function: ir.Operation, what: str, shardings: list[TensorSharding | None]
+) -> dict[int, TensorSharding | None]:
+    """Return shardings without sub-axes at the end of dimensions."""
+    found: dict[int, TensorSharding | None] = {}
+    for index, sharding in enumerate(shardings):
+        found[index] = None if sharding is None else _cut(sharding)
+        if found[index] != sharding:
+            message = f"{what} {index} is sharded by {found[index]}, without the sub-axes"
+            emit(warning(f"{message} of {sharding}", location_of(function.location)))
+    return found
+
+
+def _cut(sharding: TensorSharding) -> TensorSharding:
+    dims = [
+        dim.with_axes(tuple(takewhile(lambda axis: axis.sub_axis_info is None, dim.axes)))
+        for dim in sharding.dim_shardings
+    ]
+    return sharding.with_dims(tuple(dims))

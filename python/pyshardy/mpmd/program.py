@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Partitioned MPMD programs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy.typing as npt
+
+from mlir_sdy.host import ir
+from pyshardy.backends import CompileOptions
+from pyshardy.backends.arrays.sharded_arrays import ShardedArray
+from pyshardy.cost.hardware import Hardware, load_hardware
+from pyshardy.display import Displayed, Table, counted
+from pyshardy.local_program.tensor_spec import Array
+from pyshardy.mpmd.boxes import plan_of
+from pyshardy.mpmd.execution import Backends, Workers, execute
+from pyshardy.mpmd.plan import Action, ExecutionPlan, FragmentCall, MeshTransfer
+from pyshardy.mpmd.timeline import MpmdTimeline, Time, run_timeline
+from pyshardy.program import PartitionedProgram
+from pyshardy.program_interface import Port
+from pyshardy.timeline.run import Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentFunction:
+    """The function of fragments.
+
+    Attributes:
+        name: its name in the exported module.
+        program: it, partitioned; equal fragments have the same one.
+    """
+
+    name: str
+    program: PartitionedProgram
+
+
+@dataclass(frozen=True, repr=False)
+class MpmdProgram(Displayed):
+    """A program of fragments on meshes.
+
+    Attributes:
+        module: the exported module.
+        plan: its fragments and transfers in their total order.
+        fragments: the functions of fragments by name.
+        schedule: the schedule.
+    """
+
+    module: ir.Module
+    plan: ExecutionPlan
+    fragments: Mapping[str, FragmentFunction]
+    schedule: str
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """The arguments."""
+        return tuple(self.plan.ports[value] for value in self.plan.inputs)
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        """The results."""
+        return self.plan.results
+
+    @property
+    def transfers(self) -> list[MeshTransfer]:
+        """The transfers, in the total order."""
+        return self.plan.transfers
+
+    @property
+    def actions(self) -> dict[str, list[Action]]:
+        """The actions of each mesh."""
+        return self.plan.actions
+
+    @property
+    def orders(self) -> dict[str, str]:
+        """The units of meshes, and the fragments besides, in the total order."""
+        return {
+            name: " ".join(
+                call.unit if " " not in call.unit else f"({call.unit})"
+                for call in self.plan.calls
+                if call.mesh == name
+            )
+            for name in self.plan.topology.names
+        }
+
+    @property
+    def programs(self) -> list[PartitionedProgram]:
+        """The different programs of fragments."""
+        return list({id(each.program): each.program for each in self.fragments.values()}.values())
+
+    def bytes_of(self, transfer: MeshTransfer) -> int:
+        """Return the bytes of a transfer."""
+        source, target = self.plan.ports[transfer.operand], self.plan.ports[transfer.result]
+        elements = sum(each.num_elements for each in plan_of(source, target))
+        return elements * _element_bytes(source)
+
+    def summary(self) -> str:
+        """Return the numbers of meshes, fragments, programs, and bytes sent in one line."""
+        sent = sum(self.bytes_of(each) for each in self.transfers if each.source != each.target)
+        meshes, calls = len(self.plan.topology.meshes), self.plan.calls
+        return (
+            f"{meshes} mesh{'es' if meshes > 1 else ''}, {counted(len(calls), 'fragment')} of "
+            f"{counted(len(self.programs), 'program')}, "
+            f"{counted(len(self.transfers), 'transfer')} of {counted(sent, 'byte')}"
+        )
+
+    def tables(self) -> list[Table]:
+        """Return tables of the order of each mesh, and of the transfers."""
+        return [
+            Table(
+                f"Schedule {self.schedule}",
+                ("mesh", "devices", "order"),
+                [
+                    (each.name, str(each.mesh), self.orders[each.name])
+                    for each in self.plan.topology.meshes
+                ],
+            ),
+            Table(
+                "Transfers",
+                ("transfer", "from", "to", "value", "bytes"),
+                [
+                    (
+                        each.number,
+                        each.source,
+                        each.target,
+                        str(self.plan.ports[each.operand].spec),
+                        f"{self.bytes_of(each):,}",
+                    )
+                    for each in self.transfers
+                ],
+                num_numeric=1,
+            ),
+        ]
+
+    def timeline(
+        self,
+        hardware: Hardware | str,
+        *,
+        seconds: Callable[[FragmentCall], Time] | None = None,
+        transfer_seconds: Callable[[MeshTransfer], Time] | None = None,
+    ) -> MpmdTimeline:
+        """Return what runs when on each mesh, in estimated time, with idle time and memory.
+
+            print(program.timeline("h100"))
+
+        Args:
+            hardware: the devices and links.
+            seconds: the time of a fragment, instead of that estimated for the hardware.
+            transfer_seconds: the time of a transfer, likewise.
+
+        Raises:
+            UsageError: there is no such hardware.
+        """
+        model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
+        link = model.between_meshes or model.slowest_link(model.axes)
+        programs = {name: each.program for name, each in self.fragments.items()}
+        runs = self._runs(model)
+        temporary = self.temporary_bytes(model)
+
+        def sending(transfer: MeshTransfer) -> float:
+            source, target = self.plan.ports[transfer.operand], self.plan.ports[transfer.result]
+            if transfer.source == transfer.target:
+                return 0.0
+            sent: Counter[tuple[str, int]] = Counter()
+            for each in plan_of(source, target):
+                nbytes = each.num_elements * _element_bytes(source)
+                sent["sends", each.source] += nbytes
+                sent["gets", each.target] += nbytes
+            return link.seconds_to_start + max(sent.values(), default=0) / link.bytes_per_second
+
+        return run_timeline(
+            self.plan,
+            seconds or (lambda call: runs[id(programs[call.name])].seconds),
+            lambda call: temporary[call.name],
+            self.bytes_of,
+            transfer_seconds or sending,
+        )
+
+    def temporary_bytes(self, hardware: Hardware) -> dict[str, int]:
+        """Return the bytes that each function takes on a device besides its arguments."""
+        runs = self._runs(hardware)
+        held = {
+            id(each): sum(port.local_spec.nbytes for port in each.inputs) for each in self.programs
+        }
+        return {
+            name: runs[id(each.program)].peak_bytes - held[id(each.program)]
+            for name, each in self.fragments.items()
+        }
+
+    def _runs(self, hardware: Hardware) -> dict[int, Timeline]:
+        """Return the timeline of each different program, by its identity."""
+        return {id(each): each.timeline(hardware) for each in self.programs}
+
+    def run(
+        self,
+        inputs: Sequence[npt.ArrayLike] | Mapping[str, npt.ArrayLike],
+        backend: Backends = "interpreter",
+        options: CompileOptions | None = None,
+        *,
+        workers: Workers | None = None,
+    ) -> list[Array]:
+        """Run the program on simulated devices of all meshes.
+
+        Args:
+            inputs: the global arrays of the arguments, in order or by name.
+            backend: the name of a backend, or a dictionary with that of each mesh.
+            options: the compile options.
+            workers: `serial` for one fragment or transfer at a time, in the total order; `threads`
+                for a thread for each mesh. Both compute equal bits. By default, `serial` for the
+                interpreter, else `threads`.
+
+        Returns:
+            The global arrays of the results.
+
+        Raises:
+            UsageError: the inputs don't match the program, or there is no such backend or mesh.
+            FragmentError: a fragment failed.
+        """
+        found = self.run_sharded(inputs, backend, options, workers=workers)
+        return [array.gather() for array in found]
+
+    def run_sharded(
+        self,
+        inputs: Sequence[npt.ArrayLike | ShardedArray] | Mapping[str, npt.ArrayLike | ShardedArray],
+        backend: Backends = "interpreter",
+        options: CompileOptions | None = None,
+        *,
+        workers: Workers | None = None,
+    ) -> list[ShardedArray]:
+        """Run the program, and keep the results on the devices; see `run`."""
+        programs = {name: each.program for name, each in self.fragments.items()}
+        return execute(self.plan, programs, inputs, backend, options, workers=workers).outputs
+
+
+def _element_bytes(port: Port) -> int:
+    """Return the bytes of an element, rounded up; NumPy may hold it in a larger type."""
+    return -(-port.spec.nbytes // max(1, port.spec.size))
+
+
+__all__ = ["FragmentCall", "FragmentFunction", "MeshTransfer", "MpmdProgram"]

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Names in JAX programs, and the errors of programs for several meshes."""
+
+import time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from mpmd_models import products
+
+import pyshardy as sdy
+from mlir_sdy.mpmd.reading import NAMED_COMPUTATION, origin_of
+from pyshardy.irtools.walks import operations_named
+from pyshardy.pipeline import run_pipeline
+
+TOPOLOGY = {"m0": {"data": 2}, "m1": {"data": 2}}
+X = np.ones((4, 4), np.float32)
+PLACES = {"layer0": "m0", "layer1": "m1"}
+
+
+def layer(weights, x):
+    return jnp.tanh(x @ weights)
+
+
+def named(index, function=layer, **options):
+    return sdy.mpmd.named_computation(function, name=f"layer{index}", **options)
+
+
+def two(weights, x):
+    return named(1)(weights, named(0)(weights, x))
+
+
+def trace(function, *arguments, **options):
+    given = {"topology": TOPOLOGY, "assignment": PLACES, **options}
+    return sdy.mpmd.trace(function, *(arguments or (X, X)), **given)
+
+
+def origins(function, *arguments):
+    """The names of a program with their counts, in the order of the program."""
+    module = trace(function, *arguments)
+    run_pipeline(module, "mpmd-import-names")
+    found = [origin_of(each) for each in operations_named({NAMED_COMPUTATION}, module)]
+    return [(each.name, each.transpose_count) for each in found]
+
+
+def loss(function):
+    return lambda *arguments: (function(*arguments) ** 2).sum()
+
+
+FORWARD, BACKWARD = [("layer0", 0), ("layer1", 0)], [("layer1", 1), ("layer0", 1)]
+
+
+def test_names_of_derivatives():
+    assert origins(two) == FORWARD
+    assert origins(jax.grad(loss(two))) == FORWARD + BACKWARD
+    assert origins(jax.vmap(two, (None, 0)), X, np.stack([X, X])) == FORWARD
+    # The count of a function that is transposed is that of the names in it.
+    assert origins(jax.grad(loss(jax.jit(two)))) == FORWARD + BACKWARD
+    second = origins(jax.grad(lambda w, x: jax.grad(loss(two))(w, x).sum()))
+    assert {count for _, count in second} == {0, 1, 2}
+
+
+def test_recomputation_is_backward():
+    inside = [named(index, remat=True) for index in range(2)]
+    found = origins(jax.grad(lambda w, x: (inside[1](w, inside[0](w, x)) ** 2).sum()))
+    assert set(found) == {*FORWARD, *BACKWARD}
+    assert found[-1] == ("layer0", 1)
+
+
+def test_names_do_nothing_outside():
+    np.testing.assert_allclose(two(X, X), layer(X, layer(X, X)), rtol=1e-6)
+    np.testing.assert_array_equal(sdy.mpmd.named_tensor(X, "t"), X)
+    np.testing.assert_array_equal(sdy.mpmd.broadcast(sdy.mpmd.reduce(X)), X)
+
+
+def test_exported_names():
+    from jax import export  # noqa: PLC0415
+
+    module = sdy.jax.from_exported(export.export(jax.jit(jax.grad(loss(two))))(X, X))
+    program = sdy.mpmd.partition(module, topology=TOPOLOGY, assignment=PLACES)
+    (found,) = program.run([X, X], "jit")
+    np.testing.assert_allclose(found, jax.grad(loss(two))(X, X), rtol=1e-3)
+
+
+@pytest.mark.parametrize("accumulate", ["carry", "after"])
+def test_microbatches_are_a_loop(accumulate):
+    def results(weights, x):
+        return two(weights, x).sum(), two(weights, x), jax.grad(loss(two))(weights, x)
+
+    x = np.random.default_rng(0).normal(size=(8, 4)).astype(np.float32)
+    combine = ("sum", "stack", "mean")
+    split = sdy.mpmd.microbatched(results, 4, combine, accumulate=accumulate)
+    found = jax.jit(split)(X, x)
+    parts = [jax.jit(results)(X, x[start : start + 2]) for start in range(0, 8, 2)]
+    total, _, mean = parts[0]
+    for each in parts[1:]:
+        total, mean = total + each[0], mean + each[2]
+    np.testing.assert_allclose(found[0], total, rtol=1e-6)
+    np.testing.assert_array_equal(found[1], np.stack([each[1] for each in parts]))
+    np.testing.assert_allclose(found[2], mean / 4, rtol=1e-6)
+
+
+def test_function_of_microbatches_is_there_once():
+    def calls(count):
+        module = products(2, count).trace([(2, 1)] * 2, layers=2)
+        run_pipeline(module, "mpmd-import-names")
+        return len(operations_named({"func.func"}, module))
+
+    assert calls(4) == calls(8)
+
+
+def sum_of_meshes(weights, x):
+    return named(0)(weights, x) + named(1)(weights, x)
+
+
+def loop(weights, x):
+    return jax.lax.while_loop(lambda c: c.sum() < 3, lambda c: named(0)(weights, c), x)
+
+
+def gap(weights, x):
+    calls = (sdy.mpmd.call(named(0), counter=counter) for counter in (0, 2))
+    return [call(weights, x) for call in calls]
+
+
+def around(weights, x):
+    return jax.grad(loss(jax.checkpoint(named(0))))(weights, x)
+
+
+def nested(weights, x):
+    return named(0, named(1))(weights, x)
+
+
+def split_by(count):
+    return sdy.mpmd.microbatched(two, count)
+
+
+def stages(*numbers):
+    return {
+        name: (place, stage) for (name, place), stage in zip(PLACES.items(), numbers, strict=True)
+    }
+
+
+NOT_INFERRED = {"infer_transfers": False, "infer_reductions": False}
+ERRORS = {
+    "unknown mesh": (two, {"assignment": {**PLACES, "layer1": "m11"}}, {}, "did you mean 'm1'?"),
+    "name without mesh": (two, {"assignment": {"layer0": "m0"}}, {}, "'layer1' is not assigned"),
+    "batch": (split_by(3), {}, {}, "(4, 4) has no 3 equal microbatches"),
+    "gap": (gap, {}, {}, "have the counters 0, 2"),
+    "without stages": (split_by(2), {}, {"schedule": "circular"}, "needs the stages"),
+    "stages": (
+        split_by(2),
+        {"assignment": stages(0, 0)},
+        {"schedule": "circular"},
+        "mesh m1 has the stages 0",
+    ),
+    "interleaved": (
+        split_by(1),
+        {"assignment": stages(0, 1)},
+        {"schedule": "interleaved-1f1b"},
+        "needs a multiple of 2 microbatches",
+    ),
+    "unknown schedule": (two, {}, {"schedule": "1fb1"}, "did you mean '1f1b'?"),
+    "missing unit": (split_by(2), {}, {"schedule": "m0: F0 F1; m1: F0"}, "'m1' of the schedule la"),
+    "forward only": (split_by(2), {}, {"schedule": "zb-h1"}, "the program has none"),
+    "sum": (sum_of_meshes, {}, NOT_INFERRED, "Mesh assignment is not possible"),
+    "axis": (
+        lambda w, x: two(w, jax.lax.with_sharding_constraint(x, jax.P("data"))),
+        {"topology": {"m0": {"model": 2, "data": 1}, "m1": {"model": 2}}, "assignment": "m1"},
+        {},
+        "which has no axis 'data'",
+    ),
+    "checkpoint": (around, {}, {}, "'jax.checkpoint' is around 'layer0'"),
+    "loop": (loop, {}, {}, "must not be inside of a 'stablehlo.while'"),
+    "nested": (nested, {}, {}, "different mesh or stage"),
+    "no mesh": (two, {"topology": {}}, {}, "at least one mesh"),
+    "name of mesh": (two, {"topology": {"a@b": {"x": 2}}}, {}, 'must not contain "@"'),
+    "prefix": (two, {"in_meshes": ["m0"]}, {}, "'in_meshes' doesn't match"),
+    "kind": (two, {"in_meshes": ("m0#disk", None)}, {}, "the memory kind 'disk' is not"),
+    "keep": (two, {"keep": ((0, 3),)}, {}, "out of range"),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_errors(case):
+    function, options, partitioning, message = ERRORS[case]
+    if isinstance(options.get("assignment"), str):
+        options = {**options, "assignment": dict.fromkeys(PLACES, options["assignment"])}
+    with pytest.raises(sdy.SdyError) as caught:
+        sdy.mpmd.partition(trace(function, **options), **partitioning)
+    assert message in str(caught.value), caught.value
+
+
+def test_unused_names_are_warned_of(capsys):
+    trace(two, assignment={**PLACES, "layr1": "m0"})
+    assert (
+        "the assignment has 'layr1', which the program doesn't; did you" in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("name", ["", "main", "mpmd.x"])
+def test_reserved_names(name):
+    with pytest.raises(sdy.UsageError, match="no name of a computation"):
+        sdy.mpmd.named_computation(layer, name=name)
+
+
+def test_functions_for_one_mesh_refuse():
+    for function in (sdy.partition, sdy.propagate):
+        with pytest.raises(sdy.UsageError, match=r"use 'sdy\.mpmd\.partition'"):
+            function(trace(two))
+
+
+def test_wrong_runs():
+    program = sdy.mpmd.partition(trace(two))
+    for options, message in (
+        ({"backend": "jitt"}, "did you mean 'jit'"),
+        ({"backend": {"m0": "jit"}}, "no backend of m1"),
+        ({"backend": {"m0": "jit", "m2": "jit"}}, "no mesh 'm2'"),
+        ({"workers": "thread"}, "no workers 'thread'"),
+    ):
+        with pytest.raises(sdy.UsageError, match=message):
+            program.run([X, X], **options)
+    with pytest.raises(sdy.UsageError, match="takes 2 arrays, but got 1"):
+        program.run([X])
+
+
+@pytest.mark.parametrize("workers", ["serial", "threads"])
+def test_failure_of_a_fragment(workers, capfd):
+    def check(x):
+        if x[0, 0] == 777:
+            raise ValueError("bad value")
+        return x
+
+    def checked(weights, x):
+        return jax.pure_callback(check, jax.ShapeDtypeStruct(x.shape, x.dtype), x * weights)
+
+    def step(weights, x):
+        def forward(weights, x):
+            return named(1, checked)(weights, named(0, lambda w, x: w * x)(weights, x))
+
+        return sdy.mpmd.microbatched(forward, 4, "stack")(weights, x)
+
+    x = np.ones((8, 4), np.float32)
+    program = sdy.mpmd.partition(trace(step, np.float32(1), x))
+    assert np.all(program.run([1.0, x], "jit", workers=workers)[0] == 1)
+    wrong = x.copy()
+    wrong[4, 0] = 777
+    start = time.monotonic()
+    with pytest.raises(sdy.mpmd.FragmentError) as caught:
+        program.run([1.0, wrong], "jit", workers=workers)
+    assert time.monotonic() - start < 2
+    message = str(caught.value)
+    for part in ("of mesh m1", "from layer1", "in microbatch 2", "bad value", "test_mpmd_jax.py"):
+        assert part in message
+    assert np.all(program.run([1.0, x], "jit", workers=workers)[0] == 1)
+    capfd.readouterr()

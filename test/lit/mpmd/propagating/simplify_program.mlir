@@ -1,0 +1,22 @@
+// RUN: sdy-opt %s -mpmd-simplify-program | FileCheck %s
+
+!m1 = !mpmd.mesh_tensor<"m1", tensor<4x8xf32>>
+!m2 = !mpmd.mesh_tensor<"m2", tensor<4x8xf32>>
+#topology = #mpmd.topology<<"m1" : <["x"=2]>>, <"m2" : <["x"=2]>>>
+
+sdy.mesh @mesh = <["x"=2]>
+
+// CHECK-LABEL: func.func @main(%arg0: !mpmd.mesh_tensor<"m1", tensor<4x8xf32>>, %arg1: !mpmd.mesh_tensor<"m1", tensor<4x8xf32>>) -> (!mpmd.mesh_tensor<"m1", tensor<4x8xf32>>, !mpmd.mesh_tensor<"m1", tensor<4x8xf32>>)
+// CHECK-NEXT: %[[V0:.*]] = mpmd.fragment<mesh="m1", origin=["f"]> (%arg0) (%arg2: tensor<4x8xf32>) {
+// CHECK-NEXT: %[[V1:.*]] = stablehlo.add %arg2, %arg2
+// CHECK-NEXT: mpmd.return %[[V1]]
+// CHECK-NEXT: } : (!mpmd.mesh_tensor<"m1", tensor<4x8xf32>>) -> !mpmd.mesh_tensor<"m1", tensor<4x8xf32>>
+// CHECK-NEXT: return %[[V0]], %[[V0]]
+func.func @main(%a: !m1, %b: !m1) -> (!m1, !m1) attributes {topology = #topology} {
+  %0:4 = mpmd.fragment<mesh="m1", origin=["f"]> (%a, %a, %b) (%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %z: tensor<4x8xf32>) {
+    %1 = stablehlo.add %x, %y : tensor<4x8xf32>
+    %2 = stablehlo.tanh %z : tensor<4x8xf32>
+    mpmd.return %1, %1, %2, %x : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+  } : (!m1, !m1, !m1) -> (!m1, !m1, !m1, !m1)
+  return %0#0, %0#1 : !m1, !m1
+}

@@ -1,0 +1,49 @@
+// RUN: sdy-mpmd %s --assign='s[0]@m0,s1@m1' --print-orders | FileCheck %s --check-prefix=REPORT
+// RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --emit=actions | FileCheck %s --check-prefix=ACTIONS
+// RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --emit=mpmd | FileCheck %s --check-prefix=MODULE
+// RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --plan --hardware=h100 --json=%t.json 2>&1 | FileCheck %s --check-prefix=PLAN
+// RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --schedules=gpipe,none --hardware=h100 | FileCheck %s --check-prefix=TABLE
+// RUN: not sdy-mpmd %s --assign=s0@m0,s1@m2 2>&1 | FileCheck %s --check-prefix=MESH
+// RUN: not sdy-mpmd %s --assign=s0 2>&1 | FileCheck %s --check-prefix=FORM
+// RUN: not sdy-mpmd %s --topology=x:2 2>&1 | FileCheck %s --check-prefix=TOPOLOGY
+// RUN: not sdy-run %s 2>&1 | FileCheck %s --check-prefix=OTHER
+
+// REPORT: 2 meshes, 2 fragments of 2 programs, 1 transfer of 32 bytes
+// REPORT: Schedule 1f1b
+// REPORT: OK: the results match those of the unpartitioned program
+
+// ACTIONS:      m0:
+// ACTIONS-NEXT:   run s0: %0 %2
+// ACTIONS-NEXT:   free %0
+// ACTIONS-NEXT:   free %2
+// ACTIONS-NEXT:   send transfer 0: %3
+// ACTIONS-NEXT:   free %3
+// ACTIONS-NEXT: m1:
+// ACTIONS-NEXT:   recv transfer 0: %4
+// ACTIONS-NEXT:   run s1: %1 %4
+
+// MODULE: mpmd.fragment_call<mesh="m1", origin=["s1"]> @p1_s1.main
+
+// PLAN: Timeline:
+// PLAN: wrote {{.*}}.json
+
+// TABLE: Schedules, the fastest one first
+
+// MESH: error: the topology has no mesh 'm2'
+// FORM: error: '--assign=s0': expected 'name@mesh', got 's0'
+// TOPOLOGY: error: '--topology=x:2': expected different names
+// OTHER: takes no program for several meshes (MPMD): use 'sdy.mpmd.partition'
+
+#topology = #mpmd.topology<<"m0" : <["x"=2]>>, <"m1" : <["x"=2]>>>
+func.func @main(%w0: tensor<4xf32>, %w1: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> attributes {topology = #topology} {
+  %0 = mpmd.named_computation<"s0"> (%w0, %x) (%b: tensor<4xf32>, %c: tensor<4xf32>) {
+    %1 = stablehlo.add %b, %c : tensor<4xf32>
+    mpmd.return %1 : tensor<4xf32>
+  } : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = stablehlo.tanh %0 : tensor<4xf32>
+  %3 = mpmd.named_computation<"s1"> (%w1, %2) (%b: tensor<4xf32>, %c: tensor<4xf32>) {
+    %1 = stablehlo.multiply %b, %c : tensor<4xf32>
+    mpmd.return %1 : tensor<4xf32>
+  } : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %3 : tensor<4xf32>
+}

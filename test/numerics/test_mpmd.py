@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Partitioned MPMD programs compute what the unpartitioned program does."""
+
+import random
+import time
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from case_counts import spread
+from mpmd_models import SHAPES, decoder, products
+
+import pyshardy as sdy
+from pyshardy.backends.arrays.comparison import (
+    Difference,
+    compare,
+    tolerance_within,
+    with_last_places_moved,
+)
+from pyshardy.mpmd.execution import execute
+from pyshardy.mpmd.reference import without_names
+from pyshardy.program import compile_unpartitioned
+
+FLAT = ["gpipe", "1f1b", "1f1b{warmup=eager}", "gpipe-1f1b-last", "zb-h1", "zb-h2", "none"]
+SEVERAL = ["circular", "interleaved-1f1b"]
+WRITTEN = "m0: F0 F1 B0 F2 B1 F3 B2 B3; m1: F0 F1 B0 F2 B1 F3 B2 B3"
+
+
+def check(module, inputs, program, backend, **options):
+    """Compare the results with those of the unpartitioned program, by the rule of `sdy-run`."""
+    run = compile_unpartitioned(without_names(module), backend)
+    expected, moved = run(inputs), run(with_last_places_moved(inputs))
+    found = program.run(inputs, backend, **options)
+    tolerance = tolerance_within(module)
+    for array, right, noisy, port in zip(found, expected, moved, program.outputs, strict=True):
+        noise = compare(noisy, right, port.spec, tolerance).relative
+        difference = compare(array, right, port.spec, tolerance)
+        assert Difference.with_noise(difference, noise).is_small, (port.name, difference, noise)
+    return found
+
+
+@pytest.fixture(scope="module")
+def small():
+    model = products(2)
+    return model, model.trace(SHAPES["small"], layers=2)
+
+
+@pytest.mark.parametrize("schedule", spread([WRITTEN, *FLAT], 3))
+def test_schedules(small, schedule):
+    model, module = small
+    program = sdy.mpmd.partition(module, schedule=schedule)
+    check(module, model.flat, program, "jit", workers="serial")
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "jit", "xla"])
+def test_threads_compute_equal_bits(small, backend):
+    model, module = small
+    program = sdy.mpmd.partition(module, schedule="zb-h1")
+    serial = check(module, model.flat, program, backend, workers="serial")
+    threads = program.run(model.flat, backend, workers="threads")
+    for one, other in zip(serial, threads, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_delays_do_not_matter(small):
+    model, module = small
+    program = sdy.mpmd.partition(module)
+    programs = {name: each.program for name, each in program.fragments.items()}
+    delays = random.Random(0)
+
+    def wait(_mesh):
+        time.sleep(delays.random() / 100)
+
+    expected = program.run(model.flat, "jit", workers="serial")
+    for _ in range(3):
+        found = execute(program.plan, programs, model.flat, "jit", workers="threads", before=wait)
+        for one, other in zip(found.outputs, expected, strict=True):
+            np.testing.assert_array_equal(one.gather(), other)
+
+
+def test_backends_of_meshes(small):
+    model, module = small
+    program = sdy.mpmd.partition(module)
+    found = program.run(model.flat, {"m0": "xla", "m1": "jit"})
+    for one, other in zip(found, program.run(model.flat, "jit"), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("options", spread([{"accumulate": "after"}, {}, {"combine": "sum"}], 1))
+def test_different_meshes(options):
+    model = products(4, **options)
+    module = model.trace(SHAPES["different"])
+    program = sdy.mpmd.partition(module)
+    check(module, model.flat, program, "jit", workers="serial")
+    assert {mesh.mesh.total_size for mesh in program.plan.topology.meshes} == {4, 2, 1}
+
+
+STAGES = [
+    "m0: F0/0 F1/0 F0/2 F1/2 B0/2 B1/2 B0/0 B1/0 F2/0 F3/0 F2/2 F3/2 B2/2 B3/2 B2/0 B3/0;"
+    "m1: F0/1 F1/1 F0/3 F1/3 B0/3 B1/3 B0/1 B1/1 F2/1 F3/1 F2/3 F3/3 B2/3 B3/3 B2/1 B3/1"
+]
+
+
+@pytest.mark.parametrize("schedule", spread(STAGES + SEVERAL, 2))
+def test_several_stages_on_a_mesh(schedule):
+    model = products(4)
+    module = model.trace(SHAPES["small"], stages=2)
+    program = sdy.mpmd.partition(module, schedule=schedule)
+    assert program.orders["m1"].startswith("F0/1 F1/1 F0/3")
+    check(module, model.flat, program, "jit", workers="serial")
+
+
+PLACES = ["m0", "m1", "m0#pinned_host", "m1#pinned_host"]
+
+
+@pytest.mark.parametrize("place", spread(PLACES, 2))
+def test_named_tensors_broadcasts_and_reductions(place):
+    def layer(index):
+        function = lambda weights, x: jnp.tanh(x @ weights)  # noqa: E731
+        return sdy.mpmd.named_computation(function, name=f"layer{index}")
+
+    def step(weights, other, x):
+        first = layer(0)(weights, x)
+        second = layer(1)(sdy.mpmd.named_tensor(other, "t"), first)
+        sums = sdy.mpmd.reduce(first + second), first - second
+        return *sums, sdy.mpmd.broadcast(second), weights, weights
+
+    random = np.random.default_rng(0)
+    inputs = [random.normal(size=(8, 8)).astype(np.float32) for _ in range(3)]
+    module = sdy.mpmd.trace(
+        step,
+        *inputs,
+        topology={"m0": {"data": 2}, "m1": {"data": 4}},
+        assignment={"layer0": "m0", "layer1": "m1", "t": place},
+        in_meshes=(None, None, "m1"),
+        out_meshes=(None, "m0", None, None, None),
+    )
+    check(module, inputs, sdy.mpmd.partition(module), "jit", workers="serial")
+
+
+def test_peak_of_live_values(small):
+    model, module = small
+    for schedule in ("gpipe", "zb-h1"):
+        program = sdy.mpmd.partition(module, schedule=schedule)
+        programs = {name: each.program for name, each in program.fragments.items()}
+        found = execute(program.plan, programs, model.flat, "jit")
+        line = program.timeline("h100")
+        assert found.peaks == {name: each.peak_live for name, each in line.meshes.items()}
+
+
+def test_training_loop_with_donated_state():
+    model = products(2)
+    kept, donated = (
+        sdy.mpmd.partition(
+            model.trace(SHAPES["small"], layers=2, out_shardings=([None] * 2, None), **options)
+        )
+        for options in ({}, {"donate_argnums": 0})
+    )
+    for backend in ("jit", "xla"):
+        runs, live = [], []
+        for program in (kept, donated):
+            parameters, data = model.flat[:2], model.flat[2:]
+            programs = {name: each.program for name, each in program.fragments.items()}
+            for _ in range(20):
+                found = execute(program.plan, programs, [*parameters, *data], backend)
+                parameters = found.outputs[:2]
+                live.append(found.peaks)
+            runs.append([each.gather() for each in parameters])
+        assert live[1:20] == live[:1] * 19
+        assert live[21:] == live[20:21] * 19
+        for one, other in zip(*runs, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_equal_fragments_share_a_program():
+    model = products(4)
+    program = sdy.mpmd.partition(model.trace([(1, 1)] * 4), schedule="gpipe")
+    assert len(program.programs) < len(program.fragments)
+
+
+CASES = [
+    ("equal", None, "1f1b", "xla"),
+    *(("equal", None, schedule, backend) for schedule in FLAT for backend in ("xla", "jit")),
+    *(("different", None, schedule, "xla") for schedule in FLAT),
+    *(("pair", 2, schedule, backend) for schedule in SEVERAL for backend in ("xla", "jit")),
+    ("equal", None, "1f1b", "interpreter"),
+]
+
+
+@pytest.mark.parametrize(("shapes", "stages", "schedule", "backend"), spread(CASES, 1))
+def test_decoder(shapes, stages, schedule, backend):
+    model = decoder()
+    module = model.trace(SHAPES[shapes], stages)
+    program = sdy.mpmd.partition(module, schedule=schedule)
+    serial = check(module, model.flat, program, backend, workers="serial")
+    threads = program.run(model.flat, backend, workers="threads")
+    for one, other in zip(serial, threads, strict=True):
+        np.testing.assert_array_equal(one, other)
