@@ -14,7 +14,7 @@ from mlir_sdy.effects import EffectsOfBody
 from mlir_sdy.host import ir
 from mlir_sdy.ods import _sdy_ops_gen as _  # noqa: F401 (registers the operation classes)
 from mlir_sdy.ods.declarations import OperationDecl
-from mlir_sdy.ods.irdl_groups import expand_groups
+from mlir_sdy.ods.irdl_groups import expand_groups, groups_of
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.verify.operations import attach_verifiers
 
@@ -69,7 +69,7 @@ def register_traits(
 @lru_cache(maxsize=2)
 def irdl_modules(dialect: str) -> tuple[str, str]:
     """Return the declarations of the attributes and of the operations of a dialect."""
-    operations = expand_groups(_declarations(dialect, "operations"))
+    operations = expand_groups(_declarations(dialect, "operations"), groups_of(dialect))
     return _declarations(dialect, "attributes"), operations
 
 

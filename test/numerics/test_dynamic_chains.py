@@ -11,9 +11,11 @@ import pyshardy as sdy
 from mlir_sdy.diagnostics import collect
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import result_shardings_of
-from pyshardy.dynamic.size_map import SizeMap
+from pyshardy.irtools.modules import copy_of
+from pyshardy.pipeline import run_pipeline
 from pyshardy.program import run_unpartitioned
 from pyshardy.sizes.signature import entry_of, signature_of
+from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.static_program import static_program
 
 SHARDINGS = (
@@ -233,6 +235,17 @@ def shardings_of(module):
     ]
 
 
+def refined_by_host(module, specs):
+    """Return the shape of the result that the host finds."""
+    copy = copy_of(module)
+    types = ",".join(f"tensor<{'x'.join(map(str, each.shape))}xf32>" for each in specs)
+    run_pipeline(
+        copy, f"builtin.module(stablehlo-refine-arguments{{types={types}}},stablehlo-refine-shapes)"
+    )
+    (returned,) = [*entry_of(copy).regions[0].blocks[0].operations][-1].operands
+    return tuple(returned.type.shape)
+
+
 def check(module, first=8):
     signature = signature_of(module)
     values = {name: first + 4 * number for number, name in enumerate(signature.symbols)}
@@ -255,6 +268,7 @@ def check(module, first=8):
         )
         (expected,) = run_unpartitioned(static, [x], "interpreter")
         assert expected.shape == tuple(each.evaluate(given) for each in sizes)
+        assert expected.shape == refined_by_host(module, program.input_specs(**given))
         with collect():
             (result,) = program.run([x])
         np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)

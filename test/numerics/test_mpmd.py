@@ -4,6 +4,7 @@
 import random
 import time
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from case_counts import spread
@@ -94,13 +95,47 @@ def test_different_meshes(options):
     assert {mesh.mesh.total_size for mesh in program.plan.topology.meshes} == {4, 2, 1}
 
 
-@pytest.mark.parametrize("schedule", SEVERAL)
+STAGES = [
+    "m0: F0/0 F1/0 F0/2 F1/2 B0/2 B1/2 B0/0 B1/0 F2/0 F3/0 F2/2 F3/2 B2/2 B3/2 B2/0 B3/0;"
+    "m1: F0/1 F1/1 F0/3 F1/3 B0/3 B1/3 B0/1 B1/1 F2/1 F3/1 F2/3 F3/3 B2/3 B3/3 B2/1 B3/1"
+]
+
+
+@pytest.mark.parametrize("schedule", spread(STAGES + SEVERAL, 2))
 def test_several_stages_on_a_mesh(schedule):
     model = products(4)
     module = model.trace(SHAPES["small"], stages=2)
     program = sdy.mpmd.partition(module, schedule=schedule)
     assert program.orders["m1"].startswith("F0/1 F1/1 F0/3")
     check(module, model.flat, program, "jit", workers="serial")
+
+
+PLACES = ["m0", "m1", "m0#pinned_host", "m1#pinned_host"]
+
+
+@pytest.mark.parametrize("place", spread(PLACES, 2))
+def test_named_tensors_broadcasts_and_reductions(place):
+    def layer(index):
+        function = lambda weights, x: jnp.tanh(x @ weights)  # noqa: E731
+        return sdy.mpmd.named_computation(function, name=f"layer{index}")
+
+    def step(weights, other, x):
+        first = layer(0)(weights, x)
+        second = layer(1)(sdy.mpmd.named_tensor(other, "t"), first)
+        sums = sdy.mpmd.reduce(first + second), first - second
+        return *sums, sdy.mpmd.broadcast(second), weights, weights
+
+    random = np.random.default_rng(0)
+    inputs = [random.normal(size=(8, 8)).astype(np.float32) for _ in range(3)]
+    module = sdy.mpmd.trace(
+        step,
+        *inputs,
+        topology={"m0": {"data": 2}, "m1": {"data": 4}},
+        assignment={"layer0": "m0", "layer1": "m1", "t": place},
+        in_meshes=(None, None, "m1"),
+        out_meshes=(None, "m0", None, None, None),
+    )
+    check(module, inputs, sdy.mpmd.partition(module), "jit", workers="serial")
 
 
 def test_peak_of_live_values(small):
@@ -147,7 +182,7 @@ CASES = [
     ("equal", None, "1f1b", "xla"),
     *(("equal", None, schedule, backend) for schedule in FLAT for backend in ("xla", "jit")),
     *(("different", None, schedule, "xla") for schedule in FLAT),
-    *(("small", 2, schedule, backend) for schedule in SEVERAL for backend in ("xla", "jit")),
+    *(("pair", 2, schedule, backend) for schedule in SEVERAL for backend in ("xla", "jit")),
     ("equal", None, "1f1b", "interpreter"),
 ]
 

@@ -207,7 +207,7 @@ class Reader:
         """Return the entries that IRDL needs for variadic groups (`irdl_groups`)."""
         declaration = self.syntax.operations[name]
         return [
-            f"{entry} = {self._group_sizes_alias(types)}"
+            f"{entry} = {self._group_sizes_alias(name, types)}"
             for entry, types, values in (
                 (irdl_groups.OPERAND_SIZES, operand_types, declaration.operands),
                 (irdl_groups.RESULT_SIZES, result_types, declaration.results),
@@ -215,10 +215,10 @@ class Reader:
             if any(value.has_groups for value in values)
         ]
 
-    def _group_sizes_alias(self, types: list[Span]) -> str:
+    def _group_sizes_alias(self, name: str, types: list[Span]) -> str:
         texts = [self.source.text[start:end] for start, end in types]
         try:
-            sizes = irdl_groups.group_sizes(texts)
+            sizes = irdl_groups.group_sizes(texts, irdl_groups.groups_of(name))
         except ValueError as reason:
             raise self.source.error(str(reason), types[0][0]) from None
         return self._alias_of_text(f"array<i32: {', '.join(map(str, sizes))}>")

@@ -9,7 +9,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.mpmd.attributes import MeshTensorType, attribute_of
 from mlir_sdy.mpmd.reading import ASSIGN, FRAGMENT, TRANSFER, UNASSIGN
 from mlir_sdy.mpmd.values import UserOrigin, UserOrigins
-from mlir_sdy.ods.irdl_groups import OPERAND_SIZES, RESULT_SIZES, group_sizes
+from mlir_sdy.ods.irdl_groups import MPMD_GROUPS, OPERAND_SIZES, RESULT_SIZES, group_sizes
 from mlir_sdy.ods.mpmd_tables import OPERATIONS
 
 SIZES = frozenset({OPERAND_SIZES, RESULT_SIZES})
@@ -45,7 +45,7 @@ def create(
 
 
 def _sizes(types: Sequence[ir.Type]) -> ir.Attribute:
-    return ir.DenseI32ArrayAttr.get(list(group_sizes(types)))
+    return ir.DenseI32ArrayAttr.get(list(group_sizes(types, MPMD_GROUPS)))
 
 
 def attributes_of(operation: ir.Operation) -> dict[str, ir.Attribute]:

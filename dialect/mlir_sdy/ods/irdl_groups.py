@@ -19,26 +19,37 @@ from itertools import groupby
 GROUPS = 256
 """How many IRDL groups one group of any types becomes."""
 
+MPMD_GROUPS = 1024
+"""How many it becomes in mpmd, whose fragments take the weights of several layers.
+
+More groups take more time when the dialect is loaded.
+"""
+
 OPERAND_SIZES = "operandSegmentSizes"
 RESULT_SIZES = "resultSegmentSizes"
 
 _OPERATION = re.compile(r"^  irdl\.operation .*?^  \}$", re.MULTILINE | re.DOTALL)
-_SIZES = rf"(?:{OPERAND_SIZES}|{RESULT_SIZES}) = array<i32: (?:\d+, ){{{GROUPS - 1}}}\d+>"
+_SIZES = rf"(?:{OPERAND_SIZES}|{RESULT_SIZES}) = array<i32: (?:\d+, ){{{GROUPS - 1},}}\d+>"
 _ENTRY_WITH_SIZES = re.compile(rf"{_SIZES}, |, {_SIZES}| \{{{_SIZES}\}}")
 _ANY = re.compile(r"^ *(%\w+) = irdl\.any\n", re.MULTILINE)
 
 
-def expand_groups(module: str) -> str:
-    """The IRDL `module` with `GROUPS` groups for each variadic group of any types."""
-    return _OPERATION.sub(lambda operation: _expand_operation(operation[0]), module)
+def groups_of(operation: str) -> int:
+    """How many groups the operations of a dialect have; the dialect or one of them is given."""
+    return MPMD_GROUPS if operation.partition(".")[0] == "mpmd" else GROUPS
 
 
-def _expand_operation(text: str) -> str:
+def expand_groups(module: str, groups: int = GROUPS) -> str:
+    """The IRDL `module` with some groups for each variadic group of any types."""
+    return _OPERATION.sub(lambda operation: _expand_operation(operation[0], groups), module)
+
+
+def _expand_operation(text: str, count: int) -> str:
     for variable in _ANY.findall(text):
         group = re.search(rf"(\w+): variadic {variable}\b", text)
         if group is None:
             continue
-        variables = [f"%group{variable[1:]}_{index}" for index in range(GROUPS)]
+        variables = [f"%group{variable[1:]}_{index}" for index in range(count)]
         groups = ", ".join(
             f"{group[1]}_{index}: variadic {one}" for index, one in enumerate(variables)
         )
@@ -47,7 +58,7 @@ def _expand_operation(text: str) -> str:
     return text
 
 
-def group_sizes(types: Sequence[Hashable]) -> tuple[int, ...]:
+def group_sizes(types: Sequence[Hashable], groups: int = GROUPS) -> tuple[int, ...]:
     """How many values each IRDL group has, for values of the given types.
 
     Each value has its own group, so that types can change in place. Only where there are more
@@ -56,15 +67,15 @@ def group_sizes(types: Sequence[Hashable]) -> tuple[int, ...]:
     Raises:
         ValueError: there are more changes of type than groups.
     """
-    if len(types) <= GROUPS:
-        return (1,) * len(types) + (0,) * (GROUPS - len(types))
+    if len(types) <= groups:
+        return (1,) * len(types) + (0,) * (groups - len(types))
     sizes = tuple(len(tuple(run)) for _, run in groupby(types))
-    if len(sizes) > GROUPS:
+    if len(sizes) > groups:
         raise ValueError(
             f"{len(types)} values, whose type changes {len(sizes) - 1} times from one to the "
-            f"next, are more than the {GROUPS} groups that the operation is registered with"
+            f"next, are more than the {groups} groups that the operation is registered with"
         )
-    return sizes + (0,) * (GROUPS - len(sizes))
+    return sizes + (0,) * (groups - len(sizes))
 
 
 def without_group_sizes(text: str) -> str:

@@ -16,11 +16,11 @@ from mlir_sdy.symbols import meshes_of
 from pyshardy.cli.flags import RuleFlags
 from pyshardy.cli.mesh_flag import give_mesh, read_mesh
 from pyshardy.cli.tool import Tool
-from pyshardy.dynamic.size_map import static_at_sizes
 from pyshardy.forms import dims_of_spec
 from pyshardy.frontends.files import Kind, load
 from pyshardy.rules import load_rules, strict_rules
 from pyshardy.sizes.signature import is_dynamic
+from pyshardy.sizes.static_program import static_at_sizes
 from pyshardy.sizes.symbols import values_in
 
 _QUOTED = re.compile(r"""['"]([^'"]+)['"]""")

@@ -3,13 +3,12 @@
 
 | module              | contents                                                              |
 |---------------------|-----------------------------------------------------------------------|
-| `size_map`          | the sizes of all values, and sizes that have to be equal              |
 | `plan`              | propagation at hints of the sizes                                     |
 | `guards`            | the conditions under which the plan holds, and what is done otherwise |
 | `buckets`           | the capacities for which programs are made                            |
 | `choices`           | the same collectives at all sizes                                     |
-| `valid_sizes`       | sizes in types apart from those as numbers                            |
 | `masks`             | programs for a capacity that run smaller sizes                        |
 | `padded_operations` | operations that are fitted to padded operands                         |
+| `several_sizes`     | the dynamic program of several static ones                            |
 | `program`           | the program that `sdy.partition` returns                              |
 """

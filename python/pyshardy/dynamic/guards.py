@@ -28,15 +28,17 @@ from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.dynamic.plan import GIVEN
-from pyshardy.dynamic.size_map import SizeMap
 from pyshardy.irtools.functions import returned_values
 from pyshardy.irtools.named_values import result_names
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
 from pyshardy.irtools.stablehlo_views import FunctionView
 from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.sizes.constraints import ASSERTED, is_implied
 from pyshardy.sizes.signature import EQUAL_SIZES, DynamicSignature, entry_of
 from pyshardy.sizes.size import Size
-from pyshardy.sizes.static_program import assertions_in
+from pyshardy.sizes.size_map import SizeMap
+from pyshardy.sizes.size_reader import DIMENSION_SIZE
+from pyshardy.sizes.static_program import ASSERTION, assertions_in
 from pyshardy.sizes.symbols import SizeSymbol
 
 Uneven: TypeAlias = Literal["guard", "pad", "unshard"]
@@ -159,13 +161,14 @@ _OF_SHAPES = "Input shapes do not match the polymorphic shapes specification"
 
 
 def ports_of(
-    module: ir.Module, signature: DynamicSignature
+    module: ir.Module, signature: DynamicSignature, sizes: SizeMap
 ) -> tuple[tuple[DynamicPort, ...], tuple[DynamicPort, ...]]:
     """Return the arguments that users pass, and the results.
 
     Args:
         module: the propagated program.
         signature: its arguments.
+        sizes: the sizes of its values.
     """
     entry, meshes = entry_of(module), meshes_of(module)
     block, view = entry.regions[0].blocks[0], FunctionView(entry)
@@ -200,7 +203,7 @@ def ports_of(
         )
         for each in signature.arguments
     )
-    names, sizes = result_names(entry), SizeMap(module, signature)
+    names = result_names(entry)
     outputs = tuple(
         port(
             1,
@@ -247,10 +250,63 @@ def guards_of(
     return found
 
 
-def conditions_of(module: ir.Module, symbols: Mapping[str, SizeSymbol]) -> list[Condition]:
-    """Return the conditions of a program apart from ranges, divisors and shardings."""
+def assert_guards(
+    module: ir.Module, signature: DynamicSignature, guards: Iterable[tuple[int, Guard]]
+) -> None:
+    """Write assertions about sizes that other tools check, at the end of a program, in place.
+
+    Args:
+        module: the propagated program.
+        signature: its arguments. That dimensions have one size is asserted, too.
+        guards: guards, with the positions of their arguments and results.
+    """
+    entry, builder = entry_of(module), StablehloBuilder()
+    block = entry.regions[0].blocks[0]
+    values: list[ir.Value] = [block.arguments[each.index] for each in signature.arguments]
+    values += returned_values(entry) or ()
+    first: dict[Size, tuple[ir.Value, str]] = {}
+    with entry.context, entry.location, ir.InsertionPoint.at_block_terminator(block):
+        scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
+        zero = builder.splat(scalar, 0)
+
+        def size_of_dim(value: ir.Value, dim: int) -> ir.Value:
+            dimension = {"dimension": i64_attribute(dim)}
+            return builder.create(DIMENSION_SIZE, [value], [scalar], dimension).result
+
+        def check(size: ir.Value, expected: ir.Value, message: str) -> None:
+            text, effect = ir.StringAttr.get(message), ir.BoolAttr.get(True)
+            version = ir.IntegerAttr.get(scalar.element_type, 2)
+            attributes = {"error_message": text, "has_side_effect": effect, "api_version": version}
+            builder.custom_call(ASSERTION, [builder.compare("EQ", size, expected)], (), attributes)
+
+        for index, guard in guards:
+            size, divisor = (
+                size_of_dim(values[index], guard.dim),
+                builder.splat(scalar, guard.divisor),
+            )
+            check(builder.binary("remainder", size, divisor), zero, str(guard))
+        for value, argument in zip(values, signature.arguments, strict=False):
+            for dim, expression in enumerate(argument.sizes):
+                if expression.constant is None:
+                    number, place = size_of_dim(value, dim), f"dimension {dim} of {argument.name}"
+                    other, of = first.setdefault(expression, (number, place))
+                    if other != number:
+                        check(number, other, f"{place} has the size of {of}")
+
+
+def conditions_of(
+    module: ir.Module, symbols: Mapping[str, SizeSymbol], sizes: SizeMap
+) -> list[Condition]:
+    """Return the conditions of a program apart from ranges, divisors and shardings.
+
+    Args:
+        module: the program.
+        symbols: the symbols by their names.
+        sizes: the sizes of its values.
+    """
     kept = get_discardable(module.operation, EQUAL_SIZES)
-    found = [Condition("equal", each.value) for each in kept or ()]
+    texts = [*(each.value for each in kept or ()), *map(str, sizes.equalities)]
+    found = [Condition("equal", each) for each in texts]
     for call in assertions_in(module):
         message = text_of(call, "error_message") or "an assertion"
         asserted = ASSERTED.search(message)

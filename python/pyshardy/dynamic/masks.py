@@ -13,32 +13,18 @@ what is beyond is padding, at the end of each dimension, and is never read:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule
-from mlir_sdy.traversal import operations_in, terminator_of
-from pyshardy.dynamic.padded_operations import FUNCTIONS, Contents, Fitted, Vectors
-from pyshardy.dynamic.valid_sizes import (
-    VALID_DIMENSION,
-    VALID_SIZES,
-    VALID_SYMBOL,
-    CapacityError,
-    dimension_of,
-    name_of,
-    separate_sizes,
-)
-from pyshardy.irtools.functions import returned_values
+from mlir_sdy.values import COMPUTATIONS
+from pyshardy.dynamic.padded_operations import FUNCTIONS, CapacityError, Contents, Place
 from pyshardy.irtools.modules import copy_of
-from pyshardy.irtools.stablehlo_builder import StablehloBuilder
-from pyshardy.irtools.stablehlo_views import (
-    CustomCallView,
-    FunctionView,
-    function_type_of,
-)
-from pyshardy.irtools.tensor_types import element_type_of, shape_of
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
+from pyshardy.irtools.stablehlo_views import FunctionView
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.record import record_of, rule_on_shards
 from pyshardy.partition.padding.indices import clamp_indices
@@ -48,36 +34,31 @@ from pyshardy.partition.types.padding_builder import Content, PaddingBuilder
 from pyshardy.pipeline import run_pipeline
 from pyshardy.sizes.signature import DynamicSignature, entry_of
 from pyshardy.sizes.size import Number, Size, number_of, size_of
-from pyshardy.sizes.size_reader import SizeReader
-from pyshardy.sizes.static_program import inline_calls, static_program
+from pyshardy.sizes.size_map import SizeMap
+from pyshardy.sizes.size_reader import DIMENSION_SIZE
+from pyshardy.sizes.static_program import (
+    SizeRefinement,
+    assertions_in,
+    fits,
+    inline_calls,
+    insertion_point_of,
+    is_dynamic_tensor,
+    made_static,
+    shape_operands,
+)
 
 _HAND_ON = frozenset(
     {
         "sdy.propagation_barrier",
         "sdy.reshard",
         "sdy.sharding_constraint",
+        "stablehlo.case",
+        "stablehlo.if",
         "stablehlo.optimization_barrier",
+        "stablehlo.while",
     }
 )
-_CREATED = frozenset(
-    {"stablehlo.broadcast_in_dim", "stablehlo.constant", "stablehlo.iota", "sdy.constant"}
-)
-"""Operations whose only vector is the shape of the result."""
-
-_BRANCHES, _WHILE = frozenset({"stablehlo.case", "stablehlo.if"}), "stablehlo.while"
-
-
-@dataclass(frozen=True, slots=True)
-class MaskedResults:
-    """The results of a program for a capacity.
-
-    Attributes:
-        contents: the shapes without padding; None for one that isn't an expression of the symbols.
-        needs_check: whether the program may be invalid for some sizes that it runs.
-    """
-
-    contents: tuple[Content | None, ...]
-    needs_check: bool
+"""Operations whose results are operands, or values of regions, padding included."""
 
 
 def capacity_program(
@@ -85,48 +66,30 @@ def capacity_program(
     signature: DynamicSignature,
     symbols: Collection[str],
     values: Mapping[str, int],
-) -> tuple[ir.Module, MaskedResults]:
-    """Return the program for capacities, which runs smaller sizes, and what it returns.
+) -> tuple[ir.Module, bool]:
+    """Return the program for capacities, which runs smaller sizes.
 
     Args:
         module: the dynamic program, which isn't changed.
         signature: its arguments.
-        symbols: the symbols whose values are arguments of the program, behind the others.
+        symbols: the symbols whose values are arguments of the program, behind the others, of type
+            i32.
         values: the capacities of these, and the values of the others.
+
+    Returns:
+        The program, and whether it may be invalid for some sizes that it runs.
 
     Raises:
         CapacityError: the result of an operation depends on padding; the error names it.
         UsageError: the program has no static form.
     """
-    separated = copy_of(module)
-    inline_calls(separated)
-    separate_sizes(separated, symbols, signature)
-    static = static_program(separated, values, signature)
+    static = copy_of(module)
+    inline_calls(static)
+    for call in assertions_in(static):
+        call.erase()  # it is about the sizes of inputs
     run_pipeline(static, "builtin.module(cse)")
-    return static, mask_padding(static, signature, symbols, values)
-
-
-def mask_padding(
-    static: ir.Module,
-    signature: DynamicSignature,
-    symbols: Collection[str],
-    values: Mapping[str, int],
-) -> MaskedResults:
-    """Let a program for capacities run smaller sizes, in place.
-
-    It gets an argument of type i32 for each of the symbols, in order.
-
-    Args:
-        static: the static program that `separate_sizes` has prepared.
-        signature: the arguments of the dynamic program.
-        symbols: the symbols whose values are arguments.
-        values: the values of the others.
-
-    Raises:
-        CapacityError: the result of an operation depends on padding; the error names it.
-    """
     with static.context, static.operation.location:
-        return _Masking(static, signature, symbols, values).run()
+        return static, _Masking(static, signature, symbols, values).run()
 
 
 class _Masking:
@@ -137,207 +100,160 @@ class _Masking:
         symbols: Collection[str],
         values: Mapping[str, int],
     ):
-        self._entry = entry_of(static)
+        self._module, self._entry, self._own = static, entry_of(static), symbols
+        self._types = SizeRefinement(static, values, signature)
+        others = {name: value for name, value in values.items() if name not in symbols}
+        self._sizes = SizeMap(static, signature, others)
+        self._scalars: dict[str, ir.Value] = {}
+
+    def run(self) -> bool:
+        operations = self._types.operations
+        vectors = [
+            [self._sizes.read(operation.operands[index]) for index in shape_operands(operation)]
+            for operation in operations
+        ]
+        results = [[self._content(each) for each in operation.results] for operation in operations]
+        arguments = [
+            (argument, self._content(argument))
+            for operation in operations
+            for region in operation.regions
+            for block in region.blocks
+            for argument in block.arguments
+        ]
+        for operation, contents in zip(operations, results, strict=True):
+            self._check_known(operation, contents)
+        self._fix_types(operations)
         context = FunctionContext.of(self._entry)
         self._rules = context.rules
-        self._own = symbols
-        self._arguments = self._add_arguments()
-        self._scalars: dict[str, ir.Value] = dict(self._arguments)
-        self._padded = Contents(symbols, PaddingBuilder(context.cache, self._scalars))
-        self._reader = SizeReader(self._source)
-        others = {name: Size.of(value) for name, value in values.items() if name not in symbols}
-        block = self._entry.regions[0].blocks[0]
-        for argument, sized in zip(block.arguments, signature.arguments, strict=False):
-            self._padded.keep(argument, [number_of(size.replaced(others)) for size in sized.sizes])
-        self._given: dict[ir.Value, tuple[str, list[ir.Value]]] = {}
-        self._replaced: list[tuple[ir.Operation, ir.Value]] = []
+        self._padded = known = Contents(self._own, PaddingBuilder(context.cache, self._scalars))
+        known.needs_check = bool(self._sizes.equalities)
+        self._fix_numbers()
+        for argument, content in arguments:
+            known.keep(argument, content)
+        for operation, sizes, found in zip(operations, vectors, results, strict=True):
+            self._fit(operation, sizes, found)
+        self._types.finish()
+        return known.needs_check
 
-    def run(self) -> MaskedResults:
-        for operation in [each.operation for each in operations_in(self._entry)]:
-            if _target_of(operation) == VALID_SIZES:
-                result, *sizes = operation.operands
-                self._given[result] = name_of(operation), sizes
-                operation.erase()
-        self._visit_block(self._entry.regions[0].blocks[0])
-        for operation, value in self._replaced:
-            operation.results[0].replace_all_uses_with(value)
-            operation.erase()
-        contents: list[Content | None] = []
-        for value in returned_values(self._entry) or []:
-            content = self._padded.content(value)
-            is_known = all(size_of(size).symbols <= {*self._own} for size in content)
-            contents.append(content if is_known else None)
-        return MaskedResults(tuple(contents), self._padded.needs_check)
+    # --- Sizes ----------------------------------------------------------------------------------
 
-    def _source(self, value: ir.Value) -> Sequence[Size] | None:
-        """Return the size that a call stands for."""
-        if isinstance(value, ir.BlockArgument):
-            return None
-        operation = value.owner.operation
-        target = _target_of(operation)
-        if target == VALID_SYMBOL:
-            return [Size.symbol(name_of(operation))]
-        if target == VALID_DIMENSION:
-            content = self._padded.content(operation.operands[0])
-            return [size_of(content[dimension_of(operation)])]
-        return None
+    def _content(self, value: ir.Value) -> Content:
+        return tuple(map(number_of, self._sizes.sizes(value)))
 
-    def _add_arguments(self) -> dict[str, ir.Value]:
-        view, block = FunctionView(self._entry), self._entry.regions[0].blocks[0]
-        types, attributes = function_type_of(self._entry), list(view.arg_attrs or ())
-        integer = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
-        count = len(self._own)
-        view.function_type = ir.FunctionType.get([*types.inputs, *[integer] * count], types.results)
-        if attributes:
-            view.arg_attrs = [*attributes, *[ir.DictAttr.get({})] * count]
-        return {
-            name: block.add_argument(integer, ir.Location.name(name, self._entry.location))
-            for name in self._own
-        }
+    def _check_known(self, operation: ir.Operation, contents: Sequence[Content]) -> None:
+        """Check that the sizes of results are numbers that the program computes.
 
-    # --- Walk -----------------------------------------------------------------------------------
-
-    def _visit_block(self, block: ir.Block) -> None:
-        for operation in [each.operation for each in block.operations]:
-            with operation.location, ir.InsertionPoint(operation):
-                self._visit(operation)
-
-    def _visit(self, operation: ir.Operation) -> None:
-        name, target = operation.name, _target_of(operation)
-        if target == VALID_SYMBOL:
-            symbol = name_of(operation)
-            element = element_type_of(operation.results[0].type)
-            value = StablehloBuilder().convert(self._arguments[symbol], element)
-            self._replaced.append((operation, value))
-        elif target == VALID_DIMENSION:
-            dim = dimension_of(operation)
-            size = self._padded.content(operation.operands[0])[dim]
-            value = self._padded.builder.number(operation.results[0].type, size)
-            self._replaced.append((operation, value))
-        elif name == _WHILE:
-            self._visit_while(operation)
-        elif name in _BRANCHES:
-            for region in operation.regions:
-                self._visit_block(region.blocks[0])
-            first, *others = (_yielded(region) for region in operation.regions)
-            for other in others:
-                self._check_same(operation, first, other)
-            for result, value in zip(operation.results, first, strict=True):
-                self._padded.keep(result, self._padded.content(value))
-        elif name in _HAND_ON:
-            for result, value in zip(operation.results, operation.operands, strict=True):
-                self._padded.keep(result, self._padded.content(value))
-        elif len(operation.results):
-            self._fit(operation)
-
-    def _visit_while(self, operation: ir.Operation) -> None:
-        initial = list(operation.operands)
-        for region in operation.regions:
-            for argument, value in zip(region.blocks[0].arguments, initial, strict=True):
-                self._padded.keep(argument, self._padded.content(value))
-            self._visit_block(region.blocks[0])
-        self._check_same(operation, initial, _yielded(operation.regions[1]))
-        for result, value in zip(operation.results, initial, strict=True):
-            self._padded.keep(result, self._padded.content(value))
-
-    def _check_same(
-        self, operation: ir.Operation, values: Sequence[ir.Value], others: Sequence[ir.Value]
-    ) -> None:
-        for value, other in zip(values, others, strict=True):
-            if isinstance(value.type, ir.RankedTensorType):
-                sizes = zip(self._padded.content(value), self._padded.content(other), strict=True)
-                for dim, (size, found) in enumerate(sizes):
-                    if size != found:
-                        self._padded.refuse(operation, value, dim)
-
-    def _fit(self, operation: ir.Operation) -> None:
-        """Fit an operation to its padded operands, and keep the contents of its results."""
-        operands, results = list(operation.operands), list(operation.results)
-        vectors = self._vectors_of(operation)
-        if not vectors and not any(value in self._padded.contents for value in operands):
-            return
-        fit = FUNCTIONS.get(operation.name)
-        fitted = Fitted() if fit is None else fit(self._padded, operation, vectors)
-        if fitted is None:
-            return  # it is replaced
-        rule = self._rules.rule(operation)
-        rule = None if rule is None else rule_on_shards(operation, rule)
-        sizes = self._sizes_of_factors(operation, rule, operands, fitted)
-        created = vectors[0] if vectors and operation.name in _CREATED else None
-        for index, result in enumerate(results):
-            content: list[Number] = list(shape_of(result.type))
-            for dim in range(len(content)):
-                factors = () if rule is None else _factors(rule, len(operands) + index, dim)
-                if (index, dim) in fitted.results:
-                    content[dim] = fitted.results[index, dim]
-                elif len(factors) == 1 and factors[0] in sizes:
-                    content[dim] = sizes[factors[0]]
-                elif created is not None:
-                    content[dim] = number_of(created[dim])
-            self._padded.keep(result, content)
-        if rule is not None:
-            mask_operands(operation, rule, self._padded.contents, (), self._padded.builder)
-            clamp_indices(operation, self._padded.contents, self._padded.builder)
-
-    def _vectors_of(self, operation: ir.Operation) -> Vectors:
-        """Return the sizes in operands that refinement has made attributes."""
-        name, vectors = self._given.get(operation.results[0], ("", []))
-        if operation.name != name and (operation.name not in _CREATED or name not in _CREATED):
-            return []  # refinement has removed an operation that does nothing
-        found = [self._reader.read(each) for each in vectors]
-        self._scalars.update(self._reader.scalars)
-        if found == [None] and name in _CREATED:
-            message = f"the sizes of the result of '{name}' op aren't known for smaller inputs; "
-            message += self._padded.advice
+        Raises:
+            CapacityError: they aren't, or the operation has a body for its own sizes.
+        """
+        values = (*operation.operands, *operation.results)
+        if operation.name in COMPUTATIONS and any(map(is_dynamic_tensor, values)):
+            message = f"'{operation.name}' op of dynamic sizes can't be in a program with 'buckets'"
             raise CapacityError(error(message, location_of(operation.location)))
-        return found
+        symbols = {name for each in contents for size in each for name in size_of(size).symbols}
+        sources = [each for name, each in self._sizes.scalars.items() if name in symbols]
+        if any(isinstance(each, ir.BlockArgument) or shape_of(each.type) for each in sources):
+            message = f"the sizes of results of '{operation.name}' op aren't known for smaller "
+            message += "inputs: it can't be in a program with 'buckets'"
+            raise CapacityError(error(message, location_of(operation.location)))
 
-    def _sizes_of_factors(
+    def _fix_types(self, operations: Sequence[ir.Operation]) -> None:
+        """Give values their types, and operations the sizes from which these are computed."""
+        fixed = [
+            (operation, index, [each.constant for each in sizes if each.constant is not None])
+            for operation in operations
+            for index in shape_operands(operation)
+            if (sizes := self._types.sizes.read(operation.operands[index])) is not None
+        ]
+        self._types.set_types()
+        for operation, index, numbers in fixed:
+            kind = operation.operands[index].type
+            if len(numbers) == math.prod(shape_of(kind)) and fits(kind, numbers):
+                with operation.location, ir.InsertionPoint(operation):
+                    literal = StablehloBuilder().literal(integer_literal(kind, numbers))
+                operation.operands[index] = literal
+
+    def _fix_numbers(self) -> None:
+        """Compute the sizes of tensors from the symbols, which are arguments."""
+        block, view = self._entry.regions[0].blocks[0], FunctionView(self._entry)
+        integer = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
+        numbers = [each for each in self._types.computed(self._sizes) if len(each[1]) == 1]
+        if view.arg_attrs:
+            view.arg_attrs = [*view.arg_attrs, *[ir.DictAttr.get({})] * len(self._own)]
+        for name in self._own:
+            place = ir.Location.name(name, self._entry.location)
+            self._scalars[name] = block.add_argument(integer, place)
+        for name, value in self._sizes.scalars.items():
+            if not isinstance(value, ir.BlockArgument) and not shape_of(value.type):
+                with value.location, ir.InsertionPoint.after(value.owner.operation):
+                    element = integer.element_type
+                    self._scalars[name] = StablehloBuilder().convert(value, element)
+        for value, (size,) in numbers:
+            is_source = isinstance(value, ir.BlockArgument) or value.owner.name == DIMENSION_SIZE
+            is_known = size.symbols <= self._scalars.keys()
+            if (is_source and is_known) or size.constant is not None:
+                with insertion_point_of(value), value.location:
+                    number = self._padded.builder.number(value.type, number_of(size))
+                value.replace_all_uses_with(number)
+
+    # --- Operations -----------------------------------------------------------------------------
+
+    def _fit(
         self,
         operation: ir.Operation,
-        rule: OpShardingRule | None,
-        operands: Sequence[ir.Value],
-        fitted: Fitted,
-    ) -> dict[int, Number]:
-        """Return the sizes of the factors of padded dimensions.
+        vectors: Sequence[Sequence[Size] | None],
+        contents: Sequence[Content],
+    ) -> None:
+        """Fit an operation to its padded operands, and keep the contents of its results."""
+        known, operation = self._padded, made_static(self._module, operation)
+        for result, content in zip(operation.results, contents, strict=True):
+            known.keep(result, content)
+        is_padded = any(value in known.contents for value in operation.operands)
+        if not len(operation.results) or operation.name in _HAND_ON or not (vectors or is_padded):
+            return
+        with operation.location, ir.InsertionPoint(operation):
+            fit = FUNCTIONS.get(operation.name)
+            fitted = () if fit is None else fit(known, operation, vectors)
+            if fitted is None:
+                return  # it is replaced
+            rule = self._rules.rule(operation)
+            rule = None if rule is None else rule_on_shards(operation, rule)
+            self._check(operation, rule, fitted)
+            if rule is not None:
+                mask_operands(operation, rule, known.contents, (), known.builder)
+                clamp_indices(operation, known.contents, known.builder)
+
+    def _check(
+        self, operation: ir.Operation, rule: OpShardingRule | None, fitted: Collection[Place]
+    ) -> None:
+        """Check that padded dimensions that aren't fitted have factors of one size.
 
         Raises:
             CapacityError: one can't be padded.
         """
-        sizes: dict[int, Number] = {}
         blocked: frozenset[int] = frozenset()
+        factors: Mapping[Place, Sequence[int]] = {}
         if rule is not None:
             blocked = frozenset(rule.need_replication_factors) | {*rule.permutation_factors}
             blocked |= unpaddable_factors(operation, rule)
             find_blocked = record_of(operation.name).blocked_factors
             blocked |= frozenset(find_blocked(operation, rule) if find_blocked is not None else ())
-        for index, value in enumerate(operands):
+            factors = {
+                (index, dim): each.factor_indices
+                for index, mapping in enumerate(rule.operand_mappings)
+                for dim, each in enumerate(mapping.dim_mappings)
+            }
+        sizes: dict[int, Number] = {}
+        for index, value in enumerate(operation.operands):
             for dim in self._padded.dims(value):
-                if (index, dim) in fitted.operands:
-                    continue
-                factors = () if rule is None else _factors(rule, index, dim)
-                if len(factors) != 1 or factors[0] in blocked:
-                    self._padded.refuse(operation, value, dim)
-                size = self._padded.content(value)[dim]
-                if sizes.setdefault(factors[0], size) != size:
-                    self._padded.refuse(operation, value, dim)
-        for index, value in enumerate(operands if sizes else ()):
-            for dim, size in enumerate(self._padded.content(value)):
-                factors = () if rule is None else _factors(rule, index, dim)
-                is_other = len(factors) == 1 and sizes.get(factors[0], size) != size
-                if is_other and (index, dim) not in fitted.operands:
-                    self._padded.refuse(operation, value, dim)
-        return sizes
-
-
-def _factors(rule: OpShardingRule, tensor: int, dim: int) -> Sequence[int]:
-    return rule.mappings[tensor].dim_mappings[dim].factor_indices
-
-
-def _target_of(operation: ir.Operation) -> str | None:
-    is_call = operation.name == "stablehlo.custom_call"
-    return CustomCallView(operation).call_target_name if is_call else None
-
-
-def _yielded(region: ir.Region) -> list[ir.Value]:
-    return list(terminator_of(region.blocks[0]).operands)
+                if (index, dim) not in fitted:
+                    of_dim = factors.get((index, dim), ())
+                    if len(of_dim) != 1 or of_dim[0] in blocked:
+                        self._padded.refuse(operation, value, dim)
+                    sizes.setdefault(of_dim[0], self._padded.content(value)[dim])
+        for (index, dim), of_dim in factors.items():
+            value = operation.operands[index]
+            size = self._padded.content(value)[dim]
+            is_other = len(of_dim) == 1 and sizes.get(of_dim[0], size) != size
+            if is_other and (index, dim) not in fitted:
+                self._padded.refuse(operation, value, dim)

@@ -1,24 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Operations that are fitted to padded operands beyond what the partitioner's records do.
 
-Each function fits one operation, and returns the dimensions that it has fitted and the sizes of its
-results, or None if it has replaced the operation. Vectors of an operation are sizes that were
-operands before refinement; without vectors, its attributes hold for all sizes.
+Each function fits one operation, and returns the dimensions of operands that it has fitted, or None
+if it has replaced the operation. Vectors of an operation are the sizes that were operands of its
+dynamic form; without vectors, its attributes hold for all sizes.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
 
-from mlir_sdy.diagnostics import error
+from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import get_sharding, result_shardings_of, set_result_shardings_of
-from pyshardy.dynamic.size_map import num_windows
-from pyshardy.dynamic.valid_sizes import CapacityError
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import (
     ConcatenateView,
@@ -51,17 +48,8 @@ Vectors: TypeAlias = "Sequence[Sequence[Size] | None]"
 """Sizes in operands; None for those that have no expression."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """The dimensions that a function has fitted.
-
-    Attributes:
-        operands: dimensions of operands.
-        results: the sizes of dimensions of results.
-    """
-
-    operands: Collection[Place] = ()
-    results: Mapping[Place, Number] = field(default_factory=dict[Place, Number])
+class CapacityError(UsageError):
+    """An operation can't be computed for sizes below a capacity."""
 
 
 class Contents:
@@ -117,7 +105,9 @@ class Contents:
         raise CapacityError(error(message, location_of(operation.location)))
 
 
-Fit: TypeAlias = Callable[[Contents, ir.Operation, Vectors], Fitted | None]
+Fitted: TypeAlias = "Collection[Place] | None"
+
+Fit: TypeAlias = Callable[[Contents, ir.Operation, Vectors], Fitted]
 
 
 def _numbers(vectors: Vectors, index: int, static: Sequence[int]) -> list[Number] | None:
@@ -128,34 +118,21 @@ def _numbers(vectors: Vectors, index: int, static: Sequence[int]) -> list[Number
     return None if vector is None else list(map(number_of, vector))
 
 
-def _fit_reshape(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:
+def _fit_reshape(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
     """Fit a reshape that merges or splits dimensions of which only the first one is padded."""
-    value, result = operation.operands[0], operation.results[0]
-    before, after = shape_of(value.type), shape_of(result.type)
-    content, wanted = known.content(value), vectors[0] if vectors else None
-    padded = known.dims(value)
-    if not padded:
-        return Fitted()
-    if wanted is None:
-        known.refuse(operation, value, padded[0])
-    found: list[Number] = list(after)
-    for old, new in _groups(before, after):
-        first = next((dim for dim in old if before[dim] > 1 or dim in padded), None)
-        if not any(dim in padded for dim in old):
-            continue
-        target = next((dim for dim in new if after[dim] > 1), new[0] if new else None)
-        others = [dim for dim in old if dim != first]
-        if target is None or first is None or any(dim in padded for dim in others):
-            known.refuse(operation, value, padded[0])
-        total = size_of(content[first]) * Size.of(math.prod(before[dim] for dim in others))
-        rest = math.prod(after[dim] for dim in new if dim != target)
-        size = total.floordiv(rest)
-        if size * Size.of(rest) != total:
-            known.refuse(operation, value, first)
-        found[target] = number_of(size)
-    if found != list(map(number_of, wanted)):
-        known.refuse(operation, value, padded[0])
-    return Fitted([(0, dim) for dim in padded], {(0, dim): n for dim, n in enumerate(found)})
+    values = operation.operands[0], operation.results[0]
+    padded, shapes = known.dims(values[0]), [shape_of(each.type) for each in values]
+    for groups in _groups(*shapes) if padded else ():
+        products: list[Size] = []
+        for value, shape, dims in zip(values, shapes, groups, strict=True):
+            first = next((d for d in dims if shape[d] > 1 or d in known.dims(value)), None)
+            if ({*dims} - {first}) & {*known.dims(value)}:
+                known.refuse(operation, values[0], padded[0])
+            sizes = (size_of(known.content(value)[dim]) for dim in dims)
+            products.append(math.prod(sizes, start=Size.of(1)))
+        if products[0] != products[1]:
+            known.refuse(operation, values[0], padded[0])
+    return [(0, dim) for dim in padded]
 
 
 def _groups(before: Sequence[int], after: Sequence[int]) -> list[tuple[list[int], list[int]]]:
@@ -184,7 +161,6 @@ def _fit_slice(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fi
     static = view.start_indices, view.limit_indices, view.strides
     bounds = [_numbers(vectors, index, each) for index, each in enumerate(static)]
     padded = known.dims(value)
-    sizes: dict[Place, Number] = {}
     for dim in range(len(static[0])):
         start, limit, stride = (None if each is None else each[dim] for each in bounds)
         if dim not in padded and (start, limit) == (static[0][dim], static[1][dim]):
@@ -192,47 +168,33 @@ def _fit_slice(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fi
         if start != static[0][dim] or stride != static[2][dim] or limit is None:
             known.refuse(operation, value, dim)
         known.needs_check |= isinstance(limit, int)
-        length = size_of(limit) - Size.of(static[0][dim] - static[2][dim] + 1)
-        sizes[0, dim] = number_of(length.floordiv(static[2][dim]))
-    return Fitted([(0, dim) for dim in padded], sizes)
+    return [(0, dim) for dim in padded]
 
 
-def _fit_concatenate(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted | None:
-    """Fit a concatenation of padded operands, each of which overwrites the padding before it.
-
-    Returns:
-        None if the operation is replaced.
-    """
+def _fit_concatenate(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
+    """Fit a concatenation of padded operands, each of which overwrites the padding before it."""
     dim, result = ConcatenateView(operation).dimension, operation.results[0]
     if not any(dim in known.dims(value) for value in operation.operands):
-        return Fitted()
-    first, total = known.content(operation.operands[0]), Size.of(0)
-    builder = known.builder.sharded(get_sharding(result))
+        return ()
+    start, builder = Size.of(0), known.builder.sharded(get_sharding(result))
     scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
     joined = builder.splat(result.type, 0)
     for value in operation.operands:
-        for other, size in enumerate(known.content(value)):
-            if other != dim and size != first[other]:
-                known.refuse(operation, value, other)
-        starts = [number_of(total) if other == dim else 0 for other in range(len(first))]
+        starts = [number_of(start) if d == dim else 0 for d in range(len(shape_of(value.type)))]
         at = [known.builder.number(scalar, each) for each in starts]
         joined = builder.dynamic_update_slice(joined, value, at)
-        total += size_of(known.content(value)[dim])
-    known.contents[joined] = (*first[:dim], number_of(total), *first[dim + 1 :])
+        start += size_of(known.content(value)[dim])
+    known.keep(joined, known.content(result))
     result.replace_all_uses_with(joined)
     operation.erase()
     return None
 
 
-def _fit_sort(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted | None:
-    """Fit a sort of a padded dimension: padding is last, by an operand that is compared first.
-
-    Returns:
-        None, as the operation is replaced.
-    """
+def _fit_sort(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
+    """Fit a sort of a padded dimension: padding is last, by an operand that is compared first."""
     dim, operands = SortView(operation).dimension, list(operation.operands)
     if dim not in known.dims(operands[0]):
-        return Fitted()
+        return ()
     content, builder = known.content(operands[0]), StablehloBuilder()
     flags = with_element(operands[0].type, ir.IntegerType.get_signless(32))
     scalar = with_shape(flags, ())
@@ -256,9 +218,9 @@ def _fit_sort(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted | 
     with ir.InsertionPoint(end):
         differ, is_first = (builder.compare(kind, left, right) for kind in ("NE", "LT"))
         end.operands[0] = builder.select(differ, is_first, end.operands[0])
-    for old, result, value in zip(operation.results, new.results, operands, strict=False):
+    for old, result in zip(operation.results, new.results, strict=False):
+        known.keep(result, known.content(old))
         old.replace_all_uses_with(result)
-        known.contents[result] = known.content(value)
     operation.erase()
     return None
 
@@ -268,28 +230,26 @@ def _fit_top_k(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
     value = operation.operands[0]
     last = len(shape_of(value.type)) - 1
     if last not in known.dims(value):
-        return Fitted()
+        return ()
     least = neutral_element("stablehlo.maximum", element_type_of(value.type))
     if least is None:
         known.refuse(operation, value, last)
     known.needs_check = True
     known.mask(operation, PaddingMask(0, [last], least))
-    return Fitted([(0, last)])
+    return [(0, last)]
 
 
 def _fit_pad(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:
     """Fit a pad, whose operand is masked by its record."""
     value, static = operation.operands[0], PadView(operation).amounts
     amounts = [_numbers(vectors, index, each) for index, each in enumerate(static)]
-    padded, sizes = known.dims(value), dict[Place, Number]()
+    padded = known.dims(value)
     for dim, (before, _, between) in enumerate(zip(*static, strict=True)):
         low, high, interior = (each[dim] if each else None for each in amounts)
-        if dim in padded or not isinstance(high, int):
-            if high is None or (low, interior) != (before, between):
-                known.refuse(operation, value, dim)
-            content = known.content(value)[dim]
-            sizes[0, dim] = num_windows(content, before, high, 1, 1, between + 1)
-    return Fitted([(0, dim) for dim in padded], sizes)
+        is_other = dim in padded or not isinstance(high, int)
+        if is_other and (high is None or (low, interior) != (before, between)):
+            known.refuse(operation, value, dim)
+    return [(0, dim) for dim in padded]
 
 
 def _fit_windows(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:
@@ -301,14 +261,13 @@ def _fit_windows(known: Contents, operation: ir.Operation, vectors: Vectors) -> 
     static = paddings(view.padding, len(view.window_dimensions))
     lengths = _numbers(vectors[:1], 0, view.window_dimensions)
     edges = _numbers(vectors[-1:], 0, [each for pair in static for each in pair])
-    fitted: dict[Place, Number] = {}
+    fitted: list[Place] = []
     for dim in known.dims(value):
         window, size = windows_of(operation)[dim], known.content(value)[dim]
         if (window, *static[dim]) == (Window(), 0, 0):
             continue
         length = view.window_dimensions[dim]
         given = (lengths[dim], *edges[2 * dim : 2 * dim + 2]) if lengths and edges else None
-        wanted = num_windows(size, *static[dim], window.size, window.stride, window.dilation)
         if given != (length, *static[dim]):
             rest = number_of(size_of(size) - Size.of(1))
             names = combining_operations(operation.regions[0].blocks[0])
@@ -317,47 +276,38 @@ def _fit_windows(known: Contents, operation: ir.Operation, vectors: Vectors) -> 
             initial = list(operation.operands)[count:]
             if not is_cumulative or not all(map(is_neutral, initial, names or ())):
                 known.refuse(operation, value, dim)
-            wanted = size
         for index in range(count):
             known.mask(operation, PaddingMask(index, [dim], operation.operands[count + index]))
-            fitted[index, dim] = wanted
-    return Fitted(fitted, fitted)
+            fitted.append((index, dim))
+    return fitted
 
 
 def _fit_convolution(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:
     """Fit a convolution along padded dimensions, whose padding becomes zero."""
-    value, sizes = operation.operands[0], dict[Place, Number]()
-    spatial = list(spatial_dims(operation))
-    padded, static = (
-        known.dims(value),
-        paddings(ConvolutionView(operation).padding, len(spatial)),
-    )
+    value, spatial = operation.operands[0], list(spatial_dims(operation))
+    static = paddings(ConvolutionView(operation).padding, len(spatial))
     edges = _numbers(vectors, 0, [each for pair in static for each in pair])
-    fitted = [each.dims[0] for each in spatial if each.dims[0] in padded]
+    fitted: list[Place] = []
     for at, each in enumerate(spatial):
-        dim, _, out = each.dims
-        if dim in fitted:
+        dim = each.dims[0]
+        if dim in known.dims(value):
             if edges is None or edges[2 * at] != each.low:
                 known.refuse(operation, value, dim)
-            content, high = known.content(value)[dim], edges[2 * at + 1]
-            steps = each.stride, each.input_dilation
-            sizes[0, out] = num_windows(content, each.low, high, each.reach, *steps)
             known.mask(operation, PaddingMask(0, [dim], 0))
-    return Fitted([(0, dim) for dim in fitted], sizes)
+            fitted.append((0, dim))
+    return fitted
 
 
 def _fit_update(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
     """Fit an update of a part of a padded dimension, whose start its record clamps."""
     value, update = operation.operands[0], operation.operands[1]
-    sizes = shape_of(value.type)
-    taken = shape_of(update.type)
-    dims = [dim for dim in known.dims(value) if sizes[dim] != taken[dim]]
+    sizes, taken = shape_of(value.type), shape_of(update.type)
     for dim in known.dims(update):
         if sizes[dim] != taken[dim]:
             known.refuse(operation, update, dim)
+    dims = [dim for dim in known.dims(value) if sizes[dim] != taken[dim]]
     known.needs_check |= bool(dims)
-    content = known.content(value)
-    return Fitted([(0, dim) for dim in dims], {(0, dim): content[dim] for dim in dims})
+    return [(0, dim) for dim in dims]
 
 
 def _fit_dynamic_slice(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
@@ -366,45 +316,32 @@ def _fit_dynamic_slice(known: Contents, operation: ir.Operation, _: Vectors) -> 
     taken = shape_of(operation.results[0].type)
     dims = [dim for dim in known.dims(value) if shape_of(value.type)[dim] != taken[dim]]
     known.needs_check |= any(taken[dim] > 1 for dim in dims)
-    return Fitted([(0, dim) for dim in dims])
+    return [(0, dim) for dim in dims]
 
 
 def _fit_gather(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:
     """Fit a gather of slices whose sizes depend on symbols, or that take a part of a dimension."""
     value, view = operation.operands[0], GatherView(operation)
     numbers, sizes = view.dimension_numbers, view.slice_sizes
-    given = _numbers(vectors, 0, sizes)
-    without = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
-    offsets = iter(numbers.offset_dims)
-    padded, fitted = known.dims(value), list[Place]()
-    found: dict[Place, Number] = {}
-    for dim, size in enumerate(shape_of(value.type)):
-        offset = None if dim in without else next(offsets)
+    given, fitted = _numbers(vectors, 0, sizes), list[Place]()
+    for dim in known.dims(value):
         if dim in numbers.operand_batching_dims:
             continue
         if given is None:
             known.refuse(operation, value, dim)
-        content = known.content(value)[dim]
-        length = content if not vectors and sizes[dim] == size else given[dim]
-        if length == content and sizes[dim] == size:
-            continue  # it takes the whole dimension
-        fitted += [(0, dim)] * (dim in padded)
-        known.needs_check |= dim in padded and sizes[dim] > 1
-        if offset is not None:
-            found[0, offset] = length
-    return Fitted(fitted, found)
+        is_whole = given[dim] == known.content(value)[dim] or not vectors
+        if not is_whole or sizes[dim] != shape_of(value.type)[dim]:
+            fitted.append((0, dim))
+            known.needs_check |= sizes[dim] > 1
+    return fitted
 
 
-def _fit_reverse(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted | None:
-    """Fit a reversal: content that it moves to the end is moved back to the beginning.
-
-    Returns:
-        None, as the operation is replaced.
-    """
+def _fit_reverse(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
+    """Fit a reversal: content that it moves to the end is moved back to the beginning."""
     value, result = operation.operands[0], operation.results[0]
     dims = {*ReverseView(operation).dimensions} & {*known.dims(value)}
     if not dims:
-        return Fitted()
+        return ()
     shape, content = shape_of(result.type), known.content(value)
     margins = [size if dim in dims else 0 for dim, size in enumerate(shape)]
     scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
@@ -420,7 +357,7 @@ def _fit_reverse(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
         moved = builder.pad(result, zero, [0] * len(shape), margins)
         back = builder.dynamic_slice(moved, starts, shape)
     result.replace_all_uses_except(back, moved.owner.operation)
-    known.contents[back] = content
+    known.keep(back, content)
     return None
 
 
@@ -454,9 +391,7 @@ def _fit_scatter(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
         ScatterView(operation).indices_are_sorted = False
         batch = {*known.dims(update)} - {*numbers.update_window_dims}
         fitted |= {(count, dim) for dim in dims} | {(at, dim) for at in updates for dim in batch}
-    content = known.content(value)
-    ends = {(index, dim): n for index in range(count) for dim, n in enumerate(content)}
-    return Fitted(fitted, ends)
+    return fitted
 
 
 FUNCTIONS: Mapping[str, Fit] = {

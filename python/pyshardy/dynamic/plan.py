@@ -27,7 +27,6 @@ from mlir_sdy.values import (
     set_result_shardings,
 )
 from mlir_sdy.verify import verify
-from pyshardy.dynamic.size_map import equalized, unified
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
@@ -41,7 +40,7 @@ from pyshardy.sizes.signature import (
     signature_of,
     write_sizes,
 )
-from pyshardy.sizes.static_program import inline_calls, static_program
+from pyshardy.sizes.static_program import equalized, inline_calls, static_program, unified
 from pyshardy.sizes.symbols import hint_values, with_hints, write_symbols
 
 Record = TypeVar("Record")
@@ -171,18 +170,15 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
         mesh.clone(ip=ir.InsertionPoint.at_block_begin(dynamic.body))
     pairs: list[tuple[ir.Operation, ir.Operation]] = []
     taken: set[int] = set()
-    copied = False
     for view in operations_in(entry_of(static)):
-        source = view.operation
-        number = number_of(source)
-        if number is None:
-            continue
-        target = operations[number]
-        if number in taken:
-            target = target.clone(ip=ir.InsertionPoint(target)).operation
-            copied = True
-        taken.add(number)
-        pairs.append((source, target))
+        number = number_of(view.operation)
+        if number is not None:
+            target = operations[number]
+            if number in taken:
+                target = target.clone(ip=ir.InsertionPoint(target)).operation
+            taken.add(number)
+            pairs.append((view.operation, target))
+    copied = len(taken) < len(pairs)
     if copied:
         made = {identity(result): target for source, target in pairs for result in source.results}
         for source, target in pairs:
@@ -191,7 +187,7 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     for target in operations:
         remove_discardable(target, _NUMBER)
     for source, target in pairs:
-        for name in _PLANNED:
+        for name in _PLANNED if len(source.attributes) > 2 else (SHARDING,):
             attribute = get_discardable(source, name)
             if attribute is not None:
                 set_discardable(target, name, attribute)

@@ -18,7 +18,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -42,9 +42,9 @@ from pyshardy.dynamic.guards import (
     guards_of,
     ports_of,
 )
-from pyshardy.dynamic.masks import MaskedResults, capacity_program
+from pyshardy.dynamic.masks import capacity_program
+from pyshardy.dynamic.padded_operations import CapacityError
 from pyshardy.dynamic.plan import GIVEN, number_operations
-from pyshardy.dynamic.valid_sizes import CapacityError
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.tensor_types import shape_of
@@ -54,7 +54,7 @@ from pyshardy.packages import require
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, Port
 from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
-from pyshardy.sizes.size import size_of
+from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.static_program import assertions_in, static_program
 from pyshardy.sizes.symbols import SizeSymbol, check_name, hint_values, with_hints
 
@@ -79,12 +79,12 @@ class _Made:
     Attributes:
         program: the program.
         symbols: the symbols whose values are its last arguments.
-        results: the shapes to which its results are cut.
+        needs_check: whether it may be invalid for some sizes that it runs.
     """
 
     program: PartitionedProgram
     symbols: tuple[str, ...]
-    results: MaskedResults
+    needs_check: bool
 
 
 class DynamicProgram(Displayed):
@@ -133,9 +133,9 @@ class DynamicProgram(Displayed):
         )
         check_buckets(self._buckets, symbols)
         self._programs: OrderedDict[tuple[int, ...], _Made] = OrderedDict()
-        self._shapes: dict[tuple[int, ...], list[Shape]] = {}
-        self._rounded: dict[tuple[int, ...], dict[str, int]] = {}
-        self._values_at: dict[tuple[Shape, ...], dict[str, int]] = {}
+        self._values_at = lru_cache(_MOST_SHAPES)(self._signature.values_of)
+        self._capacities_at = lru_cache(_MOST_SHAPES)(self._capacities)
+        self._shapes_at = lru_cache(_MOST_SHAPES)(self._shapes_of_results)
         self._pads = True  # until an operation can't be computed on padding
         self._has_assertions = bool(assertions_in(self._module))
         self._is_full = False
@@ -181,12 +181,16 @@ class DynamicProgram(Displayed):
 
     @cached_property
     def _ports(self) -> tuple[tuple[DynamicPort, ...], tuple[DynamicPort, ...]]:
-        return ports_of(self._module, self._signature)
+        return ports_of(self._module, self._signature, self._map)
+
+    @cached_property
+    def _map(self) -> SizeMap:
+        return SizeMap(self._module, self._signature)
 
     @property
     def guards(self) -> tuple[Guard | Condition, ...]:
         """The conditions on sizes: of shardings, of equal sizes, and of the program."""
-        return (*self._guards, *conditions_of(self._module, self.sizes))
+        return (*self._guards, *conditions_of(self._module, self.sizes, self._map))
 
     @cached_property
     def _guards(self) -> list[Guard]:
@@ -325,7 +329,7 @@ class DynamicProgram(Displayed):
             for array, port in zip(given, made.program.inputs, strict=False)
         ]
         found = made.program.run_sharded([*padded, *_scalars(made, values)], backend, options)
-        shapes = self._result_shapes(made, values)
+        shapes = self._result_shapes(values)
         return [
             array if array.shape == shape else replace(array, content=shape)
             for array, shape in zip(found, shapes, strict=True)
@@ -370,7 +374,7 @@ class DynamicProgram(Displayed):
                 missing = _missing(np.shape(array), port.spec.shape)
                 leaves[index] = jax.numpy.pad(array, missing) if any(map(any, missing)) else array
             found = function(*leaves, *_scalars(made, values))
-            cut = _cut(found, self._result_shapes(made, values))
+            cut = _cut(found, self._result_shapes(values))
             return tuple(cut) if structure is None else structure.out_tree.unflatten(cut)
 
         return call
@@ -386,20 +390,10 @@ class DynamicProgram(Displayed):
             for name in sizes:
                 check_name(name, self.sizes, "sizes")
             raise UsageError(error("sizes are given by shapes or by names, not by both"))
-        key = tuple(map(tuple, shapes))
-        if key not in self._values_at:
-            if len(self._values_at) >= _MOST_SHAPES:
-                self._values_at.clear()
-            self._values_at[key] = self._signature.values_of(shapes)
-        return self._values_at[key]
+        return self._values_at(tuple(map(tuple, shapes)))
 
     def _at(self, values: Mapping[str, int]) -> _Made:
-        given = tuple(values[name] for name in self._signature.symbols)
-        capacities = self._rounded.get(given)
-        if capacities is None:
-            if len(self._rounded) >= _MOST_SHAPES:
-                self._rounded.clear()
-            capacities = self._rounded[given] = self._capacities(values)
+        capacities = self._capacities_at(tuple(values.items()))
         key = tuple(capacities.values())
         made = self._programs.get(key)
         if made is None:
@@ -410,7 +404,7 @@ class DynamicProgram(Displayed):
                 if not self._pads or self._buckets.keys() >= {*symbols}:
                     raise
                 self._pads = False
-                self._rounded.clear()
+                self._capacities_at.cache_clear()
                 reason = refusal.diagnostics[0]
                 message = (
                     f"dimensions aren't padded, but unsharded at uneven sizes: {reason.message}"
@@ -422,8 +416,8 @@ class DynamicProgram(Displayed):
             self._drop_least_used()
         else:
             self._programs.move_to_end(key)
-        if made.symbols and (made.results.needs_check or self._has_assertions):
-            self._shapes_at(values)  # refuses sizes that the program isn't for
+        if made.symbols and (made.needs_check or self._has_assertions):
+            self._shapes_at(tuple(values.items()))  # refuses sizes that the program isn't for
         return made
 
     def _made(self, capacities: Mapping[str, int], symbols: tuple[str, ...]) -> _Made:
@@ -433,16 +427,16 @@ class DynamicProgram(Displayed):
             capacities: the values of all symbols.
             symbols: those that may have smaller values.
         """
-        masked: MaskedResults | None = None
+        needs_check = False
         if symbols:
-            static, masked = capacity_program(self._module, self._signature, symbols, capacities)
+            static, needs_check = capacity_program(
+                self._module, self._signature, symbols, capacities
+            )
         else:
             static = static_program(self._module, capacities, self._signature)
         entry = entry_of(static)
         types = function_type_of(entry)
         self._check_guards(capacities, types)
-        if masked is None:
-            masked = MaskedResults(tuple(map(shape_of, types.results)), needs_check=False)
         _remove_own_attributes(entry)
         if not all(each.is_proven for each in self._guards):
             with collect():  # the guards say it
@@ -450,11 +444,12 @@ class DynamicProgram(Displayed):
         program = self._partition(static)
         named = zip(program.inputs, (*self._names, *symbols), strict=True)
         inputs = tuple(replace(port, name=name) for port, name in named)
-        return _Made(replace(program, inputs=inputs), symbols, masked)
+        return _Made(replace(program, inputs=inputs), symbols, needs_check)
 
-    def _capacities(self, values: Mapping[str, int]) -> dict[str, int]:
+    def _capacities(self, values: Iterable[tuple[str, int]]) -> dict[str, int]:
         """Return the values for which the program is made that runs these."""
-        found = {name: self._bucket_of(name, values[name]) for name in self.sizes}
+        given = dict(values)
+        found = {name: self._bucket_of(name, given[name]) for name in self.sizes}
         padded = [each for each in self._guards if not each.is_proven and each.policy == "pad"]
         for guard in padded * 2:  # a second time, as one may change what another one depends on
             names = () if guard.size is None else sorted(guard.size.symbols)
@@ -483,27 +478,23 @@ class DynamicProgram(Displayed):
         for name, symbol in self.sizes.items():
             below = capacities[name] - symbol.multiple_of
             if below >= symbol.low:
-                others = self._capacities({**capacities, name: below})
+                others = self._capacities({**capacities, name: below}.items())
                 if others[name] == capacities[name]:
                     found.append(name)
         return tuple(found)
 
-    def _shapes_at(self, values: Mapping[str, int]) -> list[Shape]:
+    def _shapes_of_results(self, values: Iterable[tuple[str, int]]) -> list[Shape]:
         """Return the shapes of the results, and check that the program is for these sizes."""
-        key = tuple(values.values())
-        if key not in self._shapes:
-            if len(self._shapes) >= _MOST_SHAPES:
-                self._shapes.clear()
-            self._shapes[key] = _shapes_of_results(self._module, values, self._signature)
-        return self._shapes[key]
+        static = static_program(self._module, dict(values), self._signature)
+        return [shape_of(each) for each in function_type_of(entry_of(static)).results]
 
-    def _result_shapes(self, made: _Made, values: Mapping[str, int]) -> list[Shape]:
-        """Return the shapes of the results of a program for given sizes."""
+    def _result_shapes(self, values: Mapping[str, int]) -> list[Shape]:
+        """Return the shapes of the results for given sizes."""
         return [
-            self._shapes_at(values)[index]
-            if content is None
-            else tuple(size_of(size).evaluate(values) for size in content)
-            for index, content in enumerate(made.results.contents)
+            self._shapes_at(tuple(values.items()))[index]
+            if None in port.sizes
+            else tuple(size.evaluate(values) for size in port.sizes if size is not None)
+            for index, port in enumerate(self.outputs)
         ]
 
     def _drop_least_used(self) -> None:
@@ -592,10 +583,3 @@ def _remove_own_attributes(entry: ir.Operation) -> None:
 
 def _without_given(attributes: ir.DictAttr) -> ir.DictAttr:
     return ir.DictAttr.get({each.name: each.attr for each in attributes if each.name != GIVEN})
-
-
-def _shapes_of_results(
-    module: ir.Module, values: Mapping[str, int], signature: DynamicSignature
-) -> list[Shape]:
-    static = static_program(module, values, signature)
-    return [shape_of(each) for each in function_type_of(entry_of(static)).results]

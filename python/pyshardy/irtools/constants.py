@@ -119,7 +119,10 @@ def constant_integers(value: ir.Value) -> tuple[int, ...] | None:
     if not isinstance(literal, ir.DenseIntElementsAttr):
         return None
     numbers: Any = literal
-    return tuple(numbers)
+    try:
+        return tuple(numbers)
+    except TypeError:  # elements such as i4
+        return None
 
 
 def behind_slice(value: ir.Value) -> tuple[ir.Value, bool]:

@@ -319,6 +319,15 @@ def splat_literal(tensor: ir.Type, number: int) -> ir.DenseElementsAttr:
     return ir.DenseElementsAttr(ir.Attribute.parse(f"dense<{text}> : {tensor}", tensor.context))
 
 
+def integer_literal(tensor: ir.Type, numbers: Sequence[int]) -> ir.DenseElementsAttr:
+    """Return the elements of a constant of integers, in the order of rows."""
+    if len({*numbers}) == 1:
+        return splat_literal(tensor, numbers[0])
+    element = element_type_of(tensor)
+    attributes = [ir.IntegerAttr.get(element, each) for each in numbers]
+    return ir.DenseElementsAttr.get(attributes, type=tensor)
+
+
 def _element_text(element_type: ir.Type, number: int) -> str:
     if isinstance(element_type, ir.ComplexType):
         part = element_type.element_type

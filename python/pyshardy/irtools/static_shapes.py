@@ -45,7 +45,10 @@ class StaticForm:
 
 
 CALL = "stablehlo.custom_call"
-_LAYOUTS, _SHAPES = "operand_layouts", "indices_of_shape_operands"
+SHAPE_OPERANDS = "indices_of_shape_operands"
+"""The attribute of a call with the positions of the shapes of its results."""
+
+_LAYOUTS = "operand_layouts"
 
 FormFunction = Callable[[ir.Operation], StaticForm | None]
 
@@ -59,21 +62,24 @@ def make_static(function: ir.OpView | ir.Operation) -> bool:
     Returns:
         Whether there was one.
     """
-    inserted: set[str] = set()
-    for operation in operations_named(FORMS, function):
-        values = (*operation.operands, *operation.results)
-        if not all(_is_static(value.type) for value in values):
-            continue
-        with operation.context, operation.location, ir.InsertionPoint(operation):
-            form = FORMS[operation.name](operation)
-            if form is not None:
-                inserted.add(_replace(operation, form))
+    made = map(static_form, operations_named(FORMS, function))
+    inserted = {each.name for each in made if each is not None}
     tell_inserted(function, *inserted)
     return bool(inserted)
 
 
-def _replace(operation: ir.Operation, form: StaticForm) -> str:
-    """Replace an operation by its static form; return the name of that."""
+def static_form(operation: ir.Operation) -> ir.Operation | None:
+    """Replace an operation by its static form, and return that; None if it has none."""
+    find, values = FORMS.get(operation.name), (*operation.operands, *operation.results)
+    if find is None or not all(_is_static(value.type) for value in values):
+        return None
+    with operation.context, operation.location, ir.InsertionPoint(operation):
+        form = find(operation)
+        return None if form is None else _replaced(operation, form)
+
+
+def _replaced(operation: ir.Operation, form: StaticForm) -> ir.Operation:
+    """Replace an operation by its static form, and return that."""
     kept = {
         name: attribute
         for name, attribute in operation.attributes.items()
@@ -88,7 +94,7 @@ def _replace(operation: ir.Operation, form: StaticForm) -> str:
     for result, new in zip(operation.results, static.results, strict=True):
         result.replace_all_uses_with(new)
     operation.erase()
-    return static.name
+    return static
 
 
 def _form_of(name: str) -> Callable[[FormFunction], FormFunction]:
@@ -146,20 +152,26 @@ def _convolution(operation: ir.Operation) -> StaticForm | None:
     return StaticForm("convolution", 2, {"padding": padding})
 
 
+def shape_operands_of(call: ir.Operation) -> list[int]:
+    """Return the positions of the operands of a call that are shapes of its results."""
+    given, count = get_discardable(call, SHAPE_OPERANDS), len(call.operands)
+    is_list = isinstance(given, ir.DenseIntElementsAttr)
+    return [index for index in given if 0 <= index < count] if is_list else []
+
+
 @_form_of("custom_call")
 def _call(operation: ir.Operation) -> StaticForm | None:
     """Return the form without the shapes of results, which are the last operands."""
-    given = get_discardable(operation, _SHAPES)
-    if given is None:
+    shapes, layouts = shape_operands_of(operation), get_discardable(operation, _LAYOUTS)
+    if not shapes:
         return None
-    shapes, layouts = [*ir.DenseIntElementsAttr(given)], get_discardable(operation, _LAYOUTS)
     count = len(operation.operands) - len(shapes)
     if sorted(shapes) != list(range(count, len(operation.operands))):
         return None
     kept: dict[str, ir.Attribute] = {}
     if layouts is not None:
         kept[_LAYOUTS] = ir.ArrayAttr.get([*ir.ArrayAttr(layouts)][:count])
-    return StaticForm("custom_call", count, kept, (_SHAPES, _LAYOUTS))
+    return StaticForm("custom_call", count, kept, (SHAPE_OPERANDS, _LAYOUTS))
 
 
 @_form_of("get_dimension_size")

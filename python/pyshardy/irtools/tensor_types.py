@@ -35,11 +35,22 @@ def is_bounded(value_type: ir.Type) -> bool:
     return str(encoding).startswith("#stablehlo.bounds")
 
 
+def bounds_of(value_type: ir.Type) -> list[int | None]:
+    """Return the largest sizes of the dimensions of a tensor type, None for those without."""
+    shape = shape_of(value_type)
+    if not is_bounded(value_type):
+        return [None] * len(shape)
+    texts = str(_tensor(value_type).encoding).partition("<")[2].rstrip(">").split(", ")
+    return [int(text) if text.isdecimal() else None for text in texts]
+
+
 def with_shape(value_type: ir.Type, shape: Sequence[int]) -> ir.RankedTensorType:
-    """Return a tensor type with other sizes."""
+    """Return a tensor type with other sizes; static ones have no bounds."""
     tensor = _tensor(value_type)
-    location = ir.Location.unknown(value_type.context)
-    return ir.RankedTensorType.get(list(shape), tensor.element_type, tensor.encoding, loc=location)
+    encoding, location = tensor.encoding, ir.Location.unknown(value_type.context)
+    if encoding is not None and is_bounded(tensor) and min(shape, default=0) >= 0:
+        encoding = None
+    return ir.RankedTensorType.get(list(shape), tensor.element_type, encoding, loc=location)
 
 
 def with_element(value_type: ir.Type, element_type: ir.Type) -> ir.RankedTensorType:

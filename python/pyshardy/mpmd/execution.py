@@ -187,7 +187,9 @@ class _Run:
                     return
 
         threads = [  # in copies of the context, which has the sink of warnings
-            threading.Thread(target=copy_context().run, args=(work, mesh), name=f"mesh {mesh}")
+            threading.Thread(
+                target=copy_context().run, args=(work, mesh), name=f"mesh {mesh}", daemon=True
+            )
             for mesh in self.plan.topology.names
         ]
         for thread in threads:

@@ -109,6 +109,7 @@ def partition(
             use("mpmd-optimize-pipeline", pipeline_schedule=written),
             "mpmd-move-shardings-to-meshes",
             "mpmd-sharding-propagation-pipeline",
+            # Updates of weights are inferred fragments, which run as all others.
             use("mpmd-export-pipeline", fail_on_inferred_fragments=False),
         ),
         instrumentation=[units],

@@ -188,23 +188,29 @@ class ShardingRuleLookup:
     ) -> OpShardingRule | None:
         """Return the registered rule that an operation of other types would have; None if none.
 
-        It isn't checked, since the operation itself may have dynamic sizes.
+        It isn't checked, since the operation itself may have dynamic sizes. Those of results may be
+        unknown, and are negative.
         """
-        registered = self._find(operation, operation.name)
+        name = operation.name
+        registered = self._find(operation, name)
         if registered is None or registered.function is None:
             return None
         observed = None if registered.observes is None else registered.observes(operation)
-        types = tuple(operands), tuple(results)
-        reads = registered.reads
-        signature = OperationSignature(
-            operation.name, *types, operation, observed=observed, reads=reads
-        )
-        try:
-            found = registered.function(signature)
-            found = rule(found) if isinstance(found, str) else found
-            return found.resolve(signature) if isinstance(found, RuleNotation) else found
-        except RuleError:
-            return None
+        types, reads = (tuple(operands), tuple(results)), registered.reads
+        key = name, registered, types, _attribute_key(operation, reads), observed
+        found: Any = self._rules.get(key, _UNKNOWN) if registered.memoised else _UNKNOWN
+        if found is _UNKNOWN:
+            known = types[0], tuple(map(_with_numbers, types[1]))
+            rest: Any = {"operation": operation, "observed": observed, "reads": reads}
+            try:
+                found = registered.function(OperationSignature(name, *known, **rest))
+                found = rule(found) if isinstance(found, str) else found
+                if isinstance(found, RuleNotation):
+                    found = found.resolve(OperationSignature(name, *types, **rest))
+            except RuleError:
+                found = None
+            self._rules[key] = found
+        return found
 
     def _find(self, operation: ir.Operation, name: str) -> RegisteredRule | None:
         registered = registered_rule(name, _target(operation, name))
@@ -275,6 +281,17 @@ class ShardingRuleLookup:
             raise PassError(error(diagnostic.message, diagnostic.location))
         self._reported.add(diagnostic)
         emit(diagnostic)
+
+
+def _with_numbers(tensor: TensorType | None) -> TensorType | None:
+    """Return a type with unlike numbers for unknown sizes, which no size has."""
+    if tensor is None or tensor.is_static:
+        return tensor
+    shape = [_UNKNOWN_SIZE - dim if n < 0 else n for dim, n in enumerate(tensor.shape)]
+    return TensorType(tuple(shape), tensor.element_type)
+
+
+_UNKNOWN_SIZE = 1 << 23
 
 
 def _is_of_user(function: RuleFunction) -> bool:

@@ -120,7 +120,8 @@ class RuleNotation:
             if len(names) != _rank(tensor):
                 raise self._misfit(op, f"{self._describe(at)} has {_rank(tensor)} dimensions")
             if tensor is not None:
-                dims.extend((at, *dim) for dim in zip(names, tensor.shape, strict=True))
+                pairs = zip(names, tensor.shape, strict=True)
+                dims.extend((at, *dim) for dim in pairs if dim[1] >= 0)  # others are unknown
         sizes = dict(self.sizes)
         # A dimension with a single unknown factor determines its size, which may determine another.
         while True:

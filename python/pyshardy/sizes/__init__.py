@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs with dynamic sizes: their sizes as expressions, and their static programs.
 
-| module                | contents                                                                |
-|-----------------------|-------------------------------------------------------------------------|
-| `size`                | sizes as polynomials of symbols                                         |
-| `symbols`             | symbols with ranges, divisors and hints; the attribute `sdy.symbols`    |
-| `constraints`         | constraints of JAX as texts                                             |
-| `size_reader`         | sizes that scalars and vectors of integers have                         |
-| `expressions`         | sizes from their numbers at several values of symbols                   |
-| `signature`           | the sizes of arguments, and the values of symbols from shapes           |
-| `static_program`      | the static program for given sizes                                      |
-| `manual_computations` | manual computations while types are refined                             |
-| `several_sizes`       | the dynamic program of several static ones                              |
-| `reduce_windows`      | windows of dynamic sizes, such as those of cumulative sums              |
+| module           | contents                                                                     |
+|------------------|------------------------------------------------------------------------------|
+| `size`           | sizes as polynomials of symbols                                              |
+| `symbols`        | symbols with ranges, divisors and hints; the attribute `sdy.symbols`         |
+| `constraints`    | constraints of JAX as texts                                                  |
+| `size_reader`    | sizes that scalars and vectors of integers have                              |
+| `expressions`    | sizes from their numbers at several values of symbols                        |
+| `signature`      | the sizes of arguments, and the values of symbols from shapes                |
+| `size_map`       | the sizes of all values, and sizes that have to be equal                     |
+| `static_program` | the static program for given sizes                                           |
+| `reduce_windows` | windows of dynamic sizes, such as those of cumulative sums                   |
 """
 
 from pyshardy.sizes.size import Size

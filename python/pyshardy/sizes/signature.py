@@ -5,7 +5,7 @@
 |----------------------------------------------------|------------------------------------------|
 | an argument with `sdy.sizes = ["4*b", ""]`         | the text of its dimension                |
 | any other `?` of an argument                       | a symbol of its own: `x0`, for dimension |
-|                                                    | 0 of `x`                                 |
+|                                                    | 0 of `x`; its bound is the largest value |
 | a scalar with `jax.global_constant = "b"`          | the symbol; it is no argument for users  |
 """
 
@@ -22,7 +22,7 @@ from pyshardy.irtools.functions import ENTRY, functions_of, has_body
 from pyshardy.irtools.modules import text_of
 from pyshardy.irtools.named_values import argument_names
 from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
-from pyshardy.irtools.tensor_types import is_bounded, shape_of
+from pyshardy.irtools.tensor_types import bounds_of, is_bounded, shape_of
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.symbols import SizeSymbol, check_name, read_symbols
 
@@ -226,10 +226,6 @@ def signature_of(module: ir.Module) -> DynamicSignature:
             continue
         texts = _texts_of(given, argument)
         sizes: list[Size] = []
-        if is_bounded(argument.type):
-            message = f"argument {names[index]} has the type {argument.type}, whose bounds"
-            advice = "can't be beside dynamic sizes of other arguments; use '?' without bounds"
-            raise UsageError(error(f"{message} {advice}", location_of(argument.location)))
         for dim, (number, text) in enumerate(zip(argument.type.shape, texts, strict=True)):
             if number >= 0:
                 sizes.append(Size.of(number))
@@ -238,7 +234,8 @@ def signature_of(module: ir.Module) -> DynamicSignature:
             place = location_of(argument.location)
             sizes.append(Size.parse(text, place) if text else Size.symbol(fresh))
             for name in sorted(sizes[-1].symbols):
-                symbols.setdefault(name, declared.get(name) or SizeSymbol(name))
+                known = SizeSymbol(name, high=None if text else bounds_of(argument.type)[dim])
+                symbols.setdefault(name, declared.get(name) or known)
         arguments.append(
             SizedArgument(index, names[index], str(argument.type.element_type), tuple(sizes))
         )

@@ -19,7 +19,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
@@ -65,6 +65,7 @@ class Size:
     terms: tuple[tuple[Monomial, int], ...]
 
     @staticmethod
+    @lru_cache(maxsize=1 << 12)
     def of(number: int) -> Size:
         """Return a constant size."""
         return _canonical({(): number})
@@ -135,6 +136,9 @@ class Size:
         constant = self.constant
         if constant is not None:
             return Size.of(constant // divisor)
+        for rest in self._remainders(divisor):
+            if (self + rest).mod(divisor) == rest:
+                return (self + rest).floordiv(divisor)
         return _canonical({((Quotient("floordiv", self, divisor), 1),): 1})
 
     def mod(self, divisor: int) -> Size:
@@ -142,7 +146,19 @@ class Size:
         rest = _canonical({each: count % divisor for each, count in self.terms})
         if rest.constant is not None:
             return Size.of(rest.constant % divisor)
+        if rest in self._remainders(divisor):
+            return rest
         return _canonical({((Quotient("mod", rest, divisor), 1),): 1})
+
+    def _remainders(self, divisor: int) -> list[Size]:
+        """Return the remainders of divisions by an integer in the terms."""
+        return [
+            Size(((monomial, 1),))
+            for monomial, _ in self.terms
+            for atom, power in monomial[:1]
+            if isinstance(atom, Quotient) and (atom.function, atom.divisor) == ("mod", divisor)
+            if power == len(monomial) == 1
+        ]
 
     def evaluate(self, values: Mapping[str, int]) -> int:
         """Return the number for the values of its symbols.
@@ -234,6 +250,24 @@ def size_of(number: Number) -> Size:
 def number_of(size: Size) -> Number:
     """Return a size as an integer if it has no symbols."""
     return size if size.constant is None else size.constant
+
+
+def num_windows(
+    size: Number, low: Number, high: Number, reach: Number, stride: int = 1, dilation: int = 1
+) -> Number:
+    """Return the number of windows over a dimension.
+
+    Args:
+        size: its elements.
+        low: the positions before it; negative if windows begin within it.
+        high: the positions behind it.
+        reach: the positions of a window.
+        stride: the distance of windows.
+        dilation: the distance of the elements.
+    """
+    last = (size_of(size) - Size.of(1)) * Size.of(dilation) + Size.of(1) + size_of(high)
+    rest = last + size_of(low) - size_of(reach)
+    return number_of(rest.floordiv(stride) + Size.of(1))
 
 
 def _monomial(powers: Mapping[Atom, int]) -> Monomial:

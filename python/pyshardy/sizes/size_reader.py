@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -12,6 +13,8 @@ from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.stablehlo_views import CompareView, ConcatenateView, SliceView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.sizes.size import Size
+
+DIMENSION_SIZE = "stablehlo.get_dimension_size"
 
 Ranges: TypeAlias = "Mapping[str, tuple[int, int | None]]"
 
@@ -52,13 +55,17 @@ class SizeReader:
     def read(self, value: ir.Value) -> Sequence[Size] | None:
         """Return the elements of a vector, or of a scalar; None if they aren't known."""
         if value not in self._known:
-            found = self._read(value)
-            if found is None and not shape_of(value.type):
-                found = [self.fresh(value)]
-            self._known[value] = found
+            shape = shape_of(value.type)
+            is_small = holds_sizes(value.type) and 0 <= math.prod(shape) <= _MOST_ELEMENTS
+            found = self._read(value) if is_small else None
+            if found is None and not shape:
+                found = [None]
+            self._known[value] = (
+                None if found is None else [each or self.fresh(value) for each in found]
+            )
         return self._known[value]
 
-    def _read(self, value: ir.Value) -> Sequence[Size] | None:
+    def _read(self, value: ir.Value) -> Sequence[Size | None] | None:
         numbers = constant_integers(value)
         if numbers is not None:
             return list(map(Size.of, numbers))
@@ -75,14 +82,31 @@ class SizeReader:
         return _READ[operation.name](operation, known, self._ranges)
 
 
+def holds_sizes(tensor: ir.Type) -> bool:
+    """Whether a type has integers that are as large as sizes, or predicates."""
+    if not isinstance(tensor, ir.RankedTensorType):
+        return False
+    element = tensor.element_type
+    is_integer = isinstance(element, ir.IntegerType) and element.width in (1, 32, 64)
+    return is_integer or isinstance(element, ir.IndexType)
+
+
+_MOST_ELEMENTS = 64
+"""The elements of a vector that are sizes."""
+
 _Sizes = list[Sequence[Size]]
-_Function = Callable[[ir.Operation, _Sizes, Ranges], Sequence[Size] | None]
+_Function = Callable[[ir.Operation, _Sizes, Ranges], Sequence[Size | None] | None]
 
 
 def _same(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size] | None:
     count = sum(1 for _ in operands[0])
     shape = shape_of(operation.results[0].type)
     return operands[0] if count == (shape[0] if len(shape) == 1 else 1) or len(shape) > 1 else None
+
+
+def _passed(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size] | None:
+    """Return a size that is constrained, as explicit axes of JAX do."""
+    return None if shape_of(operation.results[0].type) else operands[0]
 
 
 def _joined(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size] | None:
@@ -100,21 +124,28 @@ def _cut(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size]
 def _each(function: Callable[..., Size | None], *, with_ranges: bool = False) -> _Function:
     """Return a function that applies one to the elements of all operands."""
 
-    def combined(_: ir.Operation, operands: _Sizes, ranges: Ranges) -> Sequence[Size] | None:
+    def combined(_: ir.Operation, operands: _Sizes, ranges: Ranges) -> Sequence[Size | None]:
         more = (ranges,) if with_ranges else ()
-        found = [function(*each, *more) for each in zip(*operands, strict=True)]
-        known = [each for each in found if each is not None]
-        return known if len(known) == len(found) else None
+        return [function(*each, *more) for each in zip(*operands, strict=True)]
 
     return combined
 
 
 def _quotient(size: Size, divisor: Size) -> Size | None:
-    return size.floordiv(divisor.constant) if divisor.constant else None
+    """Return a quotient, which is rounded to zero; sizes are positive."""
+    if not divisor.constant or (divisor.constant < 0 and size.constant is None):
+        return None
+    if size.constant is None:
+        return size.floordiv(divisor.constant)
+    sign = 1 if (size.constant < 0) == (divisor.constant < 0) else -1
+    return Size.of(sign * (abs(size.constant) // abs(divisor.constant)))
 
 
 def _rest(size: Size, divisor: Size) -> Size | None:
-    return size.mod(divisor.constant) if divisor.constant else None
+    if size.constant is None:
+        return size.mod(divisor.constant) if divisor.constant and divisor.constant > 0 else None
+    quotient = _quotient(size, divisor)
+    return None if quotient is None else size - quotient * divisor
 
 
 # --- Decisions ------------------------------------------------------------------------------------
@@ -165,14 +196,26 @@ def _greatest(one: Size, other: Size, ranges: Ranges) -> Size | None:
     return None if least is None else other if least == one else one
 
 
+def _clamped(operation: ir.Operation, operands: _Sizes, ranges: Ranges) -> Sequence[Size | None]:
+    count = math.prod(shape_of(operation.results[0].type))
+    low, value, high = ([*each] * (count if len(each) == 1 else 1) for each in operands)
+    found: list[Size | None] = []
+    for least, size, most in zip(low, value, high, strict=True):
+        above = most if least == most else _greatest(size, least, ranges)
+        found.append(None if above is None else _least(above, most, ranges))
+    return found
+
+
 def _sign(size: Size, ranges: Ranges) -> Size | None:
     return Size.of(1) if _is_less(Size.of(0), size, ranges) else None
 
 
 _READ: dict[str, _Function] = {
+    "sdy.sharding_constraint": _passed,
     "stablehlo.add": _each(Size.__add__),
     "stablehlo.and": _each(_both),
     "stablehlo.broadcast_in_dim": _same,
+    "stablehlo.clamp": _clamped,
     "stablehlo.compare": _compared,
     "stablehlo.concatenate": _joined,
     "stablehlo.convert": _same,
@@ -187,3 +230,6 @@ _READ: dict[str, _Function] = {
     "stablehlo.slice": _cut,
     "stablehlo.subtract": _each(Size.__sub__),
 }
+
+READ = frozenset(_READ) | {DIMENSION_SIZE}
+"""The operations that compute sizes."""

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The static program for given sizes.
 
-1. The types of the arguments follow from the values of the symbols. Scalar arguments that are
-   symbols become constants.
-2. `stablehlo-refine-shapes` of the host finds the types of all other values. It knows no operations
-   of sdy: constraints and reshards are optimization barriers meanwhile, whose operand and result
-   have one type.
-3. Operations with sizes as operands become those with sizes in attributes (`static_shapes`), and
+1. The size map at these sizes has the types of all values; see `size_map`. Values that are computed
+   from sizes become constants, as do scalar arguments that are symbols.
+2. Operations with sizes as operands become those with sizes in attributes (`static_shapes`), and
    assertions about sizes are checked and erased.
 
 Each operation keeps its attributes, shardings among them.
@@ -14,60 +11,67 @@ Each operation keeps its attributes, shardings among them.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from mlir_sdy.diagnostics import Diagnostic, SdyError, SourceLocation, UsageError, error
-from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
-from mlir_sdy.host import diagnostics_of, ir, location_of
+from mlir_sdy.diagnostics import SourceLocation, UsageError, error
+from mlir_sdy.discardable import remove_discardable, set_discardable, text_of
+from mlir_sdy.host import diagnostics_of, identity, ir, location_of
 from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.constants import constant_integers
-from pyshardy.irtools.functions import functions_of, has_body
-from pyshardy.irtools.modules import copy_of
-from pyshardy.irtools.stablehlo_builder import StablehloBuilder
-from pyshardy.irtools.stablehlo_views import (
-    CustomCallView,
-    FunctionView,
-    callee_of,
-    function_type_of,
-)
-from pyshardy.irtools.static_shapes import make_static
-from pyshardy.irtools.tensor_types import is_bounded, shape_of, with_shape
+from pyshardy.irtools.functions import CallGraph, can_be_inlined, functions_of, replace_by_body
+from pyshardy.irtools.modules import copy_of, write_texts
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
+from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, callee_of, symbol_name
+from pyshardy.irtools.static_shapes import FORMS, SHAPE_OPERANDS, shape_operands_of, static_form
+from pyshardy.irtools.tensor_types import element_type_of, is_bounded, shape_of, with_shape
 from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.pipeline import run_pipeline
-from pyshardy.sizes.manual_computations import close_manual, open_manual
-from pyshardy.sizes.reduce_windows import make_windows_static, update_results
+from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, static_window, update_type
 from pyshardy.sizes.signature import (
     EQUAL_SIZES,
-    GLOBAL_CONSTANT,
     GUARDS,
     SIZES,
     DynamicSignature,
     SizedArgument,
     entry_of,
     signature_of,
+    write_sizes,
 )
-from pyshardy.sizes.symbols import SYMBOLS, check_name, hint_values, with_hints
+from pyshardy.sizes.size import Size
+from pyshardy.sizes.size_map import SizeMap
+from pyshardy.sizes.size_reader import DIMENSION_SIZE, READ, holds_sizes
+from pyshardy.sizes.symbols import SYMBOLS, check_name, hint_values, with_hints, write_symbols
 
 ASSERTION = "shape_assertion"
 """The target of custom calls of JAX that check a condition on sizes."""
 
 _LARGEST = 2**48
-_REFINE = "stablehlo-refine-shapes"
-_BARRIER = "stablehlo.optimization_barrier"
-_STANDS_FOR, _SHARDING = "sdy.stands_for", "sdy.stands_for_sharding"
-_PASSED = ("sdy.sharding_constraint", "sdy.reshard")
-_INSIDE = ("sdy.named_computation",)
-_ASSERTED = re.compile(r"[Ee]rror: (?P<message>.*)")
+_CALL, _SLICE = "stablehlo.custom_call", "stablehlo.real_dynamic_slice"
+_FIRST_SIZE = {
+    "stablehlo.dynamic_broadcast_in_dim": 1,
+    "stablehlo.dynamic_conv": 2,
+    "stablehlo.dynamic_gather": 2,
+    "stablehlo.dynamic_iota": 0,
+    "stablehlo.dynamic_pad": 2,
+    "stablehlo.dynamic_reshape": 1,
+    _SLICE: 1,
+}
+"""The first operand that determines the type of the result, as do those behind it."""
 
 
 def inline_calls(module: ir.Module) -> None:
-    """Inline all functions that the entry calls, in place, if one has dynamic sizes.
-
-    The host refines a function for one call only.
-    """
-    if len(functions_of(module)) > 1:
-        run_pipeline(module, "builtin.module(inline{default-pipeline=})")
+    """Inline the functions that the entry calls, in place."""
+    if len(functions_of(module)) == 1:
+        return
+    run_pipeline(module, "builtin.module(inline{default-pipeline=})")
+    graph = CallGraph(module)  # of manual computations, of which the host knows nothing
+    for call in () if graph.is_recursive else graph.calls_in_post_order():
+        function = graph.functions.get(callee_of(call))
+        if function is not None and can_be_inlined(function):
+            replace_by_body(call, function.clone(ip=False).operation.regions[0].blocks[0])
+    if graph.post_order != [symbol_name(entry_of(module))]:
+        run_pipeline(module, "builtin.module(symbol-dce)")
 
 
 def static_at(module: ir.Module, given: Mapping[str, int], what: str = "sizes") -> ir.Module:
@@ -113,68 +117,217 @@ def static_program(
         UsageError: an assertion of the program doesn't hold for these sizes, operands have sizes
             that don't fit, or the type of a result can't be found; the error names the operation.
     """
-    signature = signature or signature_of(module)
     static = copy_of(module)
     inline_calls(static)
-    told = ", ".join(f"{name} = {value}" for name, value in values.items())
-    for operation in operations_named(_INSIDE, static):
-        if any(is_dynamic_tensor(value) for value in (*operation.operands, *operation.results)):
-            place = location_of(operation.location)
-            message = f"'{operation.name}' has operands or results of dynamic sizes, which can't be"
-            raise UsageError(
-                error(f"{message} refined: export the program for static sizes", place)
-            )
-    _check_calls(static)
-    passed = _pass_through_barriers(static)
-    types = _fill_constants(static, signature, values)
-    opened = open_manual(static)
-    try:
-        _run(static, f"stablehlo-refine-arguments{{types={','.join(types)}}},{_REFINE}")
-        while make_windows_static(static) or _refine_bitcasts(static):
-            _run(static, _REFINE)
-        if _prepare_assertions(static):
-            _run(static, "stablehlo-check-shape-assertions")
-        static.operation.verify()
-    except SdyError as failure:
-        raise _for_sizes(failure.diagnostics[0], told) from None
-    except ir.MLIRError as failure:
-        raise _for_sizes(diagnostics_of(failure)[0], told) from None
-    for function in functions_of(static):
-        make_static(function)
-    _start_anywhere(static)
-    if passed:
-        _restore_passed(static)
-        tell_inserted(static, *_PASSED)
-    if opened:
-        close_manual(static, opened)
-    _check_static(static, told)
-    remove_discardable(static.operation, SYMBOLS, EQUAL_SIZES, GUARDS)
+    refinement = SizeRefinement(static, values, signature or signature_of(module))
+    numbers = dict(refinement.computed(refinement.sizes))
+    with_forms = [each for each in refinement.operations if each.name in FORMS]
+    refinement.set_types()
+    refinement.fold(numbers)
+    for operation in with_forms:
+        made_static(static, operation)
+    refinement.finish()
     return static
 
 
-def _run(static: ir.Module, passes: str) -> None:
-    """Run passes of the host on a module that is dropped after a failure."""
-    pipeline = f"builtin.module({passes})"
-    run_pipeline(static, pipeline, verify_each=False, restore_on_failure=False)
+class SizeRefinement:
+    """Changes a program without calls to the one for given sizes, in place.
 
+    Args:
+        module: the program.
+        values: the values of all symbols.
+        signature: its arguments.
 
-def _check_calls(module: ir.Module) -> None:
-    """Check that calls which can't be inlined have a body, without which the host crashes.
+    Attributes:
+        sizes: the sizes of its values, before they have other types.
+        operations: its operations, apart from sizes of dimensions.
 
     Raises:
-        UsageError: a call has none.
+        UsageError: an argument can't have its size, or an assertion doesn't hold.
     """
-    for operation in operations_named({"func.call"}, module):
-        name = callee_of(operation)
-        table = ir.SymbolTable(module.operation)
-        if name not in table or not has_body(table[name].operation):
-            raise UsageError(
-                error(
-                    f"calls '{name}', which has no body, so that the sizes of its results can't be "
-                    "found: define it, or export the program for static sizes",
-                    location_of(operation.location),
-                )
-            )
+
+    def __init__(self, module: ir.Module, values: Mapping[str, int], signature: DynamicSignature):
+        self._module, self._entry, self._signature = module, entry_of(module), signature
+        self._told = ", ".join(f"{name} = {value}" for name, value in values.items())
+        for each in signature.arguments:
+            argument = self._entry.regions[0].blocks[0].arguments[each.index]
+            _check_size(each, values, location_of(argument.location))
+        for index, name in signature.constants.items():
+            argument = self._entry.regions[0].blocks[0].arguments[index]
+            if not holds_sizes(argument.type) or not fits(argument.type, [values[name]]):
+                problem = f"an argument of type {argument.type} can't be {name}"
+                raise self._unfit(problem, location_of(argument.location))
+        self.sizes = SizeMap(module, signature, values)
+        self._check_assertions()
+        operations = [view.operation for view in operations_in(self._entry)]
+        self.operations = [each for each in operations if each.name != DIMENSION_SIZE]
+        self._computing = [
+            each for each in operations if each.name in READ and holds_sizes(each.result.type)
+        ]
+
+    def _check_assertions(self) -> None:
+        """Check and erase the assertions of the program.
+
+        Raises:
+            UsageError: one doesn't hold.
+        """
+        for call in assertions_in(self._module):
+            condition, *others = map(self.sizes.read, call.operands)
+            if not condition or condition[0].constant != 1:
+                message = text_of(call, "error_message") or "an assertion doesn't hold"
+                for at, number in enumerate(others):
+                    message = message.replace(f"{{{at}}}", str(number[0]) if number else "?")
+                raise self._unfit(message, location_of(call.location))
+            call.erase()
+
+    def computed(self, sizes: SizeMap) -> Iterator[tuple[ir.Value, Sequence[Size]]]:
+        """Yield the scalars and vectors that are computed from sizes, with their elements."""
+        for value in (*self.sizes.given, *(each.result for each in self._computing)):
+            shape = shape_of(value.type)
+            found = sizes.read(value)
+            if found is not None and len(found) == math.prod(shape):
+                yield value, found
+
+    def set_types(self) -> None:
+        """Give all values their types.
+
+        Raises:
+            UsageError: the type of a result isn't known.
+        """
+        made: dict[tuple[int, int], ir.Type] = {}
+        for value, sizes in list(self.sizes.dynamic):
+            kind = value.type
+            key = identity(kind), id(sizes)
+            if key not in made:
+                numbers = [each.constant for each in sizes if each.constant is not None]
+                is_known = len(numbers) == len(sizes)
+                if not is_known and not is_bounded(kind):
+                    raise self._unknown(value)
+                if is_known and not all(0 <= number <= _LARGEST for number in numbers):
+                    problem = f"a value of type {kind} would have the shape {tuple(numbers)}"
+                    raise self._unfit(problem, location_of(value.location))
+                made[key] = with_shape(kind, numbers) if is_known else kind
+            value.set_type(made[key])
+            if isinstance(value, ir.OpResult):
+                remove_discardable(value.owner.operation, SIZES)
+
+    def fold(self, numbers: Mapping[ir.Value, Sequence[Size]]) -> None:
+        """Replace values that are computed from sizes by constants, and erase what isn't used."""
+        for value in (*(each.result for each in reversed(self._computing)), *self.sizes.given):
+            sizes = numbers.get(value, ()) if any(True for _ in value.uses) else ()
+            constants = [each.constant for each in sizes if each.constant is not None]
+            if constants and len(constants) == len(sizes) and fits(value.type, constants):
+                with insertion_point_of(value), value.location:
+                    literal = StablehloBuilder().literal(integer_literal(value.type, constants))
+                value.replace_all_uses_with(literal)
+            if isinstance(value, ir.OpResult) and not any(True for _ in value.uses):
+                value.owner.operation.erase()
+
+    def finish(self) -> None:
+        """Erase what is left of dynamic sizes, and verify the program.
+
+        Raises:
+            UsageError: operands have sizes that don't fit.
+        """
+        view, block = FunctionView(self._entry), self._entry.regions[0].blocks[0]
+        attributes = view.arg_attrs
+        with self._entry.context:
+            if attributes:
+                view.arg_attrs = [
+                    ir.DictAttr.get({e.name: e.attr for e in each if e.name != SIZES})
+                    for index, each in enumerate(attributes)
+                    if index not in self._signature.constants
+                ]
+            for index in sorted(self._signature.constants, reverse=True):
+                block.erase_argument(index)
+        for function in functions_of(self._module):
+            update_type(function)
+        remove_discardable(self._module.operation, SYMBOLS, EQUAL_SIZES, GUARDS)
+        try:
+            self._module.operation.verify()
+        except ir.MLIRError as failure:
+            diagnostic = diagnostics_of(failure)[0]
+            raise self._unfit(diagnostic.message, diagnostic.location) from None
+        run_pipeline(self._module, "builtin.module(cse)")  # erases what isn't used
+
+    def _unfit(self, problem: str, place: SourceLocation | None) -> UsageError:
+        return UsageError(
+            error(f"the program doesn't fit the sizes {self._told}: {problem}", place)
+        )
+
+    def _unknown(self, value: ir.Value) -> UsageError:
+        owner = value.owner
+        operation = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
+        message = f"the type {value.type} of a result of '{operation.name}' doesn't follow from the"
+        if operation.name == _CALL:
+            advice = f"; name the operand with its shape by '{SHAPE_OPERANDS}', or register a "
+            advice += "sharding rule, whose factors have the sizes of operands"
+        else:
+            advice = "; export the program for static sizes"
+        place = location_of(operation.location)
+        return UsageError(error(f"{message} sizes {self._told}{advice}", place))
+
+
+def shape_operands(operation: ir.Operation) -> Sequence[int]:
+    """Return the positions of the operands that determine the types of results."""
+    count = len(operation.operands)
+    if operation.name != _CALL:
+        return range(_FIRST_SIZE.get(operation.name, count), count)
+    if CustomCallView(operation).call_target_name == DYNAMIC_REDUCE_WINDOW:
+        return range(count - 5, count)
+    return shape_operands_of(operation)
+
+
+def made_static(module: ir.Module, operation: ir.Operation) -> ir.Operation:
+    """Replace an operation of static types by its static form, if it has one, and return that."""
+    made = static_form(operation) or static_window(module, operation)
+    if made is None and operation.name == _SLICE:
+        made = _starting_anywhere(operation)
+    if made is None:
+        return operation
+    tell_inserted(module, made.name)
+    return made
+
+
+def _starting_anywhere(operation: ir.Operation) -> ir.Operation | None:
+    """Replace a slice of static size that begins where the program says by a `dynamic_slice`.
+
+    No backend runs `real_dynamic_slice`.
+    """
+    value, start, _, strides = operation.operands
+    shape = shape_of(operation.results[0].type)
+    if {*(constant_integers(strides) or ())} != {1}:
+        return None
+    builder = StablehloBuilder()
+    with operation.context, operation.location, ir.InsertionPoint(operation):
+        parts = (builder.slice(start, [dim], [dim + 1]) for dim in range(len(shape)))
+        made = builder.dynamic_slice(value, [builder.reshape(each, []) for each in parts], shape)
+    for name, attribute in operation.attributes.items():
+        set_discardable(made.owner.operation, name, attribute)
+    operation.results[0].replace_all_uses_with(made)
+    operation.erase()
+    return made.owner.operation
+
+
+def _check_size(
+    argument: SizedArgument, values: Mapping[str, int], place: SourceLocation | None
+) -> None:
+    """Check that a tensor can have the sizes of an argument.
+
+    Raises:
+        UsageError: it can't.
+    """
+    for size in argument.sizes:
+        number = size.evaluate(values)
+        if not 0 <= number <= _LARGEST:
+            message = f"{argument.name} can't have the size {size} = {number}"
+            raise UsageError(error(f"{message}: a size is from 0 to {_LARGEST:,}", place))
+
+
+def assertions_in(module: ir.Module) -> list[ir.Operation]:
+    """Return the assertions of a program about sizes."""
+    calls = operations_named({_CALL}, module)
+    return [each for each in calls if CustomCallView(each).call_target_name == ASSERTION]
 
 
 def is_dynamic_tensor(value: ir.Value) -> bool:
@@ -184,191 +337,71 @@ def is_dynamic_tensor(value: ir.Value) -> bool:
     return is_dynamic and not is_bounded(given)
 
 
-def _refine_bitcasts(module: ir.Module) -> bool:
-    """Find the types of bitcasts that change the rank, which the host doesn't refine.
+def fits(tensor: ir.Type, numbers: Sequence[int]) -> bool:
+    """Whether a tensor of integers can have numbers as its elements."""
+    element = element_type_of(tensor)
+    width = element.width if isinstance(element, ir.IntegerType) else 64
+    least = 0 if width == 1 else -(1 << width - 1)
+    return all(least <= number < 1 << max(width - 1, 1) for number in numbers)
+
+
+def insertion_point_of(value: ir.Value) -> ir.InsertionPoint:
+    """Return the place behind which a value is known."""
+    if isinstance(value, ir.BlockArgument):
+        return ir.InsertionPoint.at_block_begin(value.owner)
+    return ir.InsertionPoint(value.owner.operation)
+
+
+# --- Equal sizes ----------------------------------------------------------------------------------
+
+
+def equalized(module: ir.Module) -> bool:
+    """Replace symbols of arguments whose sizes operations demand equal, in place.
+
+    The attribute `sdy.equal_sizes` of the module has the conditions.
 
     Returns:
-        Whether there were any.
-    """
-    found = False
-    for operation in operations_named({"stablehlo.bitcast_convert"}, module):
-        operand, result = operation.operands[0], operation.results[0]
-        shape, wanted = shape_of(operand.type), shape_of(result.type)
-        if min(wanted, default=0) < 0 <= min(shape, default=0) and len(shape) != len(wanted):
-            shorter = min(len(shape), len(wanted))
-            result.set_type(with_shape(result.type, (*shape[:shorter], *wanted[shorter:])))
-            found = True
-    for function in functions_of(module) if found else ():
-        update_results(function)
-    return found
-
-
-def _fill_constants(
-    module: ir.Module, signature: DynamicSignature, values: Mapping[str, int]
-) -> list[str]:
-    """Replace arguments that are symbols by constants; return the types of the others."""
-    main = entry_of(module)
-    block = main.regions[0].blocks[0]
-    view = FunctionView(main)
-    attributes = view.arg_attrs or [()] * len(block.arguments)
-    shapes = {
-        each.index: _shape_at(each, values, location_of(block.arguments[each.index].location))
-        for each in signature.arguments
-    }
-    types: list[str] = []
-    kept: list[int] = []
-    with main.context, main.location, ir.InsertionPoint.at_block_begin(block):
-        for index, argument in enumerate(block.arguments):
-            if index in signature.constants:
-                number = values[signature.constants[index]]
-                scalar = ir.RankedTensorType(argument.type)
-                literal = ir.IntegerAttr.get(scalar.element_type, number)
-                constant = ir.Operation.create(
-                    "stablehlo.constant",
-                    results=[scalar],
-                    attributes={"value": ir.DenseElementsAttr.get_splat(scalar, literal)},
-                )
-                argument.replace_all_uses_with(constant.results[0])
-                continue
-            kept.append(index)
-            given_type = argument.type
-            if index in shapes:
-                given_type = with_shape(given_type, shapes[index])
-            types.append(str(given_type))
-        own = (GLOBAL_CONSTANT, SIZES)
-        view.arg_attrs = [
-            ir.DictAttr.get(
-                {each.name: each.attr for each in attributes[index] if each.name not in own}
-            )
-            for index in kept
-        ]
-        function_type = function_type_of(main)
-        view.function_type = ir.FunctionType.get(
-            [function_type.inputs[index] for index in kept], function_type.results
-        )
-    for index in reversed(range(len(block.arguments))):
-        if index not in kept:
-            block.erase_argument(index)
-    return types
-
-
-def _start_anywhere(module: ir.Module) -> None:
-    """Replace slices of static sizes that begin where the program says by `dynamic_slice`.
-
-    No backend runs `real_dynamic_slice`, which `make_static` replaces if it begins at constants.
-    """
-    builder = StablehloBuilder()
-    for operation in operations_named({"stablehlo.real_dynamic_slice"}, module):
-        value, start, _, strides = operation.operands
-        shape = shape_of(operation.results[0].type)
-        if {*(constant_integers(strides) or ())} != {1} or min(shape) < 0:
-            continue
-        with operation.context, operation.location, ir.InsertionPoint(operation):
-            parts = (builder.slice(start, [dim], [dim + 1]) for dim in range(len(shape)))
-            starts = [builder.reshape(part, []) for part in parts]
-            made = builder.dynamic_slice(value, starts, shape)
-        for name, attribute in operation.attributes.items():
-            set_discardable(made.owner.operation, name, attribute)
-        operation.results[0].replace_all_uses_with(made)
-        operation.erase()
-
-
-def _shape_at(
-    argument: SizedArgument, values: Mapping[str, int], place: SourceLocation | None
-) -> list[int]:
-    """Return the shape of an argument.
+        Whether there are any.
 
     Raises:
-        UsageError: no tensor has it.
+        UsageError: one is between expressions, so that no symbol replaces the other.
     """
-    shape = [size.evaluate(values) for size in argument.sizes]
-    for size, number in zip(argument.sizes, shape, strict=True):
-        if not 0 <= number <= _LARGEST:
-            message = f"{argument.name} can't have the size {size} = {number}"
-            raise UsageError(error(f"{message}: a size is from 0 to {_LARGEST:,}", place))
-    return shape
+    signature = signature_of(module)
+    found = SizeMap(module, signature)
+    given = signature.symbols.keys()
+    equalities = [each for each in found.equalities if each.left.symbols <= given]
+    for each in equalities:
+        if each.left not in map(Size.symbol, each.left.symbols):
+            names = " and ".join(sorted(each.left.symbols | each.right.symbols))
+            message = f"'{each.operation}' op demands {each.left} == {each.right}"
+            raise UsageError(error(f"{message}: give {names} values with that", each.place))
+    if equalities:
+        sizes = {each.index: found.replaced(each.sizes) for each in signature.arguments}
+        write_sizes(entry_of(module), sizes)
+        write_symbols(module, found.symbols(signature.symbols).values())
+        write_texts(module, EQUAL_SIZES, map(str, equalities))
+    return bool(equalities)
 
 
-def _pass_through_barriers(module: ir.Module) -> bool:
-    """Replace constraints and reshards by barriers; whether there are any.
+def unified(module: ir.Module, refine: Callable[[DynamicSignature], ir.Module]) -> ir.Module:
+    """Return a static program of a dynamic one whose arguments may have equal sizes.
 
-    Those of scalars, which nothing shards, are removed, so that the host computes sizes behind
-    them: explicit axes of JAX constrain sizes, too.
+    Args:
+        module: the program. If it isn't refined otherwise, see `equalized`.
+        refine: returns the static program.
+
+    Raises:
+        UsageError: the program has no static form.
     """
-    found = operations_named(_PASSED, module)
-    for operation in found:
-        if shape_of(operation.results[0].type) == () and operation.name == _PASSED[0]:
-            operation.results[0].replace_all_uses_with(operation.operands[0])
-            operation.erase()
-            continue
-        attributes = dict(operation.attributes.items())
-        sharding = attributes.pop("sharding")
-        with operation.context, operation.location, ir.InsertionPoint(operation):
-            name = ir.StringAttr.get(operation.name)
-            barrier = ir.Operation.create(
-                _BARRIER,
-                results=[operation.results[0].type],
-                operands=[operation.operands[0]],
-                attributes={**attributes, _STANDS_FOR: name, _SHARDING: sharding},
-            )
-        operation.results[0].replace_all_uses_with(barrier.results[0])
-        operation.erase()
-    if found:
-        tell_inserted(module, _BARRIER)
-    return bool(found)
+    try:
+        return refine(signature_of(module))
+    except UsageError:
+        if not equalized(module):
+            raise
+    return refine(signature_of(module))
 
 
-def _restore_passed(module: ir.Module) -> None:
-    for barrier in operations_named((_BARRIER,), module):
-        stands_for = get_discardable(barrier, _STANDS_FOR)
-        if stands_for is None:
-            continue
-        attributes = dict(barrier.attributes.items())
-        sharding = attributes.pop(_SHARDING)
-        del attributes[_STANDS_FOR]
-        operation = ir.Operation.create(
-            stands_for.value,
-            results=[barrier.operands[0].type],
-            operands=[barrier.operands[0]],
-            attributes={**attributes, "sharding": sharding},
-            loc=barrier.location,
-            ip=ir.InsertionPoint(barrier),
-        )
-        barrier.results[0].replace_all_uses_with(operation.results[0])
-        barrier.erase()
-
-
-def _prepare_assertions(module: ir.Module) -> bool:
-    """Remove what the host refuses on assertions, the attributes of sdy; whether there are any."""
-    found = assertions_in(module)
-    for call in found:
-        own = [name for name in call.attributes if name.startswith("sdy.")]
-        remove_discardable(call, *own)
-    return bool(found)
-
-
-def assertions_in(module: ir.Module) -> list[ir.Operation]:
-    """Return the assertions of a program about sizes."""
-    calls = operations_named({"stablehlo.custom_call"}, module)
-    return [each for each in calls if CustomCallView(each).call_target_name == ASSERTION]
-
-
-def _for_sizes(diagnostic: Diagnostic, told: str) -> UsageError:
-    """Return the error of a refinement that fails, which names the sizes."""
-    message = f"the program doesn't fit the sizes {told}: {diagnostic.message}"
-    return UsageError(error(message, diagnostic.location))
-
-
-def _check_static(module: ir.Module, told: str) -> None:
-    for operation in operations_in(module.operation):
-        remove_discardable(operation.operation, SIZES)
-        for result in operation.results:
-            if not is_dynamic_tensor(result):
-                continue
-            message = (
-                f"the type {result.type} of a result of '{operation.name}' doesn't follow from the "
-                f"sizes {told}"
-            )
-            if operation.name == "stablehlo.custom_call":
-                message += "; name the operand with its shape by 'indices_of_shape_operands'"
-            raise UsageError(error(message, location_of(operation.location)))
+def static_at_sizes(module: ir.Module, given: Mapping[str, int], what: str = "sizes") -> ir.Module:
+    """Return the static program as `static_at` does; arguments may have equal sizes."""
+    copy = copy_of(module)
+    return unified(copy, lambda _: static_at(copy, given, what))

@@ -6,7 +6,9 @@ import pytest
 
 import pyshardy as sdy
 from mlir_sdy.diagnostics import ParseError, UsageError, WrongTypeError, collect
+from pyshardy.irtools.modules import copy_of
 from pyshardy.local_program.errors import ExecutionError
+from pyshardy.pipeline import run_pipeline
 
 ADD = """%0 = stablehlo.add %x, %y : tensor<?xf32>
     return %0 : tensor<?xf32>"""
@@ -51,7 +53,8 @@ def test_types():
         )
     refused(
         r"^-:4:10: error: the type tensor<\?xf32> of a result of 'stablehlo.custom_call' doesn't "
-        "follow from the sizes batch = 128; name the operand with its shape by 'indices_of_shape",
+        "follow from the sizes batch = 128; name the operand with its shape by 'indices_of_shape_"
+        "operands', or register a sharding rule, whose factors have the sizes of operands",
         program(
             VECTOR,
             "%0 = stablehlo.custom_call @f(%x) : (tensor<?xf32>) -> tensor<?xf32>\n    return %0 : "
@@ -75,12 +78,9 @@ func.func @main(%x: tensor<?x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"da
 
 
 def test_types_with_bounds():
-    module = sdy.parse(BOUNDED.format(more=", %k: tensor<?xf32, #stablehlo.bounds<8>>"))
-    refused(
-        r"^-:4:22: error: argument %k has the type tensor<\?xf32, #stablehlo.bounds<8>>, whose "
-        r"bounds can't be beside dynamic sizes of other arguments; use '\?' without bounds",
-        module,
-    )
+    module = program(f"{VECTOR}, %k: tensor<?xf32, #stablehlo.bounds<8>>", RETURN)
+    assert run(module, 4, 5)[0].shape == (4,)
+    refused("%k has size 9: k0 = 9 is above 8; use k0 = 8", module, 4, 9)
     bounded = sdy.parse(BOUNDED.format(more=""))
     with collect():
         sdy.propagate(bounded)
@@ -104,6 +104,40 @@ def test_assertions():
         made = sdy.partition(static)
     with pytest.raises(ExecutionError, match="'@shape_assertion' with a side effect"):
         made.run([np.ones(4, "float32")] * 2)
+
+
+def test_assertions_that_other_tools_check():
+    module = program(TWO.replace("}", ', sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}'))
+    sdy.propagate(module)
+    run_pipeline(module, "builtin.module(sdy-collect-guards{uneven=guard assertions=true})")
+    for sizes, told in (
+        ((4, 4), None),
+        ((5, 5), "2 divides batch"),
+        ((4, 6), "the same shape"),
+    ):
+        copy = copy_of(module)
+        types = ",".join(f"tensor<{size}xf32>" for size in sizes)
+        refined = f"stablehlo-refine-arguments{{types={types}}},stablehlo-refine-shapes"
+        checked = f"builtin.module({refined},stablehlo-check-shape-assertions)"
+        if told is None:
+            run_pipeline(copy, checked)
+            assert "shape_assertion" not in sdy.asm(copy)
+        else:
+            with pytest.raises(sdy.PipelineError, match=told):
+                run_pipeline(copy, checked)
+
+
+def test_calls_with_a_sharding_rule():
+    @sdy.sharding_rule("stablehlo.custom_call", target="test_of_sizes", reads=())
+    def rule_of_call(_):
+        return "i -> i"
+
+    call = "%0 = stablehlo.custom_call @test_of_sizes(%x) : (tensor<?xf32>) -> tensor<?xf32>"
+    module = program(VECTOR, f"{call}\n    return %0 : tensor<?xf32>")
+    sdy.propagate(module)
+    made = sdy.partition(module)
+    assert made.outputs[0].type == "f32[batch]"
+    assert made.at(batch=6).outputs[0].spec.shape == (6,)
 
 
 def test_conversions_that_change_the_rank():
@@ -144,6 +178,24 @@ def test_invalid_programs():
       }
     } }""")
     refused("error: 'builtin.module' op is nested in a module", nested, kind=sdy.PassError)
+
+
+def test_types_that_are_too_small():
+    """Arguments and results of sizes that their types don't have."""
+    scalar = '%n: tensor<i4> {jax.global_constant = "batch"}'
+    refused("an argument of type tensor<i4> can't be batch", program(f"{scalar}, {VECTOR}", RETURN))
+    negative = """%n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+    %c = stablehlo.constant dense<200> : tensor<i32>
+    %m = stablehlo.subtract %n, %c : tensor<i32>
+    %v = stablehlo.reshape %m : (tensor<i32>) -> tensor<1xi32>
+    %0 = stablehlo.dynamic_iota %v, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
+    return %0 : tensor<?xf32>"""
+    refused(r"would have the shape \(-72,\)", program(VECTOR, negative))
+    call = """%c = stablehlo.constant dense<3> : tensor<1xi32>
+    %0 = stablehlo.custom_call @f(%x, %c) {indices_of_shape_operands = dense<[9]> : tensor<1xi64>}
+        : (tensor<?xf32>, tensor<1xi32>) -> tensor<?xf32>
+    return %0 : tensor<?xf32>"""
+    refused("doesn't follow from the sizes batch = 128", program(VECTOR, call))
 
 
 def test_symbols_that_are_not_found():

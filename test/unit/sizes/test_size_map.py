@@ -6,8 +6,8 @@ import pytest
 
 import pyshardy as sdy
 from mlir_sdy.diagnostics import UsageError
-from pyshardy.dynamic.size_map import SizeMap
 from pyshardy.sizes.signature import signature_of
+from pyshardy.sizes.size_map import SizeMap
 
 
 def program(body, arguments="%x: tensor<?x4xf32>, %y: tensor<?x4xf32>", symbols="", rank=2):
@@ -72,9 +72,17 @@ def test_expressions_that_are_equal():
     sdy.propagate(alike)
     assert [each.kind for each in sdy.partition(alike).guards] == ["equal"]
     unlike = named.replace("y: tensor<?x4xf32>", 'y: tensor<?x4xf32> {sdy.sizes = ["6*c", ""]}')
-    with pytest.raises(UsageError, match="the program doesn't fit the sizes b = 128, c = 256"):
+    unequal = "'stablehlo.add' op demands 4.b == 6.c: give b and c values with that"
+    with pytest.raises(UsageError, match=unequal):
         sdy.propagate(program(ADD, unlike))
-    sdy.propagate(program(ADD, unlike), hints={"b": 6, "c": 4})
+    both = program(ADD, unlike)
+    sdy.propagate(both, hints={"b": 6, "c": 4})
+    built = sdy.partition(both)
+    assert [str(each)[:14] for each in built.guards] == ["4*b == 6*c: ch"]
+    x = np.ones((12, 4), "float32")
+    np.testing.assert_allclose(built.run([x, x])[0], x + x)
+    with pytest.raises(UsageError, match="the program doesn't fit the sizes b = 6, c = 2"):
+        built.run([np.ones((24, 4), "float32"), x])
 
 
 SIZES = {

@@ -29,7 +29,7 @@ class PaddingBuilder:
 
     def __init__(self, cache: AttributeCache, symbols: Mapping[str, ir.Value] | None = None):
         self.cache = cache
-        self._symbols = symbols or {}
+        self._symbols: Mapping[str, ir.Value] = {} if symbols is None else symbols
 
     def sharded(self, sharding: TensorSharding | None) -> StablehloBuilder:
         """Return a builder of operations whose only result has a sharding."""

@@ -8,13 +8,13 @@ from typing import Annotated
 from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import operations_in
-from pyshardy.dynamic.size_map import SizeMap, equalized
 from pyshardy.irtools.analyses import UNCHANGED, UNKNOWN, Changes
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
 from pyshardy.sizes.signature import SIZES, entry_of, is_dynamic, signature_of, write_sizes
-from pyshardy.sizes.static_program import inline_calls
+from pyshardy.sizes.size_map import SizeMap
+from pyshardy.sizes.static_program import equalized, inline_calls
 from pyshardy.sizes.symbols import declare
 
 

@@ -8,13 +8,12 @@ from typing import Annotated
 
 from mlir_sdy.host import ir
 from pyshardy.dynamic.masks import capacity_program
-from pyshardy.dynamic.size_map import static_at_sizes, unified
 from pyshardy.irtools.analyses import UNCHANGED, UNKNOWN, Changes
 from pyshardy.irtools.modules import move_contents
 from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
 from pyshardy.sizes.signature import DynamicSignature, is_dynamic
-from pyshardy.sizes.static_program import values_with
+from pyshardy.sizes.static_program import static_at_sizes, unified, values_with
 from pyshardy.sizes.symbols import values_in
 
 

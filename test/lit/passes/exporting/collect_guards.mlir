@@ -2,14 +2,24 @@
 // RUN: sdy-opt %s --sdy-propagation-pipeline --sdy-collect-guards | FileCheck %s
 // RUN: sdy-opt %s --sdy-propagation-pipeline --sdy-collect-guards=uneven=guard | FileCheck %s --check-prefix=GUARD
 // RUN: sdy-opt %s --sdy-dynamic-to-static=sizes=x0:8,s:4 --sdy-collect-guards | FileCheck %s --check-prefix=STATIC
+// RUN: sdy-opt %s --sdy-propagation-pipeline --sdy-collect-guards="uneven=guard assertions=true" | FileCheck %s --check-prefix=ASSERT
+// RUN: not sdy-opt %s --sdy-propagation-pipeline --sdy-collect-guards="uneven=guard assertions=true" --sdy-dynamic-to-static=sizes=x0:7,s:4 2>&1 | FileCheck %s --check-prefix=UNEVEN
 
-// CHECK: sdy.guards = ["2 divides x0: padded; dimension 0 of %x ({{.*}}collect_guards.mlir:[[# @LINE + 9]]:5) is sharded along \22data\22",
+// CHECK: sdy.guards = ["2 divides x0: padded; dimension 0 of %x ({{.*}}collect_guards.mlir:[[# @LINE + 17]]:5) is sharded along \22data\22",
 // CHECK-SAME: "4 divides 4*s: proven; dimension 1 of %x
 // CHECK-SAME: "y0 == x0: checked at run time; 'stablehlo.add' op at
 // CHECK-SAME: "y1 == 4*s: checked at run time; 'stablehlo.add' op at
 // CHECK-SAME: "x0 is even: checked at run time; an assertion at
 // GUARD: sdy.guards = ["2 divides x0: checked at run time;
 // STATIC-NOT: sdy.guards
+// ASSERT: %[[SUM:.*]] = stablehlo.add
+// ASSERT: %[[ROWS:.*]] = stablehlo.get_dimension_size %arg0, dim = 0
+// ASSERT: %[[REST:.*]] = stablehlo.remainder %[[ROWS]],
+// ASSERT: %[[EVEN:.*]] = stablehlo.compare EQ, %[[REST]],
+// ASSERT: stablehlo.custom_call @shape_assertion(%[[EVEN]]) {{.*}}error_message = "2 divides x0: checked at run time;
+// ASSERT: error_message = "dimension 0 of %y has the size of dimension 0 of %x"
+// ASSERT: error_message = "dimension 1 of %y has the size of dimension 1 of %x"
+// UNEVEN: error: the program doesn't fit the sizes x0 = 7, s = 4: x0 is even
 
 func.func @main(
     %x: tensor<?x?xf32> {

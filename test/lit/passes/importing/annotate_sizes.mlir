@@ -32,7 +32,7 @@ func.func @main(%x: tensor<?x4xf32>, %w: tensor<?xf32> {sdy.sizes = ["4*s"]}, %y
   %2 = stablehlo.pad %w, %zero, low = [0], high = [1], interior = [1]
       : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
   // CHECK: stablehlo.custom_call
-  // CHECK-SAME: sdy.sizes = {{\[\["d1"\]\]}}
+  // CHECK-SAME: sdy.sizes = {{\[\["3"\]\]}}
   %size = stablehlo.constant dense<3> : tensor<1xi64>
   %3 = stablehlo.custom_call @rows(%w, %size) {indices_of_shape_operands = dense<[1]> : tensor<1xi64>}
       : (tensor<?xf32>, tensor<1xi64>) -> tensor<?xf32>

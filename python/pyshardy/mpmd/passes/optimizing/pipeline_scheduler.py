@@ -24,6 +24,7 @@ from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.mpmd.rewriting.merging import DROPS_TRANSFERRED, KEEPS_TRANSFERRED, STAGE
 from pyshardy.mpmd.rewriting.meshes import topology
 from pyshardy.mpmd.rewriting.ordering import needs_of, reached_from, sort_operations
+from pyshardy.mpmd.schedules.orders import WITH_STAGES
 from pyshardy.mpmd.schedules.predicates import PREDICATES
 from pyshardy.mpmd.schedules.schedule import UPSTREAM_NAMES, read_schedule
 from pyshardy.mpmd.schedules.units import Pipeline, SchedulingUnit
@@ -193,7 +194,8 @@ class _Scheduler:
         Raises:
             PassError: it is, but no unit of the mesh has a stage.
         """
-        if schedule.partition("{")[0] not in ("circular", "interleaved-1f1b"):
+        is_written_so = ":" in schedule and "/" in schedule
+        if schedule.partition("{")[0] not in WITH_STAGES and not is_written_so:
             return False
         if numbers and all(self.units[number].stage < 0 for number in numbers):
             message = f"schedule '{self.schedule}' needs the stages of fragments"

@@ -14,40 +14,40 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mlir_sdy.diagnostics import SourceLocation, UsageError
+from mlir_sdy.attributes import value_of
+from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import OpShardingRule
+from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding, mesh_of
+from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import terminator_of
-from pyshardy.irtools.modules import copy_of, write_texts
+from mlir_sdy.values import COMPUTATIONS, manual_axes
 from pyshardy.irtools.stablehlo_views import (
+    AllGatherView,
+    AllToAllView,
     BroadcastView,
+    CollectiveView,
     ConcatenateView,
     ConvolutionView,
     DimensionSizeView,
     GatherView,
     PadView,
+    ReduceScatterView,
     target_of,
 )
-from pyshardy.irtools.tensor_types import element_type_of, shape_of
+from pyshardy.irtools.static_shapes import shape_operands_of
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.rules.families.pointwise import POINTWISE_OPERATIONS
 from pyshardy.rules.lookup import ShardingRuleLookup
 from pyshardy.rules.signature import TensorType
 from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, window_numbers
-from pyshardy.sizes.signature import (
-    EQUAL_SIZES,
-    DynamicSignature,
-    entry_of,
-    signature_of,
-    write_sizes,
-)
-from pyshardy.sizes.size import Number, Size, number_of, size_of
-from pyshardy.sizes.size_reader import SizeReader
-from pyshardy.sizes.static_program import static_at
-from pyshardy.sizes.symbols import SizeSymbol, read_symbols, write_symbols
+from pyshardy.sizes.signature import DynamicSignature, entry_of
+from pyshardy.sizes.size import Size, num_windows, size_of
+from pyshardy.sizes.size_reader import DIMENSION_SIZE, SizeReader
+from pyshardy.sizes.symbols import SizeSymbol, read_symbols
 
 Place = tuple[int, int]
 """A dimension of a tensor: the position of the tensor, and the dimension."""
@@ -80,44 +80,70 @@ class SizeMap:
     Args:
         module: the program, without calls.
         signature: its arguments.
+        values: the values of symbols; sizes are expressions of the others.
 
     Attributes:
         equalities: the sizes that operations demand equal.
     """
 
-    def __init__(self, module: ir.Module, signature: DynamicSignature):
-        entry = entry_of(module)
-        block = entry.regions[0].blocks[0]
+    def __init__(
+        self,
+        module: ir.Module,
+        signature: DynamicSignature,
+        values: Mapping[str, int] | None = None,
+    ):
+        block = entry_of(module).regions[0].blocks[0]
+        given = {name: Size.of(value) for name, value in (values or {}).items()}
         self.equalities: list[Equality] = []
-        self._lookup = ShardingRuleLookup(quiet=True)
+        self._lookup = ShardingRuleLookup.shared(module.context)
         self._declared = read_symbols(module)
-        self._constants = {
-            block.arguments[index]: name for index, name in signature.constants.items()
+        self._meshes = meshes_of(module)
+        self._kept = frozenset(signature.constants.values())
+        self._read: dict[ir.Value, Sequence[Size] | None] = {
+            block.arguments[index]: [given.get(name) or Size.symbol(name)]
+            for index, name in signature.constants.items()
         }
         self._sizes: dict[ir.Value, Sequence[Size]] = {
-            block.arguments[each.index]: each.sizes for each in signature.arguments
+            block.arguments[each.index]: [size.replaced(given) for size in each.sizes]
+            for each in signature.arguments
         }
         self._equal: dict[str, Size] = {}
         self._numbers: dict[Size, int] = {}
+        self._factors: dict[int, Mapping[Place, int]] = {}
         names = (f"d{number}" for number in itertools.count(1))
-        taken = signature.symbols
-        ranges = {name: (each.low, each.high) for name, each in taken.items()}
-        free = (name for name in names if name not in taken)
+        ranges = {name: (each.low, each.high) for name, each in signature.symbols.items()}
+        free = (name for name in names if name not in signature.symbols)
         self._reader = SizeReader(self._source, ranges, free)
         self._visit_block(block)
 
-    def sizes(self, value: ir.Value) -> list[Size]:
+    def sizes(self, value: ir.Value) -> Sequence[Size]:
         """Return the sizes of the dimensions of a tensor."""
-        if value not in self._sizes:
-            self._sizes[value] = [
-                self._reader.fresh(value) if each < 0 else Size.of(each)
-                for each in shape_of(value.type)
-            ]
-        return self.replaced(self._sizes[value])
+        known = self._sizes.get(value)
+        if known is None:
+            shape = shape_of(value.type)
+            known = [self._reader.fresh(value) if each < 0 else Size.of(each) for each in shape]
+            if min(shape, default=0) < 0:
+                self._sizes[value] = known
+        return self.replaced(known)
 
-    def replaced(self, sizes: Sequence[Size]) -> list[Size]:
+    def replaced(self, sizes: Sequence[Size]) -> Sequence[Size]:
         """Return sizes in terms of the symbols that are left."""
-        return [each.replaced(self._equal) for each in sizes] if self._equal else list(sizes)
+        return [each.replaced(self._equal) for each in sizes] if self._equal else sizes
+
+    @property
+    def dynamic(self) -> Iterator[tuple[ir.Value, Sequence[Size]]]:
+        """The values of dynamic sizes, with these; values of equal sizes may have one object."""
+        return ((value, self.replaced(sizes)) for value, sizes in self._sizes.items())
+
+    @property
+    def given(self) -> Collection[ir.Value]:
+        """The arguments of blocks that are sizes."""
+        return self._read.keys()
+
+    @property
+    def scalars(self) -> Mapping[str, ir.Value]:
+        """The values at which symbols arise that no argument has."""
+        return self._reader.scalars
 
     @property
     def unknown(self) -> dict[str, SourceLocation | None]:
@@ -127,7 +153,7 @@ class SizeMap:
         }
         return {
             name: location_of(value.location)
-            for name, value in self._reader.scalars.items()
+            for name, value in self.scalars.items()
             if name in used
         }
 
@@ -140,97 +166,148 @@ class SizeMap:
                 found[other] = _intersected(found[other], symbols[name])
         return found
 
-    def _source(self, value: ir.Value) -> Sequence[Size] | None:
-        if isinstance(value, ir.BlockArgument):
-            name = self._constants.get(value)
-            return None if name is None else [Size.symbol(name)]
-        operation = value.owner.operation
-        if operation.name != "stablehlo.get_dimension_size":
-            return None
-        return [self.sizes(operation.operands[0])[DimensionSizeView(operation).dimension]]
-
     def read(self, value: ir.Value) -> Sequence[Size] | None:
         """Return the elements of a vector of sizes; None if they aren't known."""
         found = self._reader.read(value)
         return None if found is None else self.replaced(found)
+
+    def _source(self, value: ir.Value) -> Sequence[Size] | None:
+        if isinstance(value, ir.BlockArgument):
+            return self._read.get(value)
+        operation = value.owner.operation
+        if operation.name != DIMENSION_SIZE:
+            return None
+        return [self.sizes(operation.operands[0])[DimensionSizeView(operation).dimension]]
 
     # --- Walk -----------------------------------------------------------------------------------
 
     def _visit_block(self, block: ir.Block) -> None:
         for view in block.operations:
             operation = view.operation
-            if operation.name == "stablehlo.while":
+            name = operation.name
+            if name == "stablehlo.while":
                 for region in operation.regions:
                     self._keep(region.blocks[0].arguments, list(operation.operands))
                     self._visit_block(region.blocks[0])
                 returned = terminator_of(operation.regions[1].blocks[0]).operands
                 self._keep(operation.results, list(operation.operands))
                 self._equate_all(operation, [list(operation.operands), list(returned)])
-            elif operation.name in _BRANCHES:
+            elif name in _BRANCHES:
                 for region in operation.regions:
                     self._visit_block(region.blocks[0])
                 yields = [list(terminator_of(r.blocks[0]).operands) for r in operation.regions]
                 self._keep(operation.results, yields[0])
                 self._equate_all(operation, yields)
-            elif len(operation.results):
-                self._visit(operation)
+            elif name in COMPUTATIONS:
+                self._visit_computation(operation)
+            elif name != "stablehlo.constant" and len(operation.results):
+                self._visit(operation, name)
 
     def _keep(self, values: Sequence[ir.Value], sources: Sequence[ir.Value]) -> None:
         for value, source in zip(values, sources, strict=True):
-            self._sizes[value] = self.sizes(source)
+            if not _is_static(value):
+                self._sizes[value] = self._sizes.get(source) or self.sizes(source)
 
-    def _visit(self, operation: ir.Operation) -> None:
-        operands, results = list(operation.operands), list(operation.results)
-        if all(min(shape_of(each.type), default=0) >= 0 for each in (*operands, *results)):
+    def _visit_computation(self, operation: ir.Operation) -> None:
+        """Visit a computation, in which the sizes of operands are divided by manual axes."""
+        body, manual = operation.regions[0].blocks[0], frozenset(manual_axes(operation))
+        entered, left = (
+            [self._manual_shards(each, manual) for each in value_of(attribute).shardings]
+            for attribute in map(
+                operation.attributes.__getitem__, ("in_shardings", "out_shardings")
+            )
+        )
+        for value, argument, counts in zip(
+            operation.operands, body.arguments, entered, strict=True
+        ):
+            pairs = zip(self.sizes(value), counts, strict=True)
+            if not _is_static(argument):
+                self._sizes[argument] = [size.floordiv(count) for size, count in pairs]
+            if isinstance(value.type, ir.RankedTensorType) and not counts:
+                self._read[argument] = self.read(value)
+        self._visit_block(body)
+        for value, result, counts in zip(
+            terminator_of(body).operands, operation.results, left, strict=True
+        ):
+            pairs = zip(self.sizes(value), counts, strict=True)
+            if not _is_static(result):
+                self._sizes[result] = [size * Size.of(count) for size, count in pairs]
+
+    def _manual_shards(self, sharding: TensorSharding, manual: Collection[str]) -> list[int]:
+        """Return the numbers of shards along manual axes."""
+        mesh = mesh_of(sharding, self._meshes) or Mesh()
+        return [
+            mesh.axes_size(axis for axis in axes if axis.name in manual)
+            for axes in sharding.dim_axes
+        ]
+
+    def _visit(self, operation: ir.Operation, name: str) -> None:
+        operands, results, known = list(operation.operands), list(operation.results), self._sizes
+        of_operands = [known.get(each) for each in operands]
+        first = of_operands[0] if operands else None
+        if name in _POINTWISE and first is not None and of_operands.count(first) == len(operands):
+            if not _is_static(results[0]):
+                known[results[0]] = first
+            return
+        if all(map(_is_static, results)) and all(each is None for each in of_operands):
+            return
+        if name in _POINTWISE:
+            self._equate_all(operation, [[each] for each in operands])
+            self._keep(results, operands[:1])
             return
         types = (list(map(self._type, each)) for each in (operands, results))
-        factors = _factors(self._lookup.rule_for_types(operation, *types))
+        rule = self._lookup.rule_for_types(operation, *types)
+        factors = self._factors.get(id(rule))
+        if factors is None:
+            factors = self._factors[id(rule)] = _factors(rule)
         of_factors: dict[int | None, Size] = {}
         for index, value in enumerate(operands):
             for dim, size in enumerate(self.sizes(value)):
                 factor = factors.get((index, dim))
-                known = size if factor is None else of_factors.setdefault(factor, size)
-                if known != size and operation.name in _ALIKE:
-                    self.equate(operation, known, size)
-        find = _FUNCTIONS.get(_kind_of(operation), _nothing)
+                other = size if factor is None else of_factors.setdefault(factor, size)
+                if other != size and name in _ALIKE:
+                    self.equate(operation, other, size)
+        find = _FUNCTIONS.get(_kind_of(operation), _of_call)
         found = find(self, operation)
         for index, result in enumerate(results):
-            self._sizes[result] = [
-                Size.of(number)
-                if number >= 0
-                else found.get((index, dim))
-                or of_factors.get(factors.get((len(operands) + index, dim)))
-                or self._reader.fresh(result)
-                for dim, number in enumerate(shape_of(result.type))
-            ]
+            if not _is_static(result):
+                known[result] = [
+                    Size.of(number)
+                    if number >= 0
+                    else found.get((index, dim))
+                    or of_factors.get(factors.get((len(operands) + index, dim)))
+                    or self._reader.fresh(result)
+                    for dim, number in enumerate(shape_of(result.type))
+                ]
 
     def _type(self, value: ir.Value) -> TensorType | None:
         """Return the type with a number for each expression, which no static size has."""
-        if not isinstance(value.type, ir.RankedTensorType):
-            return None
-        known = self.sizes(value) if value in self._sizes else None
-        numbers = [
-            each
-            if each >= 0
-            else self._numbers.setdefault(
-                Size.symbol(f"#{len(self._numbers)}") if known is None else known[dim],
-                _FIRST_NUMBER + len(self._numbers),
-            )
-            for dim, each in enumerate(shape_of(value.type))
-        ]
-        return TensorType(tuple(numbers), str(element_type_of(value.type)))
+        tensor = self._lookup.tensor_type(self._lookup.type_key(value.type))
+        if tensor is None or tensor.is_static:
+            return tensor
+        known = self._sizes.get(value)
+        if known is None:
+            return tensor
+        shape = [self._number(each) for each in self.replaced(known)]
+        return TensorType(tuple(shape), tensor.element_type)
+
+    def _number(self, size: Size) -> int:
+        constant = size.constant
+        if constant is not None:
+            return constant
+        return self._numbers.setdefault(size, _FIRST_NUMBER + len(self._numbers))
 
     def _equate_all(self, operation: ir.Operation, several: Sequence[Sequence[ir.Value]]) -> None:
         first, *others = several
         for values in others:
-            for one, other in zip(first, values, strict=True):
-                for left, right in zip(self.sizes(one), self.sizes(other), strict=True):
+            for one, other in zip(map(self.sizes, first), map(self.sizes, values), strict=True):
+                for left, right in zip(one, other, strict=True) if one is not other else ():
                     self.equate(operation, left, right)
 
     def equate(self, operation: ir.Operation, one: Size, other: Size) -> None:
         """Note that two sizes are equal; a symbol is replaced by the other size."""
         one, other = self.replaced([one, other])
-        kept = self._constants.values()  # an argument has the value
+        kept = self._kept  # an argument has the value
         if one == other or (one.constant is not None and other.constant is not None):
             return
         pairs = [
@@ -252,68 +329,6 @@ class SizeMap:
         self._equal = {key: each.replaced(new) for key, each in self._equal.items()} | new
 
 
-def equalized(module: ir.Module) -> bool:
-    """Replace symbols of arguments whose sizes operations demand equal, in place.
-
-    The attribute `sdy.equal_sizes` of the module has the conditions.
-
-    Returns:
-        Whether there are any.
-    """
-    signature = signature_of(module)
-    found = SizeMap(module, signature)
-    given = signature.symbols.keys()
-    equalities = [each for each in found.equalities if each.left.symbols <= given]
-    if equalities:
-        sizes = {each.index: found.replaced(each.sizes) for each in signature.arguments}
-        write_sizes(entry_of(module), sizes)
-        write_symbols(module, found.symbols(signature.symbols).values())
-        write_texts(module, EQUAL_SIZES, map(str, equalities))
-    return bool(equalities)
-
-
-def unified(module: ir.Module, refine: Callable[[DynamicSignature], ir.Module]) -> ir.Module:
-    """Return a static program of a dynamic one whose arguments may have equal sizes.
-
-    Args:
-        module: the program. If it isn't refined otherwise, see `equalized`.
-        refine: returns the static program.
-
-    Raises:
-        UsageError: the program has no static form.
-    """
-    try:
-        return refine(signature_of(module))
-    except UsageError:
-        if not equalized(module):
-            raise
-    return refine(signature_of(module))
-
-
-def static_at_sizes(module: ir.Module, given: Mapping[str, int], what: str = "sizes") -> ir.Module:
-    """Return the static program as `static_at` does; arguments may have equal sizes."""
-    copy = copy_of(module)
-    return unified(copy, lambda _: static_at(copy, given, what))
-
-
-def num_windows(
-    size: Number, low: Number, high: Number, reach: Number, stride: int = 1, dilation: int = 1
-) -> Number:
-    """Return the number of windows over a dimension.
-
-    Args:
-        size: its elements.
-        low: the positions before it; negative if windows begin within it.
-        high: the positions behind it.
-        reach: the positions of a window.
-        stride: the distance of windows.
-        dilation: the distance of the elements.
-    """
-    last = (size_of(size) - Size.of(1)) * Size.of(dilation) + Size.of(1) + size_of(high)
-    rest = last + size_of(low) - size_of(reach)
-    return number_of(rest.floordiv(stride) + Size.of(1))
-
-
 def _intersected(one: SizeSymbol, other: SizeSymbol) -> SizeSymbol:
     highs = [each for each in (one.high, other.high) if each is not None]
     return replace(
@@ -323,6 +338,11 @@ def _intersected(one: SizeSymbol, other: SizeSymbol) -> SizeSymbol:
         multiple_of=math.lcm(one.multiple_of, other.multiple_of),
         hint=one.hint or other.hint,
     )
+
+
+def _is_static(value: ir.Value) -> bool:
+    kind = value.type
+    return not isinstance(kind, ir.RankedTensorType) or kind.has_static_shape
 
 
 def _factors(rule: OpShardingRule | None) -> dict[Place, int]:
@@ -339,25 +359,37 @@ def _factors(rule: OpShardingRule | None) -> dict[Place, int]:
 
 
 _BRANCHES = frozenset({"stablehlo.case", "stablehlo.if"})
+_POINTWISE = frozenset(POINTWISE_OPERATIONS) - {"stablehlo.all_reduce"}
 
 _FIRST_NUMBER = 1 << 24
 """The first number of a dynamic size, while rules are looked up."""
 
-_ALIKE = frozenset(POINTWISE_OPERATIONS) | {
+_ALIKE = frozenset(
     f"stablehlo.{name}"
     for name in ("clamp", "concatenate", "dot", "dot_general", "reduce", "select", "sort")
-}
+)
 """Operations that demand that dimensions with a factor are equal."""
 
+
+_ALIKE_RESULTS = (
+    "sdy.reshard",
+    "stablehlo.all_reduce",
+    "stablehlo.cholesky",
+    "stablehlo.dynamic_update_slice",
+    "stablehlo.fft",
+    "stablehlo.optimization_barrier",
+    "stablehlo.reverse",
+    "stablehlo.rng_bit_generator",
+    "stablehlo.scatter",
+    "stablehlo.select_and_scatter",
+    "stablehlo.sort",
+)
+"""Operations whose results have the sizes of the operands at their positions."""
 
 # --- Operations whose results have sizes that no operand has --------------------------------------
 
 _Found = Mapping[Place, Size]
 _Sizes = Sequence[Size]
-
-
-def _nothing(_: SizeMap, __: ir.Operation) -> _Found:
-    return {}
 
 
 def _kind_of(operation: ir.Operation) -> str:
@@ -381,6 +413,39 @@ def _of_broadcast(sizes: SizeMap, operation: ir.Operation) -> _Found:
 def _of_last_operand(sizes: SizeMap, operation: ir.Operation) -> _Found:
     vector = sizes.read(operation.operands[len(operation.operands) - 1]) or ()
     return {(0, dim): size for dim, size in enumerate(vector)}
+
+
+def _of_operands(sizes: SizeMap, operation: ir.Operation) -> _Found:
+    """Find the sizes of results in the operands at their positions."""
+    pairs = enumerate(list(operation.operands)[: len(operation.results)])
+    return {(index, dim): n for index, each in pairs for dim, n in enumerate(sizes.sizes(each))}
+
+
+def _of_call(sizes: SizeMap, operation: ir.Operation) -> _Found:
+    """Find the sizes of results in the operands that a call names."""
+    given = shape_operands_of(operation)
+    vectors = [sizes.read(operation.operands[index]) or () for index in given]
+    return {(at, dim): n for at, vector in enumerate(vectors) for dim, n in enumerate(vector)}
+
+
+def _of_collective(sizes: SizeMap, operation: ir.Operation) -> _Found:
+    """Find the sizes of dimensions that are gathered, scattered, or exchanged."""
+    found = list(sizes.sizes(operation.operands[0]))
+    if operation.name == "stablehlo.all_to_all":
+        view = AllToAllView(operation)
+        split, joined, count = view.split_dimension, view.concat_dimension, view.split_count
+        found[split] = found[split].floordiv(count)
+        found[joined] *= Size.of(count)
+        return {(0, dim): size for dim, size in enumerate(found)}
+    groups = CollectiveView(operation).replica_groups
+    if not isinstance(groups, ir.DenseIntElementsAttr):
+        return {}
+    count = shape_of(groups.type)[1]
+    if operation.name == "stablehlo.all_gather":
+        dim = AllGatherView(operation).all_gather_dim
+        return {(0, dim): found[dim] * Size.of(count)}
+    dim = ReduceScatterView(operation).scatter_dimension
+    return {(0, dim): found[dim].floordiv(count)}
 
 
 def _of_concatenation(sizes: SizeMap, operation: ir.Operation) -> _Found:
@@ -487,6 +552,9 @@ def _windows(
 
 _FUNCTIONS: Mapping[str, Callable[[SizeMap, ir.Operation], _Found]] = {
     DYNAMIC_REDUCE_WINDOW: _of_windows,
+    **dict.fromkeys(_ALIKE_RESULTS, _of_operands),
+    "stablehlo.all_gather": _of_collective,
+    "stablehlo.all_to_all": _of_collective,
     "stablehlo.concatenate": _of_concatenation,
     "stablehlo.convolution": _of_convolution,
     "stablehlo.dynamic_broadcast_in_dim": _of_broadcast,
@@ -497,5 +565,6 @@ _FUNCTIONS: Mapping[str, Callable[[SizeMap, ir.Operation], _Found]] = {
     "stablehlo.dynamic_reshape": _of_last_operand,
     "stablehlo.pad": _of_pad,
     "stablehlo.real_dynamic_slice": _of_slice,
+    "stablehlo.reduce_scatter": _of_collective,
     "stablehlo.reduce_window": _of_windows,
 }

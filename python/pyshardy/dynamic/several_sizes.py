@@ -22,20 +22,22 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.late_numpy import np
 from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.constants import constant_integers, filled, splat_of
-from pyshardy.irtools.functions import returned_values
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
-from pyshardy.irtools.stablehlo_views import ConstantView, FunctionView
+from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.irtools.walks import tell_inserted
+from pyshardy.partition.types.padding_builder import PaddingBuilder
 from pyshardy.sizes.expressions import Expressions
-from pyshardy.sizes.reduce_windows import make_windows_dynamic, window_numbers
+from pyshardy.sizes.reduce_windows import make_windows_dynamic, update_type, window_numbers
 from pyshardy.sizes.signature import entry_of, write_sizes
-from pyshardy.sizes.size import Atom, Quotient, Size
+from pyshardy.sizes.size import Size, number_of
+from pyshardy.sizes.size_reader import DIMENSION_SIZE
 from pyshardy.sizes.static_program import inline_calls
 
 
@@ -126,6 +128,9 @@ class _Generalization:
         first = entry.regions[0].blocks[0].operations[0]
         with entry.context, entry.location, ir.InsertionPoint(first):
             self._start = self._builder.index(0).owner.operation  # where sizes are computed
+            self._scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
+        self._symbols: dict[str, ir.Value] = {}
+        self._sizes_builder = PaddingBuilder(AttributeCache(module.context), self._symbols)
         self._sources: dict[str, tuple[ir.Value, int, Size]] = {}
         self._computed: dict[Any, ir.Value] = {}
         self._windows: list[tuple[ir.Operation, list[ir.Value]]] = []
@@ -197,12 +202,7 @@ class _Generalization:
         self._start.erase()
         for window, numbers in self._windows:
             make_windows_dynamic(self._module, window, numbers)
-        block, returned = self._entry.regions[0].blocks[0], returned_values(self._entry)
-        assert returned is not None, "the entry has a body"
-        with self._entry.context:
-            FunctionView(self._entry).function_type = ir.FunctionType.get(
-                [each.type for each in block.arguments], [each.type for each in returned]
-            )
+        update_type(self._entry)
         names = {each.operation.name for each in operations_in(self._entry)}
         tell_inserted(self._entry, *names)
 
@@ -340,40 +340,10 @@ class _Generalization:
         """Return a size as a scalar, which is computed at the start of the program."""
         if size not in self._computed:
             with ir.InsertionPoint(self._start):
-                self._computed[size] = self._compute(size)
+                for name in sorted(size.symbols - self._symbols.keys()):
+                    self._symbols[name] = self._symbol(name)
+                self._computed[size] = self._sizes_builder.number(self._scalar, number_of(size))
         return self._computed[size]
-
-    def _compute(self, size: Size) -> ir.Value:
-        if size.constant is not None:
-            return self._builder.constant(np.full((), size.constant, np.int32))
-        total: ir.Value | None = None
-        for monomial, count in size.terms:
-            term: ir.Value | None = None if monomial and count == 1 else self._size(Size.of(count))
-            for atom, power in monomial:
-                for _ in range(power):
-                    factor = self._atom(atom)
-                    term = (
-                        factor if term is None else self._builder.binary("multiply", term, factor)
-                    )
-            assert term is not None, "a term has a factor"
-            total = self._combined("add", total, term)
-        assert total is not None, "a size that is no constant has a term"
-        return total
-
-    def _combined(self, name: str, lhs: ir.Value | None, rhs: ir.Value) -> ir.Value:
-        return rhs if lhs is None else self._builder.binary(name, lhs, rhs)
-
-    def _atom(self, atom: Atom) -> ir.Value:
-        if atom in self._computed:
-            return self._computed[atom]
-        if isinstance(atom, Quotient):
-            name = "divide" if atom.function == "floordiv" else "remainder"
-            dividend, divisor = self._size(atom.size), self._size(Size.of(atom.divisor))
-            value = self._builder.binary(name, dividend, divisor)
-        else:
-            value = self._symbol(atom)
-        self._computed[atom] = value
-        return value
 
     def _symbol(self, name: str) -> ir.Value:
         """Build the value of a symbol, from the size of an argument."""
@@ -383,10 +353,8 @@ class _Generalization:
         argument, dim, size = self._sources[name]
         offset = size.evaluate({name: 0})
         factor = size.evaluate({name: 1}) - offset
-        scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
-        value = self._builder.create(
-            "stablehlo.get_dimension_size", [argument], [scalar], {"dimension": i64_attribute(dim)}
-        ).result
+        dimension = {"dimension": i64_attribute(dim)}
+        value = self._builder.create(DIMENSION_SIZE, [argument], [self._scalar], dimension).result
         if offset:
             value = self._builder.binary("subtract", value, self._size(Size.of(offset)))
         if factor != 1:
