@@ -18,7 +18,7 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.symbols import mesh_operation, meshes_of
-from mlir_sdy.traversal import operations_in
+from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import (
     SHARDING,
     argument_shardings,
@@ -150,34 +150,34 @@ def number_operations(module: ir.Module) -> None:
     """Number the operations of the entry, so that they are known in static programs."""
     with module.context:
         integer = ir.IntegerType.get_signless(64)
-        for number, view in enumerate(operations_in(entry_of(module))):
-            set_discardable(view.operation, _NUMBER, ir.IntegerAttr.get(integer, number))
+        for number, (operation, _) in enumerate(named_operations_in(entry_of(module))):
+            set_discardable(operation, _NUMBER, ir.IntegerAttr.get(integer, number))
 
 
 def remove_numbers(module: ir.Module) -> None:
     """Remove the numbers of the operations of the entry."""
-    for view in operations_in(entry_of(module)):
-        remove_discardable(view.operation, _NUMBER)
+    for operation, _ in named_operations_in(entry_of(module)):
+        remove_discardable(operation, _NUMBER)
 
 
 def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     """Give a dynamic program the shardings of its static one, and the meshes of these."""
     signature = signature_of(dynamic)
-    operations = [each.operation for each in operations_in(entry_of(dynamic))]
+    operations = [operation for operation, _ in named_operations_in(entry_of(dynamic))]
     for name in meshes_of(static).keys() - meshes_of(dynamic).keys():
         mesh = mesh_operation(static.operation, name)
         assert mesh is not None, "the program has it"
         mesh.clone(ip=ir.InsertionPoint.at_block_begin(dynamic.body))
     pairs: list[tuple[ir.Operation, ir.Operation]] = []
     taken: set[int] = set()
-    for view in operations_in(entry_of(static)):
-        number = number_of(view.operation)
+    for source, _ in named_operations_in(entry_of(static)):
+        number = number_of(source)
         if number is not None:
             target = operations[number]
             if number in taken:
                 target = target.clone(ip=ir.InsertionPoint(target)).operation
             taken.add(number)
-            pairs.append((view.operation, target))
+            pairs.append((source, target))
     copied = len(taken) < len(pairs)
     if copied:
         made = {identity(result): target for source, target in pairs for result in source.results}

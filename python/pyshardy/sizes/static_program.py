@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.discardable import remove_discardable, set_discardable, text_of
 from mlir_sdy.host import diagnostics_of, identity, ir, location_of
-from mlir_sdy.traversal import operations_in
+from mlir_sdy.traversal import named_operations_in
 from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import CallGraph, can_be_inlined, functions_of, replace_by_body
 from pyshardy.irtools.modules import copy_of, write_texts
@@ -159,7 +159,7 @@ class SizeRefinement:
                 raise self._unfit(problem, location_of(argument.location))
         self.sizes = SizeMap(module, signature, values)
         self._check_assertions()
-        operations = [view.operation for view in operations_in(self._entry)]
+        operations = [operation for operation, _ in named_operations_in(self._entry)]
         self.operations = [each for each in operations if each.name != DIMENSION_SIZE]
         self._computing = [
             each for each in operations if each.name in READ and holds_sizes(each.result.type)
@@ -248,7 +248,10 @@ class SizeRefinement:
         except ir.MLIRError as failure:
             diagnostic = diagnostics_of(failure)[0]
             raise self._unfit(diagnostic.message, diagnostic.location) from None
-        run_pipeline(self._module, "builtin.module(cse)")  # erases what isn't used
+        # Erases what isn't used; the program is verified, and dropped after a failure.
+        run_pipeline(
+            self._module, "builtin.module(cse)", verify_each=False, restore_on_failure=False
+        )
 
     def _unfit(self, problem: str, place: SourceLocation | None) -> UsageError:
         return UsageError(
