@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 from mlir_sdy import assembly
 from mlir_sdy.diagnostics import SourceLocation, UsageError, WrongTypeError, error
 from mlir_sdy.discardable import has_discardable
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.programs import HoldsModule, held_module, wrong_program
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.irtools.modules import remember_text
@@ -144,7 +144,8 @@ def module_of(
     if module is not None:
         if not partitioned and not function.startswith("mpmd.") and _is_for_several_meshes(module):
             message = f"'sdy.{function}' takes no program for several meshes (MPMD)"
-            raise UsageError(error(f"{message}: use 'sdy.mpmd.partition'"))
+            place = location_of(module.operation.location)
+            raise UsageError(error(f"{message}: use 'sdy.mpmd.partition'", place))
         return module
     if is_staged(program):
         from pyshardy.frontends.jax import from_lowered  # noqa: PLC0415 (loads JAX)

@@ -119,9 +119,9 @@ def _steps(
             found += [replace(step, is_inside=True) for step in steps[:-1]] + steps[-1:]
         elif (info := passes().get(element.name)) is not None:
             if not info.may_hide and host_passes.knows(element.name):
-                message = f"a registered pass and one of MLIR are named '{element.name}'"
-                advice = "register it by another name, or with replace=True"
-                raise UsageError(error(f"{message}: {advice}", element.location))
+                message = f"the registered pass '{element.name}' hides the one of MLIR"
+                advice = "give it another name, or register it with replace=True"
+                emit(warning(f"{message}: {advice}", element.location))
             place = _place(element, nesting, info.anchor)
             found.append(Step(element, place, info, read_options(element, info.options)))
         else:

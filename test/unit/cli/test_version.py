@@ -16,7 +16,7 @@ from mlir_sdy.host import ir, stablehlo
 from pyshardy.__main__ import TOOLS as SUMMARIES
 from pyshardy.__main__ import main
 
-TOOLS = ("auto", "calibrate", "explain", "opt", "run", "translate")
+TOOLS = ("auto", "calibrate", "explain", "mpmd", "opt", "run", "translate")
 
 
 @pytest.mark.parametrize("tool", TOOLS)

@@ -14,7 +14,9 @@ from pyshardy.rules import registered_names
 
 
 def test_operations_with_rules_have_records():
-    assert set(registered_names()) <= records().keys()
+    """Operations of `mpmd` are not partitioned: each fragment is, as a program of its own."""
+    names = {name for name in registered_names() if not name.startswith("mpmd.")}
+    assert names <= records().keys()
 
 
 def test_operations_exist(context):

@@ -155,7 +155,7 @@ class _Scheduler:
         """Return the positions of the units of a mesh in the order of the schedule."""
         schedule = read_schedule(self.schedule)
         stages = {self.units[number].stage for number in numbers} - {-1}
-        has_stages = self._check_stages(numbers, self.schedule)
+        has_stages = self._check_stages(numbers, str(schedule))
         if not numbers:
             return {}
         counters = [unit.microbatch for unit in self.units.values()]
