@@ -11,7 +11,11 @@ from mlir_sdy.mpmd.attributes import attribute_of, value_of
 from mlir_sdy.mpmd.reading import ASSIGN, CALL, FRAGMENT, TRANSFER, body_of
 from mlir_sdy.mpmd.values import MeshesWithOrigins, MeshWithOrigins
 from pyshardy.irtools.stablehlo_views import FunctionView
-from pyshardy.mpmd.rewriting.functions import set_argument_attribute
+from pyshardy.mpmd.rewriting.functions import (
+    argument_attributes,
+    dictionaries,
+    set_argument_attribute,
+)
 
 MeshSet = dict[str, frozenset[str]]
 """Meshes in the order in which they were found, with the labels of their origins."""
@@ -54,10 +58,10 @@ def intersection(sets: Iterable[MeshSet | None]) -> MeshSet | None:
 def read_set(value: ir.Value, name: str) -> MeshSet | None:
     """Return the set of a value: of the operation that defines it, or of a function's argument."""
     if isinstance(value, ir.BlockArgument):
-        attributes = FunctionView(value.owner.owner.operation).arg_attrs
-        if value.arg_number >= len(attributes) or name not in attributes[value.arg_number]:
-            return None
-        return _set_of(attributes[value.arg_number][name])
+        # All dictionaries of a function together would be slow to read for each argument.
+        listed = value.owner.owner.operation.attributes.get("arg_attrs")
+        attributes = None if listed is None else ir.DictAttr(ir.ArrayAttr(listed)[value.arg_number])
+        return None if not attributes or name not in attributes else _set_of(attributes[name])
     return read_set_of(value.owner.operation, name)
 
 
@@ -95,9 +99,12 @@ def _attribute_of(found: MeshSet, context: ir.Context) -> ir.Attribute:
 
 def clear_sets(function: ir.Operation, *names: str) -> None:
     """Remove the sets of all values of a function."""
-    for argument in body_of(function).arguments:
-        for name in names:
-            write_set_of_argument(argument, name, None)
+    if "arg_attrs" in function.attributes:
+        kept = [
+            {name: each for name, each in attributes.items() if name not in names}
+            for attributes in argument_attributes(function)
+        ]
+        FunctionView(function).arg_attrs = list(dictionaries(kept, function.context))
     for view in body_of(function).operations:
         remove_discardable(view.operation, *names)
 
