@@ -348,5 +348,5 @@ def set_fields(operation: ir.Operation, values: FieldValues) -> None:
 
 
 def attribute_named(operation: ir.Operation, name: str) -> ir.Attribute | None:
-    """Return an attribute by its name, or None, for the rules, which declare what they read."""
+    """Return an attribute by its name, or None: for rules, and where views read too much."""
     return operation.attributes.get(name)

@@ -11,6 +11,7 @@ from mlir_sdy.mpmd.attributes import attribute_of, value_of
 from mlir_sdy.mpmd.reading import ASSIGN, CALL, FRAGMENT, TRANSFER, body_of
 from mlir_sdy.mpmd.values import MeshesWithOrigins, MeshWithOrigins
 from pyshardy.irtools.stablehlo_views import FunctionView
+from pyshardy.irtools.stablehlo_views.fields import attribute_named
 from pyshardy.mpmd.rewriting.functions import (
     argument_attributes,
     dictionaries,
@@ -59,7 +60,7 @@ def read_set(value: ir.Value, name: str) -> MeshSet | None:
     """Return the set of a value: of the operation that defines it, or of a function's argument."""
     if isinstance(value, ir.BlockArgument):
         # All dictionaries of a function together would be slow to read for each argument.
-        listed = value.owner.owner.operation.attributes.get("arg_attrs")
+        listed = attribute_named(value.owner.owner.operation, "arg_attrs")
         attributes = None if listed is None else ir.DictAttr(ir.ArrayAttr(listed)[value.arg_number])
         return None if not attributes or name not in attributes else _set_of(attributes[name])
     return read_set_of(value.owner.operation, name)
@@ -99,7 +100,7 @@ def _attribute_of(found: MeshSet, context: ir.Context) -> ir.Attribute:
 
 def clear_sets(function: ir.Operation, *names: str) -> None:
     """Remove the sets of all values of a function."""
-    if "arg_attrs" in function.attributes:
+    if FunctionView(function).arg_attrs:
         kept = [
             {name: each for name, each in attributes.items() if name not in names}
             for attributes in argument_attributes(function)
