@@ -60,16 +60,20 @@ def test_several_stages_on_a_mesh(meshes, microbatches, exact, shardy, context):
     check(program, "Circular", exact, shardy, context)
 
 
-def check(program, name, exact, shardy, context):
-    """Compare the fragments of each mesh with those of C++ Shardy, in their order."""
-    options = {"mpmd_pipeline_schedule": name}
-    theirs = shardy.on_meshes(
+def optimized_by(shardy, program, options):
+    """Return the text of a program that C++ Shardy has imported and optimized."""
+    return shardy.on_meshes(
         program.text,
         "IMPORT|OPTIMIZE",
         topology=program.topology,
         assignment=program.assignment,
         options=program.options | options,
     )
+
+
+def check(program, name, exact, shardy, context):
+    """Compare the fragments of each mesh with those of C++ Shardy, in their order."""
+    theirs = optimized_by(shardy, program, {"mpmd_pipeline_schedule": name})
     module = parse(program.with_topology, context)
     scheduler = f"mpmd-pipeline-scheduler{{must-happen-before={name} exact={str(exact).lower()}}}"
     run_pipeline(module, f"{program.pipeline},{scheduler}")
@@ -81,13 +85,7 @@ def check(program, name, exact, shardy, context):
 def test_fragments_that_are_computed_again(name, shardy, context):
     program = training(2, 4, split=False)
     options = {"mpmd_pipeline_schedule": name, "mpmd_fragment_remat": True}
-    theirs = shardy.on_meshes(
-        program.text,
-        "IMPORT|OPTIMIZE",
-        topology=program.topology,
-        assignment=program.assignment,
-        options=program.options | options,
-    )
+    theirs = optimized_by(shardy, program, options)
     module = parse(program.with_topology, context)
     optimizing = f"mpmd-optimize-pipeline{{pipeline-schedule={name} fragment-remat=true}}"
     run_pipeline(module, f"{program.pipeline},{optimizing}")

@@ -17,10 +17,10 @@ from collections.abc import Hashable, Sequence
 from itertools import groupby
 
 GROUPS = 256
-"""How many IRDL groups one group of any types becomes."""
+"""The number of IRDL groups that a group of any types becomes."""
 
 MPMD_GROUPS = 1024
-"""How many it becomes in mpmd, whose fragments take the weights of several layers.
+"""The number of IRDL groups in mpmd, whose fragments take the weights of several layers.
 
 More groups take more time when the dialect is loaded.
 """
@@ -35,12 +35,12 @@ _ANY = re.compile(r"^ *(%\w+) = irdl\.any\n", re.MULTILINE)
 
 
 def groups_of(operation: str) -> int:
-    """How many groups the operations of a dialect have; the dialect or one of them is given."""
+    """Return the number of IRDL groups of an operation, or of the operations of a dialect."""
     return MPMD_GROUPS if operation.partition(".")[0] == "mpmd" else GROUPS
 
 
 def expand_groups(module: str, groups: int = GROUPS) -> str:
-    """The IRDL `module` with some groups for each variadic group of any types."""
+    """Return the IRDL `module` with `groups` groups for a variadic group of any types."""
     return _OPERATION.sub(lambda operation: _expand_operation(operation[0], groups), module)
 
 

@@ -26,6 +26,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from mlir_sdy.diagnostics import UsageError, error
 
@@ -100,21 +101,23 @@ def best_boundaries(chain: Chain, most: int = MOST_PLANS) -> list[Boundaries]:
     count, meshes = len(chain.layers), len(chain.meshes)
     if count < meshes:
         raise UsageError(error(f"{count} layers can't be on {meshes} meshes, one or more on each"))
-    seconds = {
-        (first, end, mesh): chain.seconds(range(first, end), mesh)
+    seconds = [
+        sorted(
+            (chain.seconds(range(first, end), mesh), first, end)
+            for first in range(mesh, count)
+            for end in range(first + 1, count - (meshes - mesh - 1) + 1)
+            if (first == 0) == (mesh == 0) and (end == count) == (mesh == meshes - 1)
+            if chain.may_be(range(first, end), mesh)
+        )
         for mesh in range(meshes)
-        for first in range(mesh, count)
-        for end in range(first + 1, count - (meshes - mesh - 1) + 1)
-        if (first == 0) == (mesh == 0) and (end == count) == (mesh == meshes - 1)
-        if chain.may_be(range(first, end), mesh)
-    }
+    ]
     cuts = [chain.cut_seconds(first) if first else 0.0 for first in range(count)]
     found: dict[tuple[int, ...], float] = {}
-    for bound in sorted({*seconds.values()}):
+    for bound in sorted({time for intervals in seconds for time, _, _ in intervals}):
         worst = heapq.nsmallest(most, found.values())
         if len(worst) == most and (chain.microbatches - 1) * bound >= worst[-1]:
             break
-        for starts in _cheapest(seconds, cuts, bound, count, meshes, most):
+        for starts in _cheapest(seconds, cuts, bound, count, most):
             found[starts] = chain.total(_intervals(starts, count))
     if not found:
         raise UsageError(error(_why_none_fits(chain)))
@@ -123,20 +126,18 @@ def best_boundaries(chain: Chain, most: int = MOST_PLANS) -> list[Boundaries]:
 
 
 def _cheapest(
-    seconds: dict[tuple[int, int, int], float],
+    seconds: Sequence[Sequence[tuple[float, int, int]]],
     cuts: Sequence[float],
     bound: float,
     count: int,
-    meshes: int,
     most: int,
 ) -> list[tuple[int, ...]]:
     """Return the first layers of each mesh of the plans with the least sums within a bound."""
-    by_end: dict[int, list[tuple[int, float]]] = {}
     plans: dict[int, list[tuple[float, tuple[int, ...]]]] = {0: [(0.0, ())]}
-    for mesh in range(meshes):
-        by_end.clear()
-        for (first, end, on), time in seconds.items():
-            if on == mesh and time <= bound and first in plans:
+    for intervals in seconds:
+        by_end: dict[int, list[tuple[int, float]]] = {}
+        for time, first, end in takewhile(lambda each: each[0] <= bound, intervals):
+            if first in plans:
                 by_end.setdefault(end, []).append((first, time + cuts[first]))
         plans = {
             end: heapq.nsmallest(

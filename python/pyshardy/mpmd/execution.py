@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Execution of MPMD programs in one process: one step after the other, or a thread for each mesh.
+"""Execution of MPMD programs in one process: step after step, or with a thread for each mesh.
 
 Both run the same total order, of which a mesh has its part, so both compute equal bits, and no
 thread waits forever: the first step of the total order that isn't done can always run.

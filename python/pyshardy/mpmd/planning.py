@@ -289,7 +289,6 @@ class _Measured:
     def __init__(self, program: MpmdProgram, names: Sequence[str], hardware: Hardware) -> None:
         self._program, self._plan, self._names = program, program.plan, names
         self._line = program.timeline(hardware)
-        self._temporary = program.temporary_bytes(hardware)
         self._place = {mesh: at for at, mesh in enumerate(self._line.meshes)}
         self._makers = {value: step for step in self._plan.steps for value in step.results}
         self._users: defaultdict[int, list[FragmentCall]] = defaultdict(list)
@@ -328,11 +327,9 @@ class _Measured:
 
     def _layer(self, name: str, mesh: MeshTimeline) -> Layer:
         forward = backward = once = 0.0
-        temporary = 0
         for span in mesh.intervals:
             call, seconds = span.step, float(span.end - span.start)
             assert isinstance(call, FragmentCall), "meshes run fragments"
-            temporary = max(temporary, self._temporary[call.name])
             if not call.origins or (call.counter is None and self._first is not None):
                 once += seconds
             elif call.counter == self._first:
@@ -348,7 +345,7 @@ class _Measured:
                     held += self._nbytes(value)  # a sum, which the next microbatch adds to
                 elif any(map(_is_backward, users)) and not self._is_gradient(value):
                     live += self._nbytes(value)
-        return Layer(name, forward, backward, once, held, live, temporary)
+        return Layer(name, forward, backward, once, held, live, mesh.temporary)
 
     def _nbytes(self, value: int) -> int:
         return self._plan.ports[value].local_spec.nbytes

@@ -21,7 +21,6 @@ from pyshardy.mpmd.plan import Action, ExecutionPlan, FragmentCall, MeshTransfer
 from pyshardy.mpmd.timeline import MpmdTimeline, Time, run_timeline
 from pyshardy.program import PartitionedProgram
 from pyshardy.program_interface import Port
-from pyshardy.timeline.run import Timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +155,12 @@ class MpmdProgram(Displayed):
         model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
         link = model.between_meshes or model.slowest_link(model.axes)
         programs = {name: each.program for name, each in self.fragments.items()}
-        runs = self._runs(model)
-        temporary = self.temporary_bytes(model)
+        runs = {id(each): each.timeline(model) for each in self.programs}
+        temporary = {
+            name: runs[id(each.program)].peak_bytes
+            - sum(port.local_spec.nbytes for port in each.program.inputs)
+            for name, each in self.fragments.items()
+        }
 
         def sending(transfer: MeshTransfer) -> float:
             source, target = self.plan.ports[transfer.operand], self.plan.ports[transfer.result]
@@ -177,21 +180,6 @@ class MpmdProgram(Displayed):
             self.bytes_of,
             transfer_seconds or sending,
         )
-
-    def temporary_bytes(self, hardware: Hardware) -> dict[str, int]:
-        """Return the bytes that each function takes on a device besides its arguments."""
-        runs = self._runs(hardware)
-        held = {
-            id(each): sum(port.local_spec.nbytes for port in each.inputs) for each in self.programs
-        }
-        return {
-            name: runs[id(each.program)].peak_bytes - held[id(each.program)]
-            for name, each in self.fragments.items()
-        }
-
-    def _runs(self, hardware: Hardware) -> dict[int, Timeline]:
-        """Return the timeline of each different program, by its identity."""
-        return {id(each): each.timeline(hardware) for each in self.programs}
 
     def run(
         self,

@@ -48,6 +48,7 @@ class MeshTimeline:
         live: the bytes of live values on a device at times.
         peak_live: the most bytes of live values on a device, without temporary ones.
         peak_memory: the most bytes on a device, with the temporary values of fragments.
+        temporary: the most bytes of temporary values of a fragment.
     """
 
     name: str
@@ -55,6 +56,7 @@ class MeshTimeline:
     live: tuple[tuple[Time, int], ...]
     peak_live: int
     peak_memory: int
+    temporary: int
 
     @property
     def busy(self) -> Time:
@@ -276,6 +278,7 @@ def run_timeline(
             tuple(sorted(memory[name].live, key=lambda each: each[0])),
             memory[name].peak,
             max(memory[name].peak, memory[name].peak_with_temporary),
+            memory[name].temporary,
         )
         for name in names
     }
@@ -286,7 +289,7 @@ class _Memory:
     """The bytes of live values of a mesh."""
 
     def __init__(self) -> None:
-        self.now = self.peak = self.peak_with_temporary = 0
+        self.now = self.peak = self.peak_with_temporary = self.temporary = 0
         self.live: list[tuple[Time, int]] = []
 
     def change(self, time: Time, nbytes: int) -> None:
@@ -296,6 +299,7 @@ class _Memory:
 
     def note_temporary(self, nbytes: int) -> None:
         self.peak_with_temporary = max(self.peak_with_temporary, self.now + nbytes)
+        self.temporary = max(self.temporary, nbytes)
 
 
 def _make(plan: ExecutionPlan, memory: Mapping[str, _Memory], value: int, time: Time) -> None:
