@@ -157,7 +157,8 @@ def propagate(
         from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
 
         annotated, given = copy_of(module), cast("Mapping[str, OptionValue]", options)
-        record = propagate_dynamic(module, hints or {}, partial(propagate_with, options=given))
+        run = partial(propagate_with, options=given, is_temporary=True)
+        record = propagate_dynamic(module, hints or {}, run)
         remember_annotated(module, annotated, given)
         return record
     if hints:

@@ -53,7 +53,7 @@ def test_numbers_at_other_sizes(name):
     rounding = 0.05 if "bf16" in plan else 1e-4
     for size in (12, 8, 4, 20, 32)[: cases(1)]:
         inputs = inputs_of(program.input_specs(b=size), size)
-        wanted = expected(name, size, inputs, "interpreter")
+        wanted = expected(name, size, inputs, "jit")
         for backend in BACKENDS[: cases(1)]:
             with collect():
                 assert_close(program.run(inputs, backend), wanted, rounding)

@@ -59,6 +59,7 @@ CATCHING_ALL = {
     "pyshardy.backends.custom_calls": "a function of the user",
     "pyshardy.cli.crash_report": "a bug, in the process that outlives all",
     "pyshardy.cli.tool": "a bug, for the message of the tool",
+    "pyshardy.dynamic.plan": "a program that isn't valid, whose verification says so",
     "pyshardy.frontends.jax.callbacks": "a function of the user, raised when XLA has returned",
     "pyshardy.frontends.jax.custom_partitioning": "a function of the user",
     "pyshardy.frontends.jax.lowered": "jax.export, which has no class for it",

@@ -20,7 +20,7 @@ from pyshardy.forms import dims_of_spec
 from pyshardy.frontends.files import Kind, load
 from pyshardy.rules import load_rules, strict_rules
 from pyshardy.sizes.signature import is_dynamic
-from pyshardy.sizes.static_program import static_at_sizes
+from pyshardy.sizes.static_program import static_at
 from pyshardy.sizes.symbols import values_in
 
 _QUOTED = re.compile(r"""['"]([^'"]+)['"]""")
@@ -72,7 +72,7 @@ def at_sizes(module: ir.Module, sizes: Sequence[str]) -> ir.Module:
         UsageError: a size is malformed, or the program doesn't have it.
     """
     if is_dynamic(module):
-        return static_at_sizes(module, values_in(sizes, "--size"), "--size")
+        return static_at(module, values_in(sizes, "--size"), "--size")
     if sizes:
         raise UsageError(error("'--size': the program has no dynamic sizes"))
     return module

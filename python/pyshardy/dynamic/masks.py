@@ -21,7 +21,6 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule
 from mlir_sdy.values import COMPUTATIONS
 from pyshardy.dynamic.padded_operations import FUNCTIONS, CapacityError, Contents, Place
-from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
 from pyshardy.irtools.stablehlo_views import FunctionView
 from pyshardy.irtools.tensor_types import shape_of
@@ -40,11 +39,10 @@ from pyshardy.sizes.static_program import (
     SizeRefinement,
     assertions_in,
     fits,
-    inline_calls,
     insertion_point_of,
-    is_dynamic_tensor,
     made_static,
     shape_operands,
+    without_calls,
 )
 
 _HAND_ON = frozenset(
@@ -83,11 +81,9 @@ def capacity_program(
         CapacityError: the result of an operation depends on padding; the error names it.
         UsageError: the program has no static form.
     """
-    static = copy_of(module)
-    inline_calls(static)
+    static = without_calls(module)
     for call in assertions_in(static):
         call.erase()  # it is about the sizes of inputs
-    run_pipeline(static, "builtin.module(cse)")
     with static.context, static.operation.location:
         return static, _Masking(static, signature, symbols, values).run()
 
@@ -101,9 +97,9 @@ class _Masking:
         values: Mapping[str, int],
     ):
         self._module, self._entry, self._own = static, entry_of(static), symbols
-        self._types = SizeRefinement(static, values, signature)
         others = {name: value for name, value in values.items() if name not in symbols}
         self._sizes = SizeMap(static, signature, others)
+        self._types = SizeRefinement(static, values, signature)
         self._scalars: dict[str, ir.Value] = {}
 
     def run(self) -> bool:
@@ -122,7 +118,7 @@ class _Masking:
         ]
         for operation, contents in zip(operations, results, strict=True):
             self._check_known(operation, contents)
-        self._fix_types(operations)
+        self._fix_operands(operations)
         context = FunctionContext.of(self._entry)
         self._rules = context.rules
         self._padded = known = Contents(self._own, PaddingBuilder(context.cache, self._scalars))
@@ -133,6 +129,7 @@ class _Masking:
         for operation, sizes, found in zip(operations, vectors, results, strict=True):
             self._fit(operation, sizes, found)
         self._types.finish()
+        run_pipeline(self._module, "builtin.module(cse)")  # erases what isn't used
         return known.needs_check
 
     # --- Sizes ----------------------------------------------------------------------------------
@@ -147,7 +144,8 @@ class _Masking:
             CapacityError: they aren't, or the operation has a body for its own sizes.
         """
         values = (*operation.operands, *operation.results)
-        if operation.name in COMPUTATIONS and any(map(is_dynamic_tensor, values)):
+        sizes = [size for value in values for size in self._content(value)]
+        if operation.name in COMPUTATIONS and not all(isinstance(each, int) for each in sizes):
             message = f"'{operation.name}' op of dynamic sizes can't be in a program with 'buckets'"
             raise CapacityError(error(message, location_of(operation.location)))
         symbols = {name for each in contents for size in each for name in size_of(size).symbols}
@@ -157,21 +155,17 @@ class _Masking:
             message += "inputs: it can't be in a program with 'buckets'"
             raise CapacityError(error(message, location_of(operation.location)))
 
-    def _fix_types(self, operations: Sequence[ir.Operation]) -> None:
-        """Give values their types, and operations the sizes from which these are computed."""
-        fixed = [
-            (operation, index, [each.constant for each in sizes if each.constant is not None])
-            for operation in operations
-            for index in shape_operands(operation)
-            if (sizes := self._types.sizes.read(operation.operands[index])) is not None
-        ]
-        self._types.set_types()
-        for operation, index, numbers in fixed:
-            kind = operation.operands[index].type
-            if len(numbers) == math.prod(shape_of(kind)) and fits(kind, numbers):
-                with operation.location, ir.InsertionPoint(operation):
-                    literal = StablehloBuilder().literal(integer_literal(kind, numbers))
-                operation.operands[index] = literal
+    def _fix_operands(self, operations: Sequence[ir.Operation]) -> None:
+        """Give operations the sizes from which their types are computed."""
+        for operation in operations:
+            for index in shape_operands(operation):
+                kind = operation.operands[index].type
+                sizes = self._types.sizes.read(operation.operands[index]) or ()
+                numbers = [each.constant for each in sizes if each.constant is not None]
+                if len(numbers) == math.prod(shape_of(kind)) and fits(kind, numbers):
+                    with operation.location, ir.InsertionPoint(operation):
+                        literal = StablehloBuilder().literal(integer_literal(kind, numbers))
+                    operation.operands[index] = literal
 
     def _fix_numbers(self) -> None:
         """Compute the sizes of tensors from the symbols, which are arguments."""

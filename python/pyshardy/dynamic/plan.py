@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from mlir_sdy.diagnostics import PassError, error
@@ -26,13 +26,14 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
-from mlir_sdy.verify import verify
+from mlir_sdy.verify import verify, verify_shardings
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.partial.planned_partial import PARTIAL_SHARDING
 from pyshardy.partition.types.planned_axes import FACTOR_AXES
+from pyshardy.pipeline.collection import collection_paused
 from pyshardy.sizes.signature import (
     EQUAL_SIZES,
     DynamicSignature,
@@ -40,7 +41,7 @@ from pyshardy.sizes.signature import (
     signature_of,
     write_sizes,
 )
-from pyshardy.sizes.static_program import equalized, inline_calls, static_program, unified
+from pyshardy.sizes.static_program import equalized, refine, unified, without_calls
 from pyshardy.sizes.symbols import hint_values, with_hints, write_symbols
 
 Record = TypeVar("Record")
@@ -56,6 +57,7 @@ _PLANNED = (SHARDING, FACTOR_AXES, PARTIAL_SHARDING, "in_shardings", "out_shardi
 _PASSED = frozenset({"sdy.sharding_constraint", "sdy.reshard"})
 
 
+@collection_paused()
 def propagate_dynamic(
     module: ir.Module, hints: Mapping[str, int], propagate: Callable[[ir.Module], Record]
 ) -> Record:
@@ -64,7 +66,7 @@ def propagate_dynamic(
     Args:
         module: the program. Its calls are inlined, and its symbols get hints.
         hints: values of symbols at which the plan is found; others have those of `with_hints`.
-        propagate: propagates the shardings of a static program, in place.
+        propagate: propagates the shardings of a static program, in place, without verification.
 
     Returns:
         The record of the propagation of the static program.
@@ -76,6 +78,7 @@ def propagate_dynamic(
     dynamic, static = at_hints(module, hints)
     record = propagate(static)
     take_plan(static, dynamic)
+    verify_shardings(dynamic)  # the host has verified the static program
     move_contents(dynamic.operation, module.operation)
     return record
 
@@ -95,18 +98,20 @@ def at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir
         VerificationError: the program is invalid.
         PassError: it has other modules in it.
     """
-    try:
-        module.operation.verify()  # of the host, which inlines and refines
-    except ir.MLIRError:
-        verify(module)
     for each in operations_named({"builtin.module"}, module):
         if each != module.operation:
             message = f"'{each.name}' op is nested in a module: propagate it separately"
             raise PassError(error(message, location_of(each.location)))
-    dynamic = copy_of(module)
-    inline_calls(dynamic)
+    try:
+        return _planned_at_hints(module, hints)
+    except Exception:
+        verify(module)  # an invalid program is told as such
+        raise
+
+
+def _planned_at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir.Module]:
+    dynamic = without_calls(module)
     _remember_given(dynamic)
-    number_operations(dynamic)
     static = unified(dynamic, lambda signature: _at_hints(dynamic, signature, hints))
     return dynamic, static
 
@@ -120,7 +125,8 @@ def _at_hints(
     is_told = get_discardable(dynamic.operation, EQUAL_SIZES) is not None
     if len({*values.values()}) < len(values) and not is_told and equalized(dynamic):
         return _at_hints(dynamic, signature_of(dynamic), hints)
-    static = static_program(dynamic, values, signature)
+    static = copy_of(dynamic)
+    refine(static, values, signature, number_operations(static))
     write_symbols(dynamic, symbols.values())
     write_sizes(entry_of(dynamic), {each.index: each.sizes for each in signature.arguments})
     return static
@@ -146,12 +152,14 @@ def _remember_given(module: ir.Module) -> None:
         )
 
 
-def number_operations(module: ir.Module) -> None:
-    """Number the operations of the entry, so that they are known in static programs."""
+def number_operations(module: ir.Module) -> list[tuple[ir.Operation, str]]:
+    """Number the operations of the entry, so that they are known later; return them with names."""
+    operations = named_operations_in(entry_of(module))
     with module.context:
         integer = ir.IntegerType.get_signless(64)
-        for number, (operation, _) in enumerate(named_operations_in(entry_of(module))):
+        for number, (operation, _) in enumerate(operations):
             set_discardable(operation, _NUMBER, ir.IntegerAttr.get(integer, number))
+    return operations
 
 
 def remove_numbers(module: ir.Module) -> None:
@@ -168,24 +176,15 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
         mesh = mesh_operation(static.operation, name)
         assert mesh is not None, "the program has it"
         mesh.clone(ip=ir.InsertionPoint.at_block_begin(dynamic.body))
-    pairs: list[tuple[ir.Operation, ir.Operation]] = []
-    taken: set[int] = set()
-    for source, _ in named_operations_in(entry_of(static)):
-        number = number_of(source)
-        if number is not None:
-            target = operations[number]
-            if number in taken:
-                target = target.clone(ip=ir.InsertionPoint(target)).operation
-            taken.add(number)
-            pairs.append((source, target))
-    copied = len(taken) < len(pairs)
-    if copied:
-        made = {identity(result): target for source, target in pairs for result in source.results}
-        for source, target in pairs:
-            _use_copies(source, target, made)
-        operations += [target for _, target in pairs]
-    for target in operations:
-        remove_discardable(target, _NUMBER)
+    numbered = [
+        (source, number)
+        for source, _ in named_operations_in(entry_of(static))
+        if (number := number_of(source)) is not None
+    ]
+    if len({number for _, number in numbered}) < len(numbered):
+        pairs = _with_copies(numbered, operations)
+    else:
+        pairs = [(source, operations[number]) for source, number in numbered]
     for source, target in pairs:
         for name in _PLANNED if len(source.attributes) > 2 else (SHARDING,):
             attribute = get_discardable(source, name)
@@ -193,6 +192,12 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
                 set_discardable(target, name, attribute)
         if target.name in _PASSED and source.name != target.name:
             constraint_to_reshard(target)
+    # What isn't in the static program is computed from sizes, or for nothing.
+    taken = {number for _, number in numbered}
+    for number, target in reversed([*enumerate(operations)]):
+        is_left = number not in taken and len(target.results) > 0
+        if is_left and not any(True for result in target.results for _ in result.uses):
+            target.erase()
     given = dict(enumerate(argument_shardings(entry_of(static))))
     count = len(entry_of(dynamic).regions[0].blocks[0].arguments)
     passed = [index for index in range(count) if index not in signature.constants]
@@ -201,24 +206,32 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     set_result_shardings(entry_of(dynamic), dict(enumerate(result_shardings(entry_of(static)))))
 
 
-def _use_copies(
-    source: ir.Operation, target: ir.Operation, made: Mapping[int, ir.Operation]
-) -> None:
-    """Let an operation use the copies of operations that its static form uses.
+def _with_copies(
+    numbered: Sequence[tuple[ir.Operation, int]], operations: Sequence[ir.Operation]
+) -> list[tuple[ir.Operation, ir.Operation]]:
+    """Pair the operations of a static program with operations of the dynamic one.
 
-    A static form has the first operands of its operation, without those that are sizes. Refinement
-    merges equal constants, which stay as they are.
+    Operations that propagation has copied for several uses are copied in the dynamic program, too.
+    A static form has the first operands of its operation, without those that are sizes.
     """
-    for operand, used, at in zip(
-        source.operands, target.operands, range(len(target.operands)), strict=False
-    ):
-        if isinstance(operand, ir.BlockArgument) or isinstance(used, ir.BlockArgument):
-            continue
-        copy, maker = made.get(identity(operand)), used.owner
-        if copy is None or copy == maker:
-            continue
-        if number_of(copy) == number_of(maker):
-            target.operands[at] = copy.results[ir.OpResult(operand).result_number]
+    pairs: list[tuple[ir.Operation, ir.Operation]] = []
+    made: dict[int, tuple[ir.Operation, ir.Operation]] = {}
+    taken: set[int] = set()
+    for source, number in numbered:
+        original = target = operations[number]
+        if number in taken:
+            target = target.clone(ip=ir.InsertionPoint(target)).operation
+        taken.add(number)
+        pairs.append((source, target))
+        for result in source.results:
+            made[identity(result)] = original, target
+    for source, target in pairs:
+        operands = zip(source.operands, target.operands, strict=False)
+        for at, (operand, used) in enumerate(operands):
+            original, copy = made.get(identity(operand), (None, None))
+            if copy is not None and original != copy and used.owner == original:
+                target.operands[at] = copy.results[ir.OpResult(operand).result_number]
+    return pairs
 
 
 def number_of(operation: ir.Operation) -> int | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mlir_sdy.attributes import value_of
@@ -39,10 +39,10 @@ from pyshardy.irtools.stablehlo_views import (
     target_of,
 )
 from pyshardy.irtools.static_shapes import shape_operands_of
-from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.rules.families.pointwise import POINTWISE_OPERATIONS
 from pyshardy.rules.lookup import ShardingRuleLookup
-from pyshardy.rules.signature import TensorType
+from pyshardy.rules.signature import OperationParts, TensorType
 from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, window_numbers
 from pyshardy.sizes.signature import DynamicSignature, entry_of
 from pyshardy.sizes.size import Size, num_windows, size_of
@@ -81,6 +81,7 @@ class SizeMap:
         module: the program, without calls.
         signature: its arguments.
         values: the values of symbols; sizes are expressions of the others.
+        in_place: whether values whose sizes are numbers get the static types.
 
     Attributes:
         equalities: the sizes that operations demand equal.
@@ -91,9 +92,15 @@ class SizeMap:
         module: ir.Module,
         signature: DynamicSignature,
         values: Mapping[str, int] | None = None,
+        *,
+        in_place: bool = False,
     ):
+        self._in_place = in_place
+        self._static: dict[Hashable, ir.Type | None] = {}
+        self._of_types: dict[ir.Type, tuple[Size, ...]] = {}
         block = entry_of(module).regions[0].blocks[0]
         given = {name: Size.of(value) for name, value in (values or {}).items()}
+        self._shapes: dict[tuple[Size, ...], tuple[Size, ...]] = {}  # one object for equal ones
         self.equalities: list[Equality] = []
         self._lookup = ShardingRuleLookup.shared(module.context)
         self._declared = read_symbols(module)
@@ -103,13 +110,15 @@ class SizeMap:
             block.arguments[index]: [given.get(name) or Size.symbol(name)]
             for index, name in signature.constants.items()
         }
-        self._sizes: dict[ir.Value, Sequence[Size]] = {
-            block.arguments[each.index]: [size.replaced(given) for size in each.sizes]
-            for each in signature.arguments
-        }
+        self._sizes: dict[ir.Value, Sequence[Size]] = {}
+        for each in signature.arguments:
+            if not _is_static(block.arguments[each.index]):
+                shape = (size.replaced(given) for size in each.sizes)
+                self._set(block.arguments[each.index], shape)
         self._equal: dict[str, Size] = {}
         self._numbers: dict[Size, int] = {}
         self._factors: dict[int, Mapping[Place, int]] = {}
+        self._made: dict[Hashable, list[Sequence[Size]]] = {}
         names = (f"d{number}" for number in itertools.count(1))
         ranges = {name: (each.low, each.high) for name, each in signature.symbols.items()}
         free = (name for name in names if name not in signature.symbols)
@@ -119,12 +128,38 @@ class SizeMap:
     def sizes(self, value: ir.Value) -> Sequence[Size]:
         """Return the sizes of the dimensions of a tensor."""
         known = self._sizes.get(value)
+        return self._of_type(value) if known is None else self.replaced(known)
+
+    def _of_type(self, value: ir.Value) -> Sequence[Size]:
+        kind = value.type
+        known = self._of_types.get(kind)
         if known is None:
-            shape = shape_of(value.type)
-            known = [self._reader.fresh(value) if each < 0 else Size.of(each) for each in shape]
+            shape = shape_of(kind)
             if min(shape, default=0) < 0:
-                self._sizes[value] = known
-        return self.replaced(known)
+                fresh = [self._reader.fresh(value) if each < 0 else Size.of(each) for each in shape]
+                return self._set(value, fresh)
+            known = self._of_types[kind] = tuple(map(Size.of, shape))
+        return known
+
+    def _set(self, value: ir.Value, sizes: Iterable[Size]) -> Sequence[Size]:
+        """Give a value its sizes; or the type with them, if that is asked for."""
+        shape = tuple(sizes)
+        shape = self._shapes.setdefault(shape, shape)
+        kind = self._with_sizes(value.type, shape) if self._in_place else None
+        if kind is None:
+            self._sizes[value] = shape
+        else:
+            value.set_type(kind)
+        return shape
+
+    def _with_sizes(self, kind: ir.Type, shape: tuple[Size, ...]) -> ir.Type | None:
+        """Return a type with sizes that are numbers; None for others."""
+        key = kind, id(shape)
+        if key not in self._static:
+            numbers = [each.constant for each in shape]
+            known = [each for each in numbers if each is not None and 0 <= each <= LARGEST]
+            self._static[key] = with_shape(kind, known) if len(known) == len(numbers) else None
+        return self._static[key]
 
     def replaced(self, sizes: Sequence[Size]) -> Sequence[Size]:
         """Return sizes in terms of the symbols that are left."""
@@ -185,7 +220,9 @@ class SizeMap:
         for view in block.operations:
             operation = view.operation
             name = operation.name
-            if name == "stablehlo.while":
+            if name in _POINTWISE:
+                self._visit_pointwise(operation, name)
+            elif name == "stablehlo.while":
                 for region in operation.regions:
                     self._keep(region.blocks[0].arguments, list(operation.operands))
                     self._visit_block(region.blocks[0])
@@ -200,13 +237,13 @@ class SizeMap:
                 self._equate_all(operation, yields)
             elif name in COMPUTATIONS:
                 self._visit_computation(operation)
-            elif name != "stablehlo.constant" and len(operation.results):
+            elif name not in _WITHOUT_SIZES:
                 self._visit(operation, name)
 
     def _keep(self, values: Sequence[ir.Value], sources: Sequence[ir.Value]) -> None:
         for value, source in zip(values, sources, strict=True):
             if not _is_static(value):
-                self._sizes[value] = self._sizes.get(source) or self.sizes(source)
+                self._set(value, self._sizes.get(source) or self.sizes(source))
 
     def _visit_computation(self, operation: ir.Operation) -> None:
         """Visit a computation, in which the sizes of operands are divided by manual axes."""
@@ -222,7 +259,7 @@ class SizeMap:
         ):
             pairs = zip(self.sizes(value), counts, strict=True)
             if not _is_static(argument):
-                self._sizes[argument] = [size.floordiv(count) for size, count in pairs]
+                self._set(argument, (size.floordiv(count) for size, count in pairs))
             if isinstance(value.type, ir.RankedTensorType) and not counts:
                 self._read[argument] = self.read(value)
         self._visit_block(body)
@@ -231,7 +268,7 @@ class SizeMap:
         ):
             pairs = zip(self.sizes(value), counts, strict=True)
             if not _is_static(result):
-                self._sizes[result] = [size * Size.of(count) for size, count in pairs]
+                self._set(result, (size * Size.of(count) for size, count in pairs))
 
     def _manual_shards(self, sharding: TensorSharding, manual: Collection[str]) -> list[int]:
         """Return the numbers of shards along manual axes."""
@@ -241,20 +278,61 @@ class SizeMap:
             for axes in sharding.dim_axes
         ]
 
+    def _visit_pointwise(self, operation: ir.Operation, name: str) -> None:
+        if not self._in_place:
+            self._visit(operation, name)
+            return
+        result = operation.result
+        kind = result.type
+        key = kind, *[each.type for each in operation.operands]
+        known = self._static.get(key)
+        if known is None:
+            self._visit(operation, name)
+            if all(map(_is_static, (result, *operation.operands))):
+                self._static[key] = result.type
+        elif known is not kind:
+            result.set_type(known)
+
     def _visit(self, operation: ir.Operation, name: str) -> None:
-        operands, results, known = list(operation.operands), list(operation.results), self._sizes
+        operands, known = list(operation.operands), self._sizes
         of_operands = [known.get(each) for each in operands]
         first = of_operands[0] if operands else None
-        if name in _POINTWISE and first is not None and of_operands.count(first) == len(operands):
-            if not _is_static(results[0]):
-                known[results[0]] = first
+        if first is not None and name in _POINTWISE and of_operands.count(first) == len(operands):
+            result = operation.result
+            if not _is_static(result):
+                known[result] = first
             return
-        if all(map(_is_static, results)) and all(each is None for each in of_operands):
+        results = list(operation.results)
+        is_known = of_operands.count(None) == len(operands) and all(map(_is_static, results))
+        if is_known or not results:
             return
         if name in _POINTWISE:
             self._equate_all(operation, [[each] for each in operands])
             self._keep(results, operands[:1])
             return
+        kind = _kind_of(operation, name)
+        rule_key = None
+        if kind == name and name not in _FUNCTIONS:
+            rule_key = self._lookup.rule_key(OperationParts(operation, name, operands, results))
+        key = (rule_key, *map(id, of_operands))
+        made = None if rule_key is None else self._made.get(key)
+        if made is None:
+            counts = len(self.equalities), len(self._reader.scalars)
+            made = self._sizes_of_results(operation, kind, operands, results)
+            if rule_key is not None and counts == (len(self.equalities), len(self.scalars)):
+                self._made[key] = made
+        for value, shape in zip(results, made, strict=True):
+            if shape:
+                self._set(value, shape)
+
+    def _sizes_of_results(
+        self,
+        operation: ir.Operation,
+        kind: str,
+        operands: Sequence[ir.Value],
+        results: Sequence[ir.Value],
+    ) -> list[Sequence[Size]]:
+        """Return the sizes of results; none for static ones."""
         types = (list(map(self._type, each)) for each in (operands, results))
         rule = self._lookup.rule_for_types(operation, *types)
         factors = self._factors.get(id(rule))
@@ -265,20 +343,22 @@ class SizeMap:
             for dim, size in enumerate(self.sizes(value)):
                 factor = factors.get((index, dim))
                 other = size if factor is None else of_factors.setdefault(factor, size)
-                if other != size and name in _ALIKE:
+                if other != size and operation.name in _ALIKE:
                     self.equate(operation, other, size)
-        find = _FUNCTIONS.get(_kind_of(operation), _of_call)
-        found = find(self, operation)
+        found = _FUNCTIONS.get(kind, _of_call)(self, operation)
+        made: list[Sequence[Size]] = []
         for index, result in enumerate(results):
-            if not _is_static(result):
-                known[result] = [
-                    Size.of(number)
-                    if number >= 0
-                    else found.get((index, dim))
-                    or of_factors.get(factors.get((len(operands) + index, dim)))
-                    or self._reader.fresh(result)
-                    for dim, number in enumerate(shape_of(result.type))
-                ]
+            sizes = (
+                Size.of(number)
+                if number >= 0
+                else found.get((index, dim))
+                or of_factors.get(factors.get((len(operands) + index, dim)))
+                or self._reader.fresh(result)
+                for dim, number in enumerate(shape_of(result.type))
+            )
+            shape = () if _is_static(result) else tuple(sizes)
+            made.append(self._shapes.setdefault(shape, shape))
+        return made
 
     def _type(self, value: ir.Value) -> TensorType | None:
         """Return the type with a number for each expression, which no static size has."""
@@ -358,6 +438,10 @@ def _factors(rule: OpShardingRule | None) -> dict[Place, int]:
     }
 
 
+LARGEST = 2**48
+"""The largest size of a dimension."""
+
+_WITHOUT_SIZES = frozenset({"func.return", "sdy.return", "stablehlo.constant", "stablehlo.return"})
 _BRANCHES = frozenset({"stablehlo.case", "stablehlo.if"})
 _POINTWISE = frozenset(POINTWISE_OPERATIONS) - {"stablehlo.all_reduce"}
 
@@ -392,10 +476,9 @@ _Found = Mapping[Place, Size]
 _Sizes = Sequence[Size]
 
 
-def _kind_of(operation: ir.Operation) -> str:
+def _kind_of(operation: ir.Operation, name: str) -> str:
     """Return the name of an operation, or the target of a custom call."""
-    is_call = operation.name == "stablehlo.custom_call"
-    return target_of(operation) if is_call else operation.name
+    return target_of(operation) if name == "stablehlo.custom_call" else name
 
 
 def _of_broadcast(sizes: SizeMap, operation: ir.Operation) -> _Found:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.discardable import remove_discardable, set_discardable, text_of
-from mlir_sdy.host import diagnostics_of, identity, ir, location_of
+from mlir_sdy.host import diagnostics_of, ir, location_of
 from mlir_sdy.traversal import named_operations_in
 from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import CallGraph, can_be_inlined, functions_of, replace_by_body
@@ -33,20 +33,18 @@ from pyshardy.sizes.signature import (
     GUARDS,
     SIZES,
     DynamicSignature,
-    SizedArgument,
     entry_of,
     signature_of,
     write_sizes,
 )
 from pyshardy.sizes.size import Size
-from pyshardy.sizes.size_map import SizeMap
+from pyshardy.sizes.size_map import LARGEST, SizeMap
 from pyshardy.sizes.size_reader import DIMENSION_SIZE, READ, holds_sizes
 from pyshardy.sizes.symbols import SYMBOLS, check_name, hint_values, with_hints, write_symbols
 
 ASSERTION = "shape_assertion"
 """The target of custom calls of JAX that check a condition on sizes."""
 
-_LARGEST = 2**48
 _CALL, _SLICE = "stablehlo.custom_call", "stablehlo.real_dynamic_slice"
 _FIRST_SIZE = {
     "stablehlo.dynamic_broadcast_in_dim": 1,
@@ -58,6 +56,18 @@ _FIRST_SIZE = {
     _SLICE: 1,
 }
 """The first operand that determines the type of the result, as do those behind it."""
+
+
+def without_calls(module: ir.Module) -> ir.Module:
+    """Return a copy of a program without calls, in which equal operations are merged.
+
+    Front ends compute sizes anew for each operation that needs them.
+    """
+    copy = copy_of(module)
+    inline_calls(copy)
+    # The result is verified later, and dropped after a failure.
+    run_pipeline(copy, "builtin.module(cse)", verify_each=False, restore_on_failure=False)
+    return copy
 
 
 def inline_calls(module: ir.Module) -> None:
@@ -78,15 +88,19 @@ def static_at(module: ir.Module, given: Mapping[str, int], what: str = "sizes") 
     """Return the static program for given sizes; symbols without a value have their hints.
 
     Args:
-        module: the dynamic program, which isn't changed.
+        module: the dynamic program, which isn't changed; arguments may have equal sizes.
         given: values of symbols.
         what: the flag or option that has them, for errors.
 
     Raises:
         UsageError: a size is wrong; or as for `static_program`.
     """
-    signature = signature_of(module)
-    return static_program(module, values_with(signature, given, module, what), signature)
+    copy = copy_of(module)
+
+    def refined(signature: DynamicSignature) -> ir.Module:
+        return static_program(copy, values_with(signature, given, copy, what), signature)
+
+    return unified(copy, refined)
 
 
 def values_with(
@@ -117,17 +131,24 @@ def static_program(
         UsageError: an assertion of the program doesn't hold for these sizes, operands have sizes
             that don't fit, or the type of a result can't be found; the error names the operation.
     """
-    static = copy_of(module)
-    inline_calls(static)
-    refinement = SizeRefinement(static, values, signature or signature_of(module))
-    numbers = dict(refinement.computed(refinement.sizes))
-    with_forms = [each for each in refinement.operations if each.name in FORMS]
-    refinement.set_types()
-    refinement.fold(numbers)
-    for operation in with_forms:
-        made_static(static, operation)
-    refinement.finish()
+    static = without_calls(module)
+    refine(static, values, signature or signature_of(module))
     return static
+
+
+def refine(
+    module: ir.Module,
+    values: Mapping[str, int],
+    signature: DynamicSignature,
+    operations: Sequence[tuple[ir.Operation, str]] | None = None,
+) -> None:
+    """Change a program without calls to the one for given sizes, in place; see `static_program`."""
+    refinement = SizeRefinement(module, values, signature, operations)
+    with_forms = [each for each in refinement.operations if each.name in FORMS]
+    refinement.fold()
+    for operation in with_forms:
+        made_static(module, operation)
+    refinement.finish()
 
 
 class SizeRefinement:
@@ -137,48 +158,72 @@ class SizeRefinement:
         module: the program.
         values: the values of all symbols.
         signature: its arguments.
+        operations: the operations of its entry with their names, if they are known.
 
     Attributes:
-        sizes: the sizes of its values, before they have other types.
+        sizes: the sizes of its values.
         operations: its operations, apart from sizes of dimensions.
 
     Raises:
-        UsageError: an argument can't have its size, or an assertion doesn't hold.
+        UsageError: an argument can't have its size, an assertion doesn't hold, or the type of a
+            result isn't known.
     """
 
-    def __init__(self, module: ir.Module, values: Mapping[str, int], signature: DynamicSignature):
+    def __init__(
+        self,
+        module: ir.Module,
+        values: Mapping[str, int],
+        signature: DynamicSignature,
+        operations: Sequence[tuple[ir.Operation, str]] | None = None,
+    ):
         self._module, self._entry, self._signature = module, entry_of(module), signature
         self._told = ", ".join(f"{name} = {value}" for name, value in values.items())
+        block = self._entry.regions[0].blocks[0]
         for each in signature.arguments:
-            argument = self._entry.regions[0].blocks[0].arguments[each.index]
-            _check_size(each, values, location_of(argument.location))
+            for size in each.sizes:
+                number = size.evaluate(values)
+                if not 0 <= number <= LARGEST:
+                    message = f"{each.name} can't have the size {size} = {number}: a size is from 0"
+                    place = location_of(block.arguments[each.index].location)
+                    raise UsageError(error(f"{message} to {LARGEST:,}", place))
         for index, name in signature.constants.items():
-            argument = self._entry.regions[0].blocks[0].arguments[index]
+            argument = block.arguments[index]
             if not holds_sizes(argument.type) or not fits(argument.type, [values[name]]):
                 problem = f"an argument of type {argument.type} can't be {name}"
                 raise self._unfit(problem, location_of(argument.location))
-        self.sizes = SizeMap(module, signature, values)
-        self._check_assertions()
-        operations = [operation for operation, _ in named_operations_in(self._entry)]
-        self.operations = [each for each in operations if each.name != DIMENSION_SIZE]
-        self._computing = [
-            each for each in operations if each.name in READ and holds_sizes(each.result.type)
-        ]
+        self.sizes = SizeMap(module, signature, values, in_place=True)
+        self.operations: list[ir.Operation] = []
+        self._computing: list[ir.Operation] = []
+        kinds: dict[ir.Type, bool] = {}
+        for operation, name in operations or named_operations_in(self._entry):
+            if name == _CALL and is_assertion(operation):
+                self._check_assertion(operation)
+                continue
+            remove_discardable(operation, SIZES)
+            if name != DIMENSION_SIZE:
+                self.operations.append(operation)
+            if name in READ:
+                kind = operation.result.type
+                holds = kinds.get(kind)
+                if holds is None:
+                    holds = kinds[kind] = holds_sizes(kind)
+                if holds:
+                    self._computing.append(operation)
+        self._set_further_types()
 
-    def _check_assertions(self) -> None:
-        """Check and erase the assertions of the program.
+    def _check_assertion(self, call: ir.Operation) -> None:
+        """Check and erase an assertion of the program.
 
         Raises:
-            UsageError: one doesn't hold.
+            UsageError: it doesn't hold.
         """
-        for call in assertions_in(self._module):
-            condition, *others = map(self.sizes.read, call.operands)
-            if not condition or condition[0].constant != 1:
-                message = text_of(call, "error_message") or "an assertion doesn't hold"
-                for at, number in enumerate(others):
-                    message = message.replace(f"{{{at}}}", str(number[0]) if number else "?")
-                raise self._unfit(message, location_of(call.location))
-            call.erase()
+        condition, *others = map(self.sizes.read, call.operands)
+        if not condition or condition[0].constant != 1:
+            message = text_of(call, "error_message") or "an assertion doesn't hold"
+            for at, number in enumerate(others):
+                message = message.replace(f"{{{at}}}", str(number[0]) if number else "?")
+            raise self._unfit(message, location_of(call.location))
+        call.erase()
 
     def computed(self, sizes: SizeMap) -> Iterator[tuple[ir.Value, Sequence[Size]]]:
         """Yield the scalars and vectors that are computed from sizes, with their elements."""
@@ -188,31 +233,26 @@ class SizeRefinement:
             if found is not None and len(found) == math.prod(shape):
                 yield value, found
 
-    def set_types(self) -> None:
-        """Give all values their types.
+    def _set_further_types(self) -> None:
+        """Give types to values whose sizes were found later, by what operations demand equal.
 
         Raises:
             UsageError: the type of a result isn't known.
         """
-        made: dict[tuple[int, int], ir.Type] = {}
         for value, sizes in list(self.sizes.dynamic):
             kind = value.type
-            key = identity(kind), id(sizes)
-            if key not in made:
-                numbers = [each.constant for each in sizes if each.constant is not None]
-                is_known = len(numbers) == len(sizes)
-                if not is_known and not is_bounded(kind):
-                    raise self._unknown(value)
-                if is_known and not all(0 <= number <= _LARGEST for number in numbers):
+            numbers = [each.constant for each in sizes if each.constant is not None]
+            if len(numbers) == len(sizes):
+                if not all(0 <= number <= LARGEST for number in numbers):
                     problem = f"a value of type {kind} would have the shape {tuple(numbers)}"
                     raise self._unfit(problem, location_of(value.location))
-                made[key] = with_shape(kind, numbers) if is_known else kind
-            value.set_type(made[key])
-            if isinstance(value, ir.OpResult):
-                remove_discardable(value.owner.operation, SIZES)
+                value.set_type(with_shape(kind, numbers))
+            elif not is_bounded(kind):
+                raise self._unknown(value)
 
-    def fold(self, numbers: Mapping[ir.Value, Sequence[Size]]) -> None:
+    def fold(self) -> None:
         """Replace values that are computed from sizes by constants, and erase what isn't used."""
+        numbers = dict(self.computed(self.sizes))
         for value in (*(each.result for each in reversed(self._computing)), *self.sizes.given):
             sizes = numbers.get(value, ()) if any(True for _ in value.uses) else ()
             constants = [each.constant for each in sizes if each.constant is not None]
@@ -248,10 +288,6 @@ class SizeRefinement:
         except ir.MLIRError as failure:
             diagnostic = diagnostics_of(failure)[0]
             raise self._unfit(diagnostic.message, diagnostic.location) from None
-        # Erases what isn't used; the program is verified, and dropped after a failure.
-        run_pipeline(
-            self._module, "builtin.module(cse)", verify_each=False, restore_on_failure=False
-        )
 
     def _unfit(self, problem: str, place: SourceLocation | None) -> UsageError:
         return UsageError(
@@ -312,32 +348,14 @@ def _starting_anywhere(operation: ir.Operation) -> ir.Operation | None:
     return made.owner.operation
 
 
-def _check_size(
-    argument: SizedArgument, values: Mapping[str, int], place: SourceLocation | None
-) -> None:
-    """Check that a tensor can have the sizes of an argument.
-
-    Raises:
-        UsageError: it can't.
-    """
-    for size in argument.sizes:
-        number = size.evaluate(values)
-        if not 0 <= number <= _LARGEST:
-            message = f"{argument.name} can't have the size {size} = {number}"
-            raise UsageError(error(f"{message}: a size is from 0 to {_LARGEST:,}", place))
-
-
 def assertions_in(module: ir.Module) -> list[ir.Operation]:
     """Return the assertions of a program about sizes."""
-    calls = operations_named({_CALL}, module)
-    return [each for each in calls if CustomCallView(each).call_target_name == ASSERTION]
+    return [each for each in operations_named({_CALL}, module) if is_assertion(each)]
 
 
-def is_dynamic_tensor(value: ir.Value) -> bool:
-    """Whether a value is a tensor with dimensions of dynamic size, which have no bounds."""
-    given = value.type
-    is_dynamic = isinstance(given, ir.RankedTensorType) and not given.has_static_shape
-    return is_dynamic and not is_bounded(given)
+def is_assertion(call: ir.Operation) -> bool:
+    """Whether a custom call checks a condition on sizes."""
+    return CustomCallView(call).call_target_name == ASSERTION
 
 
 def fits(tensor: ir.Type, numbers: Sequence[int]) -> bool:
@@ -402,9 +420,3 @@ def unified(module: ir.Module, refine: Callable[[DynamicSignature], ir.Module]) 
         if not equalized(module):
             raise
     return refine(signature_of(module))
-
-
-def static_at_sizes(module: ir.Module, given: Mapping[str, int], what: str = "sizes") -> ir.Module:
-    """Return the static program as `static_at` does; arguments may have equal sizes."""
-    copy = copy_of(module)
-    return unified(copy, lambda _: static_at(copy, given, what))

@@ -13,7 +13,7 @@ from pyshardy.irtools.modules import move_contents
 from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
 from pyshardy.sizes.signature import DynamicSignature, is_dynamic
-from pyshardy.sizes.static_program import static_at_sizes, unified, values_with
+from pyshardy.sizes.static_program import static_at, unified, values_with
 from pyshardy.sizes.symbols import values_in
 
 
@@ -63,7 +63,7 @@ def dynamic_to_static(
     if not is_dynamic(module):
         return UNCHANGED
     values = values_in([sizes], "sizes")
-    static = _for_capacity(module, values) if capacity else static_at_sizes(module, values)
+    static = _for_capacity(module, values) if capacity else static_at(module, values)
     move_contents(static.operation, module.operation)
     return UNKNOWN
 
