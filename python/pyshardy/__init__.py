@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from pyshardy.contracts.contract import Contract, ContractViolation
     from pyshardy.cost.hardware import Hardware, Link, load_hardware
     from pyshardy.drawing import Drawing, draw, draw_mesh
+    from pyshardy.dynamic.program import DynamicProgram
     from pyshardy.explain.entry import explain
     from pyshardy.explain.program_explanation import ProgramExplanation
     from pyshardy.explain.what_if import WhatIf, whatif
@@ -91,6 +92,7 @@ __all__ = [
     "Diagnostic",
     "DimensionSharding",
     "Drawing",
+    "DynamicProgram",
     "Hardware",
     "HostCrashError",
     "Link",
@@ -189,6 +191,7 @@ _HOMES = {
     "pyshardy.cost.hardware": ("Hardware", "Link", "load_hardware"),
     "pyshardy.advised_partition": ("partition",),
     "pyshardy.program": ("PartitionedProgram", "ShardedArray"),
+    "pyshardy.dynamic.program": ("DynamicProgram",),
     "pyshardy.propagation.observer": ("observed_by",),
     "pyshardy.propagation.debugging.explanation": ("Propagation",),
     "pyshardy.rules": ("load_rules", "rule", "sharding_rule"),

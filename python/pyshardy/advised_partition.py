@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, overload
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.any_program import Program, check_keywords, module_of
@@ -27,7 +27,46 @@ if TYPE_CHECKING:
     from pyshardy.dynamic.program import DynamicProgram
     from pyshardy.pipelines.partition import PartitionOptions
 
+    class _Keywords(PartitionOptions, total=False):
+        hardware: Hardware | str
+        instrumentation: Sequence[Instrumentation]
+        cache: CacheFolder
 
+
+# Only programs with dynamic sizes take the first arguments, one of which is given.
+@overload
+def partition(
+    module: Program,
+    *,
+    uneven: Uneven,
+    max_programs: int | None = None,
+    buckets: Buckets | Bucket | None = None,
+    freeze: Freeze | None = None,
+    **options: Unpack[_Keywords],
+) -> DynamicProgram: ...
+@overload
+def partition(
+    module: Program,
+    *,
+    max_programs: int,
+    buckets: Buckets | Bucket | None = None,
+    freeze: Freeze | None = None,
+    **options: Unpack[_Keywords],
+) -> DynamicProgram: ...
+@overload
+def partition(
+    module: Program,
+    *,
+    buckets: Buckets | Bucket,
+    freeze: Freeze | None = None,
+    **options: Unpack[_Keywords],
+) -> DynamicProgram: ...
+@overload
+def partition(
+    module: Program, *, freeze: Freeze, **options: Unpack[_Keywords]
+) -> DynamicProgram: ...
+@overload
+def partition(module: Program, **options: Unpack[_Keywords]) -> PartitionedProgram: ...
 def partition(
     module: Program,
     *,
@@ -39,7 +78,7 @@ def partition(
     buckets: Buckets | Bucket | None = None,
     freeze: Freeze | None = None,
     **options: Unpack[PartitionOptions],
-) -> PartitionedProgram:
+) -> PartitionedProgram | DynamicProgram:
     """Partition a program into the local program that each device of its mesh runs.
 
         program = sdy.partition(module, combine_collectives=True)
@@ -67,7 +106,8 @@ def partition(
 
     Returns:
         The partitioned program. For a program with dynamic sizes, a `DynamicProgram`, which is
-        partitioned for each size; see docs/guide/dynamic_shapes.md.
+        partitioned for each size; see docs/guide/dynamic_shapes.md. Type checkers know it by an
+        argument that only such a program takes, such as `freeze="shardings"`, the default.
 
     Raises:
         UsageError: the program has no mesh or no entry; there is no such option or hardware; it has
@@ -82,7 +122,7 @@ def partition(
     check_keywords("partition", options, own, "sdy-partition-pipeline")
     module = module_of("partition", module)
     if is_dynamic(module):
-        made = partition_dynamic(
+        return partition_dynamic(
             module,
             uneven=uneven,
             max_programs=max_programs,
@@ -93,8 +133,6 @@ def partition(
             cache=cache,
             **options,
         )
-        # Callers know which programs have dynamic sizes; all others would have to ask.
-        return cast("PartitionedProgram", made)
     wrong = [f"'{name}'" for name, value in dynamic.items() if value is not None]
     if wrong:
         message = f"the program has no dynamic sizes, so it takes no {' and '.join(wrong)}"

@@ -57,6 +57,17 @@ def collectives() -> list[str]:
     return [collective.kind for collective in program.collectives]
 
 
+def several_sizes() -> list[str]:
+    """A program with dynamic sizes is partitioned for each size."""
+    text = PROGRAM.replace("8x", "?x")
+    module = sdy.parse(text)
+    sdy.propagate(module, hints={"a0": 16})
+    program: sdy.DynamicProgram = sdy.partition(module, buckets="pow2")
+    program = sdy.partition(module, uneven="pad", freeze="all")
+    at_a_size: sdy.PartitionedProgram = program.at(a0=8)
+    return [str(guard) for guard in program.guards] + [at_a_size.summary()]
+
+
 def shardings_of_arguments() -> list[sdy.TensorSharding | None]:
     """Shardings are read from and written to the values of a module."""
     module = sdy.parse(PROGRAM)
