@@ -17,24 +17,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 from mlir_sdy.attribute_base import value_of
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.discardable import get_discardable, text_of
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import mesh_of
+from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.values import argument_shardings, result_shardings
+from mlir_sdy.values import SHARDING
 from pyshardy.dynamic.plan import GIVEN
 from pyshardy.irtools.functions import returned_values
 from pyshardy.irtools.named_values import result_names
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
-from pyshardy.irtools.stablehlo_views import FunctionView
 from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.sizes.constraints import ASSERTED, is_implied
-from pyshardy.sizes.signature import EQUAL_SIZES, DynamicSignature, entry_of
+from pyshardy.sizes.signature import (
+    EQUAL_SIZES,
+    DynamicSignature,
+    entry_of,
+    interface_attributes,
+)
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.size_reader import DIMENSION_SIZE
@@ -121,6 +125,10 @@ class Guard:
             return False
         return self.is_proven or other.policy in (self.policy, "unshard")
 
+    def holds(self, values: Mapping[str, int]) -> bool:
+        """Whether it holds for values of symbols, or its size is unknown."""
+        return self.size is None or self.size.evaluate(values) % self.divisor == 0
+
     @property
     def _axes(self) -> str:
         return ", ".join(f'"{axis}"' for axis in self.port.axes[self.dim])
@@ -170,55 +178,45 @@ def ports_of(
         signature: its arguments.
         sizes: the sizes of its values.
     """
-    entry, meshes = entry_of(module), meshes_of(module)
-    block, view = entry.regions[0].blocks[0], FunctionView(entry)
-    given = view.arg_attrs, view.res_attrs
-    shardings = argument_shardings(entry), result_shardings(entry)
-
-    def port(
-        of: int,
-        index: int,
-        name: str,
-        element: str,
-        sizes: Sequence[Size | None],
-        location: ir.Location,
-    ) -> DynamicPort:
-        attributes, sharding = given[of][index] if given[of] else None, shardings[of][index]
-        mesh = None if sharding is None else mesh_of(sharding, meshes)
-        rank = len(sizes)
-        axes: tuple[tuple[str, ...], ...] = ((),) * rank
-        shards, is_given = (1,) * rank, (False,) * rank
-        if sharding is not None and mesh is not None:
-            axes = tuple(tuple(axis.name for axis in each) for each in sharding.dim_axes)
-            shards = tuple(each.sharded_size(mesh) for each in sharding.dim_shardings)
-        if attributes is not None and GIVEN in attributes:
-            before: Any = value_of(attributes[GIVEN])
-            is_given = tuple(bool(each) for each in before.dim_axes)
-        place = location_of(location)
-        return DynamicPort(name, element, tuple(sizes), axes, shards, is_given, place)
-
-    inputs = tuple(
-        port(
-            0, each.index, each.name, each.element, each.sizes, block.arguments[each.index].location
-        )
-        for each in signature.arguments
+    entry, meshes, known = entry_of(module), meshes_of(module), signature.symbols.keys()
+    block, (arguments, results) = entry.regions[0].blocks[0], interface_attributes(entry)
+    returned = zip(returned_values(entry) or (), result_names(entry), results, strict=True)
+    inputs = (
+        (e.name, e.element, e.sizes, arguments[e.index], block.arguments[e.index].location)
+        for e in signature.arguments
     )
-    names = result_names(entry)
-    outputs = tuple(
-        port(
-            1,
-            index,
-            names[index] or f"result {index}",
+    outputs = (
+        (
+            name or f"result {index}",
             str(element_type_of(value.type)),
-            [
-                size if size.symbols <= signature.symbols.keys() else None
-                for size in sizes.sizes(value)
-            ],
+            [size if size.symbols <= known else None for size in sizes.sizes(value)],
+            given,
             entry.location,
         )
-        for index, value in enumerate(returned_values(entry) or ())
+        for index, (value, name, given) in enumerate(returned)
     )
-    return inputs, outputs
+    return tuple(_port(meshes, *e) for e in inputs), tuple(_port(meshes, *e) for e in outputs)
+
+
+def _port(
+    meshes: Mapping[str, Mesh],
+    name: str,
+    element: str,
+    sizes: Sequence[Size | None],
+    attributes: Mapping[str, ir.Attribute],
+    location: ir.Location,
+) -> DynamicPort:
+    def sharding_of(attribute: str) -> TensorSharding:
+        given = attributes.get(attribute)
+        return TensorSharding.fully_closed(len(sizes), Mesh()) if given is None else value_of(given)
+
+    sharding = sharding_of(SHARDING)
+    mesh = mesh_of(sharding, meshes) or Mesh()
+    axes = tuple(tuple(axis.name for axis in each) for each in sharding.dim_axes)
+    shards = tuple(each.sharded_size(mesh) for each in sharding.dim_shardings)
+    is_given = tuple(map(bool, sharding_of(GIVEN).dim_axes))
+    place = location_of(location)
+    return DynamicPort(name, element, tuple(sizes), axes, shards, is_given, place)
 
 
 def guards_of(

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
@@ -19,17 +20,10 @@ from mlir_sdy.discardable import get_discardable, remove_discardable, set_discar
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.symbols import mesh_operation, meshes_of
 from mlir_sdy.traversal import named_operations_in
-from mlir_sdy.values import (
-    SHARDING,
-    argument_shardings,
-    result_shardings,
-    set_argument_shardings,
-    set_result_shardings,
-)
+from mlir_sdy.values import SHARDING
 from mlir_sdy.verify import verify, verify_shardings
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
-from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.partial.planned_partial import PARTIAL_SHARDING
 from pyshardy.partition.types.planned_axes import FACTOR_AXES
@@ -38,6 +32,8 @@ from pyshardy.sizes.signature import (
     EQUAL_SIZES,
     DynamicSignature,
     entry_of,
+    interface_attributes,
+    set_interface_attributes,
     signature_of,
     write_sizes,
 )
@@ -134,22 +130,12 @@ def _at_hints(
 
 def _remember_given(module: ir.Module) -> None:
     """Keep the shardings that the arguments and results have before propagation."""
-    entry = entry_of(module)
-    view = FunctionView(entry)
-    with module.context:
-        view.arg_attrs, view.res_attrs = (
-            [
-                ir.DictAttr.get(
-                    {each.name: each.attr for each in ends if each.name != GIVEN}
-                    | ({GIVEN: ends[SHARDING]} if SHARDING in ends else {})
-                )
-                for ends in attributes or [ir.DictAttr.get({})] * count
-            ]
-            for attributes, count in (
-                (view.arg_attrs, len(entry.regions[0].blocks[0].arguments)),
-                (view.res_attrs, len(function_type_of(entry).results)),
-            )
-        )
+    both = interface_attributes(entry_of(module))
+    for given in itertools.chain(*both):
+        given.pop(GIVEN, None)
+        if SHARDING in given:
+            given[GIVEN] = given[SHARDING]
+    set_interface_attributes(entry_of(module), *both)
 
 
 def number_operations(module: ir.Module) -> list[tuple[ir.Operation, str]]:
@@ -198,12 +184,14 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
         is_left = number not in taken and len(target.results) > 0
         if is_left and not any(True for result in target.results for _ in result.uses):
             target.erase()
-    given = dict(enumerate(argument_shardings(entry_of(static))))
-    count = len(entry_of(dynamic).regions[0].blocks[0].arguments)
-    passed = [index for index in range(count) if index not in signature.constants]
-    moved = {index: given[at] for at, index in enumerate(passed)}
-    set_argument_shardings(entry_of(dynamic), moved)
-    set_result_shardings(entry_of(dynamic), dict(enumerate(result_shardings(entry_of(static)))))
+    both = interface_attributes(entry_of(dynamic))
+    arguments = (each for index, each in enumerate(both[0]) if index not in signature.constants)
+    found = itertools.chain(*interface_attributes(entry_of(static)))
+    for source, given in zip(found, itertools.chain(arguments, both[1]), strict=True):
+        given.pop(SHARDING, None)
+        if SHARDING in source:
+            given[SHARDING] = source[SHARDING]
+    set_interface_attributes(entry_of(dynamic), *both)
 
 
 def _with_copies(

@@ -14,6 +14,7 @@ size; collectives may differ, since the partitioner takes the cheapest.
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -46,14 +47,20 @@ from pyshardy.dynamic.masks import capacity_program
 from pyshardy.dynamic.padded_operations import CapacityError
 from pyshardy.dynamic.plan import GIVEN, number_operations
 from pyshardy.irtools.modules import copy_of
-from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
+from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.local_program.entry import in_order
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.packages import require
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, Port
-from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
+from pyshardy.sizes.signature import (
+    DynamicSignature,
+    entry_of,
+    interface_attributes,
+    set_interface_attributes,
+    signature_of,
+)
 from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.static_program import assertions_in, static_program
 from pyshardy.sizes.symbols import SizeSymbol, check_name, hint_values, with_hints
@@ -437,7 +444,10 @@ class DynamicProgram(Displayed):
         entry = entry_of(static)
         types = function_type_of(entry)
         self._check_guards(capacities, types)
-        _remove_own_attributes(entry)
+        both = interface_attributes(entry)
+        for given in itertools.chain(*both):
+            given.pop(GIVEN, None)  # only dynamic programs have it
+        set_interface_attributes(entry, *both)
         if not all(each.is_proven for each in self._guards):
             with collect():  # the guards say it
                 run_pipeline(static, _TRIM)
@@ -452,15 +462,12 @@ class DynamicProgram(Displayed):
         found = {name: self._bucket_of(name, given[name]) for name in self.sizes}
         padded = [each for each in self._guards if not each.is_proven and each.policy == "pad"]
         for guard in padded * 2:  # a second time, as one may change what another one depends on
-            names = () if guard.size is None else sorted(guard.size.symbols)
-            for name in names:
-                step = self.sizes[name].multiple_of
-                if guard.size is None or not (self._pads or name in self._buckets):
-                    continue
-                tried = range(found[name], found[name] + _MOST_TRIED * step, step)
-                sizes = ((n, guard.size.evaluate({**found, name: n})) for n in tried)
-                even = (number for number, size in sizes if size % guard.divisor == 0)
-                found[name] = next(even, found[name])
+            for name in () if guard.size is None else sorted(guard.size.symbols):
+                if self._pads or name in self._buckets:
+                    step = self.sizes[name].multiple_of
+                    tried = range(found[name], found[name] + _MOST_TRIED * step, step)
+                    even = (number for number in tried if guard.holds({**found, name: number}))
+                    found[name] = next(even, found[name])
         return found
 
     def _bucket_of(self, name: str, value: int) -> int:
@@ -531,16 +538,12 @@ class DynamicProgram(Displayed):
         if guard.size is None or len(guard.size.symbols) != 1:
             return []
         (name,) = guard.size.symbols
-        found: list[str] = []
+        symbol, found = self.sizes[name], list[str]()
         for step in (-1, 1):
-            for away in range(
-                1, min(_MOST_TRIED, guard.divisor * self.sizes[name].multiple_of) + 1
-            ):
-                value = values[name] + step * away
-                size = guard.size.evaluate({**values, name: value})
-                if size % guard.divisor == 0 and not self.sizes[name].problem_of(value):
-                    found.append(str(size))
-                    break
+            most = min(_MOST_TRIED, guard.divisor * symbol.multiple_of)
+            tried = ({**values, name: values[name] + step * away} for away in range(1, most + 1))
+            valid = (n for n in tried if guard.holds(n) and not symbol.problem_of(n[name]))
+            found += [str(guard.size.evaluate(each)) for each in itertools.islice(valid, 1)]
         return found
 
 
@@ -568,18 +571,3 @@ def _is_placed(array: Any, port: Port) -> bool:
 
 def _scalars(made: _Made, values: Mapping[str, int]) -> list[Array]:
     return [np.array(values[name], np.int32) for name in made.symbols]
-
-
-def _remove_own_attributes(entry: ir.Operation) -> None:
-    """Remove the attributes that only dynamic programs have from a static one."""
-    view = FunctionView(entry)
-    arguments, results = view.arg_attrs, view.res_attrs
-    with entry.context:
-        if arguments:
-            view.arg_attrs = list(map(_without_given, arguments))
-        if results:
-            view.res_attrs = list(map(_without_given, results))
-
-
-def _without_given(attributes: ir.DictAttr) -> ir.DictAttr:
-    return ir.DictAttr.get({each.name: each.attr for each in attributes if each.name != GIVEN})

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import UsageError, error, wrong_type
@@ -21,7 +21,7 @@ from pyshardy.display import check_number_of_arrays
 from pyshardy.irtools.functions import ENTRY, functions_of, has_body
 from pyshardy.irtools.modules import text_of
 from pyshardy.irtools.named_values import argument_names
-from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.irtools.tensor_types import bounds_of, is_bounded, shape_of
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.symbols import SizeSymbol, check_name, read_symbols
@@ -81,20 +81,17 @@ class DynamicSignature:
         """
         check_number_of_arrays(len(shapes), [argument.name for argument in self.arguments])
         values: dict[str, tuple[int, str]] = {}
-        pairs = list(zip(self.arguments, shapes, strict=True))
-        for argument, shape in pairs:
+        for argument, shape in zip(self.arguments, shapes, strict=True):
             if len(shape) != len(argument.sizes):
                 message = f"{argument.name} has shape {tuple(shape)}, expected {argument}"
                 raise UsageError(error(message))
-        found = True
-        while found:
-            found = False
-            for argument, shape in pairs:
-                for dim, (size, number) in enumerate(zip(argument.sizes, shape, strict=True)):
-                    place = f"dimension {dim} of {argument.name} has size {number}"
-                    name = self._solve(size, number, values, place)
-                    if name is not None:
-                        found = True
+        given = [
+            (f"dimension {dim} of {argument.name} has size {number}", size, number)
+            for argument, shape in zip(self.arguments, shapes, strict=True)
+            for dim, (size, number) in enumerate(zip(argument.sizes, shape, strict=True))
+        ]
+        while any(self._solve(size, number, values, place) for place, size, number in given):
+            pass
         for name, symbol in self.symbols.items():
             if name not in values:
                 message = f"the size {name} can't be found from the shapes of the arguments"
@@ -105,14 +102,12 @@ class DynamicSignature:
                 near = " or ".join(map(str, symbol.nearest(values[name][0])))
                 raise UsageError(error(f"{values[name][1]}: {problem}; use {name} = {near}"))
         numbers = {name: value for name, (value, _) in values.items()}
-        for argument, shape in pairs:
-            for dim, (size, number) in enumerate(zip(argument.sizes, shape, strict=True)):
-                expected = size.evaluate(numbers)
-                if number != expected:
-                    known = [f"{n} = {values[n][0]} ({values[n][1]})" for n in sorted(size.symbols)]
-                    told = f" as {size} with {', '.join(known)}" if known else ""
-                    message = f"dimension {dim} of {argument.name} has size {number}, expected"
-                    raise UsageError(error(f"{message} {expected}{told}"))
+        for place, size, number in given:
+            expected = size.evaluate(numbers)
+            if number != expected:
+                known = [f"{n} = {values[n][0]} ({values[n][1]})" for n in sorted(size.symbols)]
+                told = f" as {size} with {', '.join(known)}" if known else ""
+                raise UsageError(error(f"{place}, expected {expected}{told}"))
         return numbers
 
     def check(self, values: Mapping[str, int]) -> dict[str, int]:
@@ -254,19 +249,40 @@ def write_sizes(entry: ir.Operation, sizes: Mapping[int, Sequence[object]]) -> N
         entry: the entry.
         sizes: the sizes of the dimensions of arguments with `?`, by their indices.
     """
-    view, block = FunctionView(entry), entry.regions[0].blocks[0]
+    arguments, results = interface_attributes(entry)
+    for argument in entry.regions[0].blocks[0].arguments:
+        index, shape = argument.arg_number, shape_of(argument.type)
+        if index in sizes and min(shape, default=0) < 0:
+            pairs = zip(shape, sizes[index], strict=True)
+            texts = ["" if number >= 0 else str(size) for number, size in pairs]
+            with entry.context:
+                arguments[index][SIZES] = ir.ArrayAttr.get(list(map(ir.StringAttr.get, texts)))
+    set_interface_attributes(entry, arguments, results)
+
+
+def interface_attributes(
+    entry: ir.Operation,
+) -> tuple[list[dict[str, ir.Attribute]], list[dict[str, ir.Attribute]]]:
+    """Return the attributes of arguments, and of results, by their names."""
+    view = FunctionView(entry)
+    counts = len(entry.regions[0].blocks[0].arguments), len(function_type_of(entry).results)
+    found = [
+        [{each.name: each.attr for each in one} for one in given or [()] * count]
+        for given, count in zip((view.arg_attrs, view.res_attrs), counts, strict=True)
+    ]
+    return found[0], found[1]
+
+
+def set_interface_attributes(
+    entry: ir.Operation,
+    arguments: Iterable[dict[str, ir.Attribute]],
+    results: Iterable[dict[str, ir.Attribute]],
+) -> None:
+    """Set the attributes of arguments, and of results."""
+    view = FunctionView(entry)
     with entry.context:
-        given = view.arg_attrs or [ir.DictAttr.get({})] * len(block.arguments)
-        written: list[ir.DictAttr] = []
-        for argument, attributes in zip(block.arguments, given, strict=True):
-            entries = {each.name: each.attr for each in attributes}
-            shape = shape_of(argument.type)
-            if argument.arg_number in sizes and any(number < 0 for number in shape):
-                pairs = zip(shape, sizes[argument.arg_number], strict=True)
-                texts = ["" if number >= 0 else str(size) for number, size in pairs]
-                entries[SIZES] = ir.ArrayAttr.get(list(map(ir.StringAttr.get, texts)))
-            written.append(ir.DictAttr.get(entries))
-        view.arg_attrs = written
+        view.arg_attrs = list(map(ir.DictAttr.get, arguments))
+        view.res_attrs = list(map(ir.DictAttr.get, results))
 
 
 def _texts_of(attributes: ir.DictAttr, argument: ir.BlockArgument) -> list[str]:

@@ -279,16 +279,13 @@ class SizeMap:
         ]
 
     def _visit_pointwise(self, operation: ir.Operation, name: str) -> None:
-        if not self._in_place:
-            self._visit(operation, name)
-            return
         result = operation.result
         kind = result.type
         key = kind, *[each.type for each in operation.operands]
-        known = self._static.get(key)
+        known = self._static.get(key) if self._in_place else None
         if known is None:
             self._visit(operation, name)
-            if all(map(_is_static, (result, *operation.operands))):
+            if self._in_place and all(map(_is_static, (result, *operation.operands))):
                 self._static[key] = result.type
         elif known is not kind:
             result.set_type(known)
@@ -318,21 +315,16 @@ class SizeMap:
         made = None if rule_key is None else self._made.get(key)
         if made is None:
             counts = len(self.equalities), len(self._reader.scalars)
-            made = self._sizes_of_results(operation, kind, operands, results)
+            made = self._sizes_of_results(operation, kind)
             if rule_key is not None and counts == (len(self.equalities), len(self.scalars)):
                 self._made[key] = made
         for value, shape in zip(results, made, strict=True):
             if shape:
                 self._set(value, shape)
 
-    def _sizes_of_results(
-        self,
-        operation: ir.Operation,
-        kind: str,
-        operands: Sequence[ir.Value],
-        results: Sequence[ir.Value],
-    ) -> list[Sequence[Size]]:
+    def _sizes_of_results(self, operation: ir.Operation, kind: str) -> list[Sequence[Size]]:
         """Return the sizes of results; none for static ones."""
+        operands, results = list(operation.operands), list(operation.results)
         types = (list(map(self._type, each)) for each in (operands, results))
         rule = self._lookup.rule_for_types(operation, *types)
         factors = self._factors.get(id(rule))

@@ -22,7 +22,7 @@ from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import CallGraph, can_be_inlined, functions_of, replace_by_body
 from pyshardy.irtools.modules import copy_of, write_texts
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
-from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, callee_of, symbol_name
+from pyshardy.irtools.stablehlo_views import CustomCallView, callee_of, symbol_name
 from pyshardy.irtools.static_shapes import FORMS, SHAPE_OPERANDS, shape_operands_of, static_form
 from pyshardy.irtools.tensor_types import element_type_of, is_bounded, shape_of, with_shape
 from pyshardy.irtools.walks import operations_named, tell_inserted
@@ -34,6 +34,8 @@ from pyshardy.sizes.signature import (
     SIZES,
     DynamicSignature,
     entry_of,
+    interface_attributes,
+    set_interface_attributes,
     signature_of,
     write_sizes,
 )
@@ -269,17 +271,14 @@ class SizeRefinement:
         Raises:
             UsageError: operands have sizes that don't fit.
         """
-        view, block = FunctionView(self._entry), self._entry.regions[0].blocks[0]
-        attributes = view.arg_attrs
-        with self._entry.context:
-            if attributes:
-                view.arg_attrs = [
-                    ir.DictAttr.get({e.name: e.attr for e in each if e.name != SIZES})
-                    for index, each in enumerate(attributes)
-                    if index not in self._signature.constants
-                ]
-            for index in sorted(self._signature.constants, reverse=True):
-                block.erase_argument(index)
+        constants, block = self._signature.constants, self._entry.regions[0].blocks[0]
+        arguments, results = interface_attributes(self._entry)
+        for each in arguments:
+            each.pop(SIZES, None)
+        kept = [each for index, each in enumerate(arguments) if index not in constants]
+        set_interface_attributes(self._entry, kept, results)
+        for index in sorted(constants, reverse=True):
+            block.erase_argument(index)
         for function in functions_of(self._module):
             update_type(function)
         remove_discardable(self._module.operation, SYMBOLS, EQUAL_SIZES, GUARDS)
