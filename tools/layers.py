@@ -114,7 +114,7 @@ BUDGETS = {
     "rules": 3_550,
     "schedules": 1_670,
     "shard": 1_430,
-    "sizes": 2_540,
+    "sizes": 2_550,
     "testing": 360,
     "timeline": 3_000,
 }

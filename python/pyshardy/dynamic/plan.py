@@ -203,22 +203,21 @@ def _with_copies(
     A static form has the first operands of its operation, without those that are sizes.
     """
     pairs: list[tuple[ir.Operation, ir.Operation]] = []
-    made: dict[int, tuple[ir.Operation, ir.Operation]] = {}
+    copies: dict[int, tuple[ir.Operation, ir.Value]] = {}
     taken: set[int] = set()
     for source, number in numbered:
         original = target = operations[number]
         if number in taken:
-            target = target.clone(ip=ir.InsertionPoint(target)).operation
+            target = original.clone(ip=ir.InsertionPoint(original)).operation
+            for result, copy in zip(source.results, target.results, strict=True):
+                copies[identity(result)] = original, copy
         taken.add(number)
         pairs.append((source, target))
-        for result in source.results:
-            made[identity(result)] = original, target
     for source, target in pairs:
-        operands = zip(source.operands, target.operands, strict=False)
-        for at, (operand, used) in enumerate(operands):
-            original, copy = made.get(identity(operand), (None, None))
-            if copy is not None and original != copy and used.owner == original:
-                target.operands[at] = copy.results[ir.OpResult(operand).result_number]
+        for at, operand in enumerate(source.operands):
+            original, copy = copies.get(identity(operand), (None, None))
+            if copy is not None and target.operands[at].owner == original:
+                target.operands[at] = copy
     return pairs
 
 

@@ -113,8 +113,7 @@ class SizeMap:
         self._sizes: dict[ir.Value, Sequence[Size]] = {}
         for each in signature.arguments:
             if not _is_static(block.arguments[each.index]):
-                shape = (size.replaced(given) for size in each.sizes)
-                self._set(block.arguments[each.index], shape)
+                self._set(block.arguments[each.index], (s.replaced(given) for s in each.sizes))
         self._equal: dict[str, Size] = {}
         self._numbers: dict[Size, int] = {}
         self._factors: dict[int, Mapping[Place, int]] = {}
@@ -237,7 +236,7 @@ class SizeMap:
                 self._equate_all(operation, yields)
             elif name in COMPUTATIONS:
                 self._visit_computation(operation)
-            elif name not in _WITHOUT_SIZES:
+            elif name not in _WITHOUT:
                 self._visit(operation, name)
 
     def _keep(self, values: Sequence[ir.Value], sources: Sequence[ir.Value]) -> None:
@@ -325,31 +324,38 @@ class SizeMap:
     def _sizes_of_results(self, operation: ir.Operation, kind: str) -> list[Sequence[Size]]:
         """Return the sizes of results; none for static ones."""
         operands, results = list(operation.operands), list(operation.results)
-        types = (list(map(self._type, each)) for each in (operands, results))
-        rule = self._lookup.rule_for_types(operation, *types)
-        factors = self._factors.get(id(rule))
-        if factors is None:
-            factors = self._factors[id(rule)] = _factors(rule)
-        of_factors: dict[int | None, Size] = {}
-        for index, value in enumerate(operands):
-            for dim, size in enumerate(self.sizes(value)):
-                factor = factors.get((index, dim))
-                other = size if factor is None else of_factors.setdefault(factor, size)
-                if other != size and operation.name in _ALIKE:
-                    self.equate(operation, other, size)
         found = _FUNCTIONS.get(kind, _of_call)(self, operation)
+        shapes = [() if _is_static(each) else shape_of(each.type) for each in results]
+        is_missing = any(
+            number < 0 and (index, dim) not in found
+            for index, shape in enumerate(shapes)
+            for dim, number in enumerate(shape)
+        )
+        factors: Mapping[Place, int] = {}
+        of_factors: dict[int | None, Size] = {}
+        if is_missing or operation.name in _ALIKE:
+            types = (list(map(self._type, each)) for each in (operands, results))
+            rule = self._lookup.rule_for_types(operation, *types)
+            if id(rule) not in self._factors:
+                self._factors[id(rule)] = _factors(rule)
+            factors = self._factors[id(rule)]
+            for index, value in enumerate(operands):
+                for dim, size in enumerate(self.sizes(value)):
+                    factor = factors.get((index, dim))
+                    other = size if factor is None else of_factors.setdefault(factor, size)
+                    if other != size and operation.name in _ALIKE:
+                        self.equate(operation, other, size)
         made: list[Sequence[Size]] = []
-        for index, result in enumerate(results):
-            sizes = (
+        for index, shape in enumerate(shapes):
+            sizes = tuple(
                 Size.of(number)
                 if number >= 0
                 else found.get((index, dim))
                 or of_factors.get(factors.get((len(operands) + index, dim)))
-                or self._reader.fresh(result)
-                for dim, number in enumerate(shape_of(result.type))
+                or self._reader.fresh(results[index])
+                for dim, number in enumerate(shape)
             )
-            shape = () if _is_static(result) else tuple(sizes)
-            made.append(self._shapes.setdefault(shape, shape))
+            made.append(self._shapes.setdefault(sizes, sizes))
         return made
 
     def _type(self, value: ir.Value) -> TensorType | None:
@@ -433,7 +439,7 @@ def _factors(rule: OpShardingRule | None) -> dict[Place, int]:
 LARGEST = 2**48
 """The largest size of a dimension."""
 
-_WITHOUT_SIZES = frozenset({"func.return", "sdy.return", "stablehlo.constant", "stablehlo.return"})
+_WITHOUT = frozenset({"func.return", "sdy.return", "stablehlo.constant", "stablehlo.return"})
 _BRANCHES = frozenset({"stablehlo.case", "stablehlo.if"})
 _POINTWISE = frozenset(POINTWISE_OPERATIONS) - {"stablehlo.all_reduce"}
 
@@ -480,8 +486,9 @@ def _of_broadcast(sizes: SizeMap, operation: ir.Operation) -> _Found:
     given = get_discardable(operation, "known_expanding_dimensions")
     expanding = () if given is None else tuple(ir.DenseI64ArrayAttr(given))
     for dim, (target, size) in enumerate(zip(targets, sizes.sizes(shape), strict=True)):
-        if (0, target) in found and size.constant != 1 and dim not in expanding:
-            sizes.equate(operation, found[0, target], size)
+        asked = found.get((0, target), size)
+        if asked is not size and size.constant != 1 and dim not in expanding:
+            sizes.equate(operation, asked, size)
     return found
 
 

@@ -206,10 +206,9 @@ class SizeRefinement:
                 self.operations.append(operation)
             if name in READ:
                 kind = operation.result.type
-                holds = kinds.get(kind)
-                if holds is None:
-                    holds = kinds[kind] = holds_sizes(kind)
-                if holds:
+                if kind not in kinds:
+                    kinds[kind] = holds_sizes(kind)
+                if kinds[kind]:
                     self._computing.append(operation)
         self._set_further_types()
 

@@ -73,10 +73,8 @@ def read_symbols(module: ir.Module) -> dict[str, SizeSymbol]:
     Raises:
         UsageError: the attribute has another form.
     """
-    declared, place = (
-        get_discardable(module.operation, SYMBOLS),
-        location_of(module.operation.location),
-    )
+    declared = get_discardable(module.operation, SYMBOLS)
+    place = location_of(module.operation.location)
     if declared is None:
         return {}
     if not isinstance(declared, ir.DictAttr):
