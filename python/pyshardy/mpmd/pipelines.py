@@ -146,11 +146,7 @@ def import_pipeline(
         "mpmd-move-transfers-to-producer",
         "mpmd-merge-user-fragments-into-scheduling-units",
         *(["mpmd-scheduling-units-verifier"] if verify_schedule_units else []),
-        *(
-            ["mpmd-split-bwd-fragments", "canonicalize", "mpmd-fragment-dce"]
-            if split_bwd_fragments
-            else []
-        ),
+        *(split_backward() if split_bwd_fragments else []),
     )
 
 
@@ -263,3 +259,8 @@ def absorb(on_entry_point: bool) -> list[PassUse]:
         use("mpmd-merge-inferred-fragments", merge_any_consumer=True),
         use("mpmd-merge-inferred-fragments", merge_sideways=True),
     ]
+
+
+def split_backward() -> list[str | PassUse]:
+    """Return the passes that split backward fragments, the last ones of the import."""
+    return ["mpmd-split-bwd-fragments", "canonicalize", "mpmd-fragment-dce"]

@@ -35,8 +35,7 @@ def populate(module: ir.Module) -> None:
 
 def uses_of(value: ir.Value) -> list[ir.Operation]:
     """Return the operations of the block of a value that use it, the last one first."""
-    owner = value.owner
-    block = owner if isinstance(owner, ir.Block) else owner.operation.block
+    block = _block_of(value)
     users = {in_block(use.owner.operation, block): None for use in value.uses}
     ordered: list[ir.Operation] = []
     for user in users:
@@ -45,6 +44,16 @@ def uses_of(value: ir.Value) -> list[ir.Operation]:
             at -= 1
         ordered.insert(at, user)
     return ordered
+
+
+def _block_of(value: ir.Value) -> ir.Block:
+    owner = value.owner
+    return owner if isinstance(owner, ir.Block) else owner.operation.block
+
+
+def _indices(user: ir.Operation, value: ir.Value) -> list[int]:
+    """Return at which operands an operation takes a value; calls have hundreds of operands."""
+    return sorted(use.operand_number for use in value.uses if use.owner.operation == user)
 
 
 class _UseSets:
@@ -85,9 +94,7 @@ class _UseSets:
             callee = self._functions[CallView(user).callee]
             arguments = body_of(callee).arguments
             return union(
-                read_set(arguments[index], USE_SET) or {}
-                for index, operand in enumerate(user.operands)
-                if operand == value
+                read_set(arguments[index], USE_SET) or {} for index in _indices(user, value)
             )
         if user.name == "func.return":
             parent = user.parent
@@ -98,7 +105,6 @@ class _UseSets:
             return union(
                 self._of_value(call.results[index])
                 for call in self._calls.get(symbol_name(function), ())
-                for index, operand in enumerate(user.operands)
-                if operand == value
+                for index in _indices(user, value)
             )
         return read_set_of(user, USE_SET) or {}
