@@ -4,12 +4,14 @@
     sdy-mpmd program.mlir --schedule=1f1b --backend=jit
     sdy-mpmd program.mlir --topology='m0=data:2;m1=data:2' --assign='layer[01]@m0,layer[23]@m1'
     sdy-mpmd program.mlir --plan --hardware=h100 --html=timeline.html
+    sdy-mpmd pipeline.py:module_of --schedules=gpipe,1f1b --microbatches=4,8 --hardware=h100
 
 Exit status: 0 when the results agree, else 1.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +24,7 @@ from pyshardy.cli.output import activity, write_report
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from mlir_sdy.host import ir
     from pyshardy.cli.tables import Printer
@@ -71,6 +73,12 @@ class MpmdFlags(GuardFlags):
     no_check: bool = flag(False, "do not run the unpartitioned program")
     plan: bool = flag(False, "do not run; print the timeline on the hardware")
     schedules: str = flag("", "do not run; compare the timelines of these schedules", "S,S,...")
+    microbatches: str = flag(
+        "",
+        "compare these numbers of microbatches; the file is then FILE.py:FUNCTION, a function of "
+        "the number that returns the program",
+        "M,M,...",
+    )
     html: str = flag("", "write the timeline as a page", "FILE")
     json: str = flag("", "write the timeline as JSON", "FILE")
     trace: str = flag("", "write the timeline for Chrome's trace viewer", "FILE")
@@ -94,15 +102,17 @@ parser = partial(
 
 
 def _run(arguments: MpmdFlags, tool: Tool) -> int:
-    tool.start(arguments, arguments.file)
+    tool.start(arguments, arguments.file.partition(".py:")[0])
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
     from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
     from pyshardy.cli.tables import Printer as TablePrinter  # noqa: PLC0415
 
-    module = read_program(arguments.file, tool)
     printer = TablePrinter()
+    if arguments.microbatches:
+        return _compare_microbatches(arguments, printer)
+    module = read_program(arguments.file, tool)
     if arguments.schedules:
-        return _compare_schedules(module, arguments, printer)
+        return _compare_schedules(module, None, arguments, printer)
     program = _partitioned(module, arguments, arguments.schedule)
     if arguments.emit:
         _emit(program, arguments.emit)
@@ -180,20 +190,43 @@ def _emit(program: MpmdProgram, kind: str) -> None:
             print(asm(each.program.module))
 
 
-def _compare_schedules(module: ir.Module, arguments: MpmdFlags, printer: Printer) -> int:
+def _compare_microbatches(arguments: MpmdFlags, printer: Printer) -> int:
+    """Print a table of schedules for several numbers of microbatches."""
+    from pyshardy.cli.run_files import load_function  # noqa: PLC0415
+
+    texts = arguments.microbatches.split(",")
+    if not all(each.strip().isdecimal() and int(each) for each in texts):
+        message = f"'--microbatches={arguments.microbatches}': expected numbers, as in '4,8'"
+        raise UsageError(error(message))
+    module = load_function(arguments.file, "--microbatches")
+    return _compare_schedules(module, list(map(int, texts)), arguments, printer)
+
+
+def _compare_schedules(
+    module: ir.Module | Callable[[int], ir.Module],
+    microbatches: Sequence[int] | None,
+    arguments: MpmdFlags,
+    printer: Printer,
+) -> int:
     """Print a table of schedules, the fastest one first."""
     from pyshardy.mpmd.comparing import compare  # noqa: PLC0415
 
     with activity("comparing schedules"):
         found = compare(
             module,
-            schedules=arguments.schedules.split(","),
+            schedules=_schedules(arguments.schedules or arguments.schedule),
+            microbatches=microbatches,
             hardware=arguments.hardware,
             topology=_topology(arguments.topology),
             assignment=_assignment(arguments.assign) if arguments.assign else None,
         )
     printer.tables(found.tables())
     return 0
+
+
+def _schedules(text: str) -> list[str]:
+    """Return the schedules of `1f1b,zb-h2{latency=1}`; commas in braces separate options."""
+    return [each.strip() for each in re.split(r",(?![^{]*\})", text)]
 
 
 def _execute(
