@@ -15,7 +15,7 @@ import re
 import sys
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.backends import CompileOptions, backend_names
@@ -79,9 +79,10 @@ class MpmdFlags(GuardFlags):
         "the number that returns the program",
         "M,M,...",
     )
-    html: str = flag("", "write the timeline as a page", "FILE")
+    html: str = flag("", "write a page with the timeline and the reports of fragments", "FILE")
     json: str = flag("", "write the timeline as JSON", "FILE")
     trace: str = flag("", "write the timeline for Chrome's trace viewer", "FILE")
+    advise: bool = flag(False, "try other meshes for names of the slowest mesh, with --plan")
     print_orders: bool = flag(False, "print the order of each mesh")
     emit: str | None = flag(
         None,
@@ -123,8 +124,11 @@ def _run(arguments: MpmdFlags, tool: Tool) -> int:
     if arguments.plan or arguments.html or arguments.json or arguments.trace:
         timeline = program.timeline(arguments.hardware)
         printer.tables(timeline.tables())
+        advice = _advice(module, arguments) if arguments.advise else []
+        for each in advice:
+            printer.line(each)
         for path, text in (
-            (arguments.html, timeline.to_html),
+            (arguments.html, partial(program.to_html, hardware=arguments.hardware, advice=advice)),
             (arguments.json, timeline.to_json),
             (arguments.trace, timeline.to_chrome_trace),
         ):
@@ -139,12 +143,28 @@ def _partitioned(module: ir.Module, arguments: MpmdFlags, schedule: str) -> Mpmd
 
     with activity("partitioning"):
         return partition(
-            module,
-            schedule=schedule,
-            topology=_topology(arguments.topology),
-            assignment=_assignment(arguments.assign) if arguments.assign else None,
-            hardware=arguments.hardware,
+            module, schedule=schedule, hardware=arguments.hardware, **_meshes(arguments)
         )
+
+
+def _advice(module: ir.Module, arguments: MpmdFlags) -> list[str]:
+    from pyshardy.mpmd.advising import advise  # noqa: PLC0415
+
+    with activity("trying other meshes"):
+        return advise(
+            module,
+            schedule=arguments.schedule,
+            hardware=arguments.hardware,
+            **_meshes(arguments),
+        )
+
+
+def _meshes(arguments: MpmdFlags) -> dict[str, Any]:
+    """Return the options of `partition` for the meshes."""
+    return {
+        "topology": _topology(arguments.topology),
+        "assignment": _assignment(arguments.assign) if arguments.assign else None,
+    }
 
 
 def _topology(text: str | None) -> dict[str, dict[str, int]] | None:
@@ -217,10 +237,11 @@ def _compare_schedules(
             schedules=_schedules(arguments.schedules or arguments.schedule),
             microbatches=microbatches,
             hardware=arguments.hardware,
-            topology=_topology(arguments.topology),
-            assignment=_assignment(arguments.assign) if arguments.assign else None,
+            **_meshes(arguments),
         )
     printer.tables(found.tables())
+    if arguments.html:
+        write_report(arguments.html, found.to_html(reports=True))
     return 0
 
 

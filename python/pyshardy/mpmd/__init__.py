@@ -17,8 +17,12 @@
 | `boxes`        | transfers between layouts                                      |
 | `execution`    | runs of programs, by one thread or a thread for each mesh      |
 | `comparing`    | comparison of schedules by their timelines                     |
+| `advising`     | what moving a name to another mesh saves                       |
+| `explaining`   | why values are transferred, and what fragments compute         |
 | `reference`    | the unpartitioned program, without names                       |
 | `timeline`     | what each mesh runs when, idle time, memory and traffic        |
+| `spans`        | the times of fragments, transfers and meshes                   |
+| `page`         | the report with charts of schedules                            |
 | `planning`     | the mesh of each name, by the cost model                       |
 | `boundaries`   | which layers are on which mesh                                 |
 | `passes`       | the passes, by stage                                           |
@@ -36,6 +40,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pyshardy.mpmd.advising import advise
     from pyshardy.mpmd.comparing import compare
     from pyshardy.mpmd.execution import FragmentError
     from pyshardy.mpmd.names import (
@@ -58,6 +63,7 @@ __all__ = [
     "PipelinePlan",
     "Schedule",
     "Topology",
+    "advise",
     "auto",
     "broadcast",
     "call",
@@ -71,6 +77,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "advising": ("advise",),
     "comparing": ("compare",),
     "planning": ("PipelinePlan", "auto"),
     "execution": ("FragmentError",),

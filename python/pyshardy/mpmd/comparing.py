@@ -12,6 +12,7 @@ from pyshardy.any_program import Program, module_of
 from pyshardy.auto.search.texts import bytes_text
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.display import Displayed, Table, bytes_of_text, seconds_text
+from pyshardy.mpmd.page import pipeline_page
 from pyshardy.mpmd.partitioning import Partitioning
 from pyshardy.mpmd.program import MpmdProgram
 from pyshardy.mpmd.schedules.schedule import WrittenSchedule
@@ -45,16 +46,16 @@ class ScheduleComparison(Displayed):
     Attributes:
         rows: the programs with their timelines.
         memory: the limit of the memory of a device.
+        hardware: the devices and links.
     """
 
     rows: tuple[ComparedSchedule, ...]
     memory: int
+    hardware: Hardware
 
     def summary(self) -> str:
         """Return the fastest schedule, and its time, in one line."""
-        first = self.rows[0]
-        told = "" if first.microbatches is None else f", M = {first.microbatches}"
-        return f"{first.program.schedule}{told}: {first.timeline.summary()}"
+        return f"{_title(self.rows[0])}: {self.rows[0].timeline.summary()}"
 
     def tables(self) -> list[Table]:
         """Return the table of the schedules."""
@@ -86,6 +87,25 @@ class ScheduleComparison(Displayed):
                 )
             )
         return [Table("Schedules, the fastest one first", headings, rows)]
+
+    def to_html(self, *, reports: bool = False) -> str:
+        """Return a page with the timelines, of which a slider selects one.
+
+        Args:
+            reports: whether a click on a fragment opens its report, which takes longer.
+        """
+        charts = [
+            each.program.chart(self.hardware, _title(each))
+            if reports
+            else each.timeline.chart(_title(each))
+            for each in self.rows
+        ]
+        return pipeline_page(charts, title="schedules")
+
+
+def _title(row: ComparedSchedule) -> str:
+    told = "" if row.microbatches is None else f", M = {row.microbatches}"
+    return f"{row.program.schedule}{told}"
 
 
 def compare(
@@ -145,4 +165,5 @@ def compare(
         for schedule in schedules:
             program = prepared.by(schedule)
             rows.append(ComparedSchedule(program, program.timeline(model), number))
-    return ScheduleComparison(tuple(sorted(rows, key=lambda row: row.timeline.total)), limit)
+    ranked = sorted(rows, key=lambda row: row.timeline.total)
+    return ScheduleComparison(tuple(ranked), limit, model)

@@ -105,6 +105,10 @@ class Partitioning:
         hardware: the devices and links that fragments are partitioned for.
         programs: the programs of fragments by their texts.
 
+    Attributes:
+        given: the module, with the topology and the meshes of its names.
+        assignment: the meshes of names as texts, `name@mesh`.
+
     Raises:
         UsageError: the program has no topology, or a mesh is unknown.
     """
@@ -145,7 +149,8 @@ class Partitioning:
             infer_transfers=infer_transfers,
             infer_cross_mesh_reductions=infer_reductions,
         )
-        self._given = local
+        self.assignment = told[ASSIGNMENT]
+        self.given = local
         self._hardware = hardware
         self._programs = {} if programs is None else programs
 
@@ -174,7 +179,7 @@ class Partitioning:
 
     @cached_property
     def _imported(self) -> ir.Module:
-        imported = copy_of(self._given)
+        imported = copy_of(self.given)
         _run(imported, self._import)
         return imported
 
@@ -198,9 +203,7 @@ _PROPAGATION = "mpmd-move-shardings-to-meshes", "mpmd-sharding-propagation-pipel
 
 def _run(module: ir.Module, *passes: str | PassUse, units: UnitRecorder | None = None) -> None:
     observers = [] if units is None else [units]
-    run_pipeline(
-        module, pipeline_of(*passes), instrumentation=observers, restore_on_failure=False
-    )
+    run_pipeline(module, pipeline_of(*passes), instrumentation=observers, restore_on_failure=False)
 
 
 def names_of(module: ir.Module) -> set[str]:

@@ -23,7 +23,7 @@ from mlir_sdy.mpmd.reading import (
     operations_of,
 )
 from mlir_sdy.mpmd.values import MeshReduction, UserOrigin
-from pyshardy.irtools.functions import CallGraph, functions_of, is_private, replace_by_body
+from pyshardy.irtools.functions import ENTRY, CallGraph, functions_of, is_private, replace_by_body
 from pyshardy.irtools.locations import names_in
 from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
@@ -125,6 +125,22 @@ def annotate_names(module: ir.Module) -> set[str]:
                 set_discardable(call, TRANSPOSE_COUNT, number)
         names |= {mark.name} if mark.kind in ("name", "tensor") else set()
     return names
+
+
+def names_in_order(module: ir.Module) -> tuple[list[str], list[str]]:
+    """Return the names of computations in the order of their calls, and those of tensors."""
+    graph = CallGraph(module)
+    found: dict[str, dict[str, None]] = {"name": {}, "tensor": {}}
+
+    def visit(function: str) -> None:
+        for call in graph.calls[function]:
+            mark = mark_of(call)
+            if mark.kind in found:
+                found[mark.kind].setdefault(mark.name)
+            visit(callee_of(call))
+
+    visit(ENTRY)
+    return list(found["name"]), list(found["tensor"])
 
 
 def mark_of(call: ir.Operation) -> _Mark:

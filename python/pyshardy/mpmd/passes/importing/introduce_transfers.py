@@ -14,6 +14,7 @@ from mlir_sdy.mpmd.attributes import mesh_tensor
 from mlir_sdy.mpmd.building import assign, fragment, return_, unassign
 from mlir_sdy.mpmd.reading import ASSIGN, body_of, mesh_type, operations_of, producer
 from pyshardy.mpmd.rewriting.functions import called_functions, calls_by_callee, mpmd_functions
+from pyshardy.mpmd.rewriting.marks import mark_reduction
 from pyshardy.mpmd.rewriting.transfers import (
     resolve_assignments,
     unassigned_source,
@@ -83,6 +84,7 @@ def _add_on_mesh(operation: ir.Operation) -> None:
     operation.erase()
     for each in sums:
         each.move_before(terminator)
+        mark_reduction(each)
         for index, operand in enumerate(each.operands):
             if operand in arguments:
                 each.operands[index] = arguments[operand]
