@@ -23,16 +23,16 @@ from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.forms import spec_text
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import symbol_name
-from pyshardy.mpmd.rewriting.marks import is_reduction
 from pyshardy.mpmd.plan import ExecutionPlan, FragmentCall, MeshTransfer
+from pyshardy.mpmd.rewriting.marks import is_reduction
 from pyshardy.mpmd.timeline import MpmdTimeline
 from pyshardy.program import PartitionedProgram
 from pyshardy.program_interface import Port
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a value is made or used.
+class ValueEnd:
+    """The maker or a user of a value, with its line.
 
     Attributes:
         step: the fragment, or "argument x" or "result x" of the program.
@@ -51,7 +51,7 @@ class Place:
 
 @dataclass(frozen=True, repr=False)
 class TransferExplanation(Displayed):
-    """Why a value goes to another mesh, and what it takes.
+    """The reason and the costs of a transfer.
 
     Attributes:
         transfer: the transfer.
@@ -67,8 +67,8 @@ class TransferExplanation(Displayed):
     transfer: MeshTransfer
     source: Port
     target: Port
-    producer: Place
-    consumers: tuple[Place, ...]
+    producer: ValueEnd
+    consumers: tuple[ValueEnd, ...]
     reason: str
     nbytes: int
     seconds: float
@@ -98,7 +98,7 @@ class TransferExplanation(Displayed):
 
 @dataclass(frozen=True, repr=False)
 class FragmentExplanation(Displayed):
-    """What a fragment computes, when and on which mesh, and why its program is as it is.
+    """A fragment: its runs, and the explanation of its program.
 
     Attributes:
         name: the name of its function.
@@ -195,36 +195,40 @@ class _Reader:
         """Return the fragments that use a value."""
         return [each for each in self._plan.calls if value in each.operands]
 
-    def producer(self, value: int) -> Place:
+    def producer(self, value: int) -> ValueEnd:
         """Return what makes a value that a mesh has, or gets itself."""
         step = self._makers.get(value)
         if isinstance(step, MeshTransfer):
             return self.producer(step.operand)
         if step is None:
             mesh = self._plan.meshes_of_values[value]
-            return Place(f"argument {self._plan.ports[value].name}", mesh, None)
+            return ValueEnd(f"argument {self._plan.ports[value].name}", mesh, None)
         made = returned_values(self._functions[step.name])[step.results.index(value)].owner
         place = step.location if isinstance(made, ir.Block) else location_of(made.location)
-        return Place(f"{step.unit} ({step.names or step.name})", step.mesh, place or step.location)
+        return ValueEnd(
+            f"{step.unit} ({step.names or step.name})", step.mesh, place or step.location
+        )
 
-    def consumers(self, value: int) -> tuple[Place, ...]:
+    def consumers(self, value: int) -> tuple[ValueEnd, ...]:
         """Return what uses a value on its mesh, or sends it to a further one."""
-        found: list[Place] = []
+        found: list[ValueEnd] = []
         for call in self.users(value):
             user = self.first_use(call, value)
             line = None if user is None else location_of(user.location)
             found.append(
-                Place(f"{call.unit} ({call.names or call.name})", call.mesh, line or call.location)
+                ValueEnd(
+                    f"{call.unit} ({call.names or call.name})", call.mesh, line or call.location
+                )
             )
         found += [
-            Place(f"{each.name} to {each.target}", each.source, each.location)
+            ValueEnd(f"{each.name} to {each.target}", each.source, each.location)
             for each in self._plan.transfers
             if each.operand == value
         ]
         for port, output in zip(self._plan.results, self._plan.outputs, strict=True):
             if output == value:
                 mesh = self._plan.meshes_of_values[value]
-                found.append(Place(f"result {port.name}", mesh, None))
+                found.append(ValueEnd(f"result {port.name}", mesh, None))
         return tuple(found)
 
     def first_use(self, call: FragmentCall, value: int) -> ir.Operation | None:

@@ -91,7 +91,7 @@ def partition(
 
 
 class Partitioning:
-    """What programs of one module share that differ in their schedules.
+    """The work that programs of one module share, which differ in their schedules.
 
     Shardings are propagated before a schedule orders the fragments, so that they don't depend on
     it. Equal fragments share a program, here and in other modules with the same `programs`.

@@ -218,8 +218,8 @@ class ExecutionPlan:
         return found
 
 
-class Unit(NamedTuple):
-    """What a fragment is in a schedule; the attributes are those of `FragmentCall`."""
+class RecordedUnit(NamedTuple):
+    """The place of a fragment in a schedule; the attributes are those of `FragmentCall`."""
 
     counter: int | None
     stage: int | None
@@ -235,7 +235,7 @@ class UnitRecorder(Instrumentation):
     """
 
     def __init__(self) -> None:
-        self.units: list[Unit] = []
+        self.units: list[RecordedUnit] = []
 
     def after_pass(self, step: PassStep, module: ir.Module) -> None:
         """Record the fragments, until none is left."""
@@ -250,14 +250,14 @@ class UnitRecorder(Instrumentation):
             self.units = list(map(_unit, fragments))
 
 
-def _unit(fragment: ir.Operation) -> Unit:
+def _unit(fragment: ir.Operation) -> RecordedUnit:
     half = "a" if has_discardable(fragment, KEEPS_TRANSFERRED) else ""
     half = "w" if has_discardable(fragment, DROPS_TRANSFERRED) else half
     counter, stage = integer_of(fragment, CALL_COUNTER), integer_of(fragment, STAGE)
-    return Unit(counter, stage, half, tuple(inferred_by([fragment])))
+    return RecordedUnit(counter, stage, half, tuple(inferred_by([fragment])))
 
 
-def execution_plan(main: ir.Operation, units: Sequence[Unit]) -> ExecutionPlan:
+def execution_plan(main: ir.Operation, units: Sequence[RecordedUnit]) -> ExecutionPlan:
     """Return what the entry of an exported program does.
 
     Args:
