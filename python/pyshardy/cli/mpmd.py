@@ -278,7 +278,8 @@ def _execute(
         return 0
     original = without_names(module)
     with activity("running the unpartitioned program"):
-        run = compile_unpartitioned(original, arguments.backend, options)
+        # To optimize the whole program takes longer than to run it once without.
+        run = compile_unpartitioned(original, arguments.backend, CompileOptions(optimization=0))
         expected: Sequence[Array] = run(inputs)
     differences = differences_of(
         run, inputs, outputs, expected, original, program.outputs, arguments.tolerance

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from mlir_sdy.attributes import attribute_of
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import Diagnostic, UsageError, collect, emit, error
 from mlir_sdy.discardable import remove_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh
@@ -24,6 +25,7 @@ from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd import tracing
+from pyshardy.mpmd.inference.conflicts import REDUCTIONS, TRANSFERS
 from pyshardy.mpmd.passes.importing.import_names import annotate_names
 from pyshardy.mpmd.pipelines import split_backward
 from pyshardy.mpmd.plan import ExecutionPlan, UnitRecorder, execution_plan
@@ -40,7 +42,7 @@ from pyshardy.mpmd.tracing import (
     annotate,
     told_by,
 )
-from pyshardy.pipeline import PassUse, pipeline_of, run_pipeline, use
+from pyshardy.pipeline import PassUse, PipelineError, pipeline_of, run_pipeline, use
 from pyshardy.program import PartitionedProgram
 from pyshardy.program import partition as partition_program
 
@@ -201,9 +203,38 @@ class Partitioning:
 _PROPAGATION = "mpmd-move-shardings-to-meshes", "mpmd-sharding-propagation-pipeline"
 
 
+_KEYWORDS = {
+    TRANSFERS: "'infer_transfers=True' of sdy.mpmd.partition",
+    REDUCTIONS: "'infer_reductions=True' of sdy.mpmd.partition",
+}
+"""The remedies of mesh inference as keywords, instead of options of passes."""
+
+_EXPECTED = ("Inferred fragment has not been merged", "no fragment of the user can absorb")
+"""Warnings of what is usual here: fragments without a name, such as updates of weights."""
+
+
 def _run(module: ir.Module, *passes: str | PassUse, units: UnitRecorder | None = None) -> None:
+    """Run passes, whose diagnostics are for callers of `partition`."""
     observers = [] if units is None else [units]
-    run_pipeline(module, pipeline_of(*passes), instrumentation=observers, restore_on_failure=False)
+    with collect() as warnings:
+        try:
+            run_pipeline(
+                module, pipeline_of(*passes), instrumentation=observers, restore_on_failure=False
+            )
+        except PipelineError as failure:
+            first, *others = map(_spelled, failure.diagnostics)
+            failure.diagnostics = first, *others
+            raise
+    for each in warnings:
+        if not any(text in each.message for text in _EXPECTED):
+            emit(each)
+
+
+def _spelled(diagnostic: Diagnostic) -> Diagnostic:
+    message = diagnostic.message
+    for option, keyword in _KEYWORDS.items():
+        message = message.replace(option, keyword)
+    return replace(diagnostic, message=message)
 
 
 def names_of(module: ir.Module) -> set[str]:

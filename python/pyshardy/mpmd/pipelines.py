@@ -105,6 +105,7 @@ def import_pipeline(
     names = name_to_mesh_assignment
     absorbing = absorb(absorb_inferred_fragments_on_entry_point_function)
     return pipeline_of(
+        "mpmd-unroll-scan",
         "mpmd-import-names",
         "chlo-legalize-to-stablehlo",
         "inline",

@@ -73,7 +73,7 @@ def import_names(module: ir.Module) -> None:
             it; a function calls itself; the numbers of microbatches have a gap.
     """
     graph = CallGraph(module)
-    marked = _functions_with_names(graph)
+    marked = functions_with_names(graph)
     if not marked:
         return
     graph.check_not_recursive("searched for names")
@@ -110,7 +110,7 @@ def _check_counters(function: ir.Operation) -> None:
 def annotate_names(module: ir.Module) -> set[str]:
     """Write what the calls of a module stand for into their attributes, and return the names."""
     graph = CallGraph(module)
-    marked = _functions_with_names(graph)
+    marked = functions_with_names(graph)
     names: set[str] = set()
     for call in operations_named({"func.call"}, module):
         if callee_of(call) not in marked:
@@ -146,6 +146,8 @@ def names_in_order(module: ir.Module) -> tuple[list[str], list[str]]:
 def mark_of(call: ir.Operation) -> _Mark:
     """Return what a call stands for, by its attributes, else by its symbol and location."""
     path = next(names_in(call.location), "")
+    # The body of a transposed loop is transposed itself, in its own part of the path.
+    path = path.rpartition("/body/")[2]
     count = get_discardable(call, TRANSPOSE_COUNT)
     number = path.count("transpose(") if count is None else ir.IntegerAttr(count).value
     repeated = _REMATERIALIZED in path
@@ -158,7 +160,7 @@ def mark_of(call: ir.Operation) -> _Mark:
     return _Mark(CALL_COUNTER if match[1] == "call" else match[1], match[2], number, repeated)
 
 
-def _functions_with_names(graph: CallGraph) -> set[str]:
+def functions_with_names(graph: CallGraph) -> set[str]:
     """Return the functions that stand for a name, or have one inside."""
     found: set[str] = set()
     for name in graph.post_order:
@@ -252,7 +254,7 @@ class _Importer:
         callee = self.callees.get((name, count))
         if callee is None:
             copy = self._copy(name, count)
-            callee = self.callees[name, count] = _unused_name(name, self.taken)
+            callee = self.callees[name, count] = unused_name(name, self.taken)
             self.taken.add(callee)
             FunctionView(copy).sym_name = callee
             FunctionView(copy).sym_visibility = "private"
@@ -290,7 +292,8 @@ class _Importer:
             raise PassError(error(message, place, [note("here", location_of(parent.location))]))
 
 
-def _unused_name(name: str, taken: set[str]) -> str:
+def unused_name(name: str, taken: set[str]) -> str:
+    """Return a name with a number that isn't taken."""
     numbered = (f"{name}_{number}" for number in itertools.count())
     return next(each for each in numbered if each not in taken)
 
