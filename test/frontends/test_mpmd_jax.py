@@ -111,6 +111,27 @@ def test_function_of_microbatches_is_there_once():
     assert calls(4) == calls(8)
 
 
+def marked_loss(weights, x):
+    x = jnp.tanh(sdy.mpmd.stage_marker(x, "layer0") @ weights)
+    x = jnp.tanh(sdy.mpmd.stage_marker(x, "layer1") @ (2 * weights))
+    return (jax.nn.gelu(x) ** 2).sum()
+
+
+def test_markers_are_names():
+    staged = sdy.mpmd.staged(marked_loss)
+    assert origins(staged) == FORWARD
+    assert origins(jax.grad(staged)) == FORWARD + BACKWARD
+    gradients = sdy.mpmd.microbatched(jax.grad(staged), 2)
+    program = sdy.mpmd.partition(trace(gradients), schedule="1f1b")
+    assert program.orders == {"m0": "F0 F1 B0 B1", "m1": "F0 B0 F1 B1"}
+    assert program.plan.calls[0].location.filename == __file__
+    weights = X / 8
+    (found,) = program.run([weights, X], "interpreter")
+    np.testing.assert_allclose(found, jax.grad(marked_loss)(weights, X) / 2, rtol=1e-4)
+    with pytest.raises(sdy.UsageError, match=r"the marker 'layer.' is inside of 'jit'"):
+        sdy.mpmd.staged(jax.jit(marked_loss))(X, X)
+
+
 def sum_of_meshes(weights, x):
     return named(0)(weights, x) + named(1)(weights, x)
 
@@ -203,6 +224,7 @@ ERRORS = {
         {"schedule": "m0: F0 B0 F1 B1; m1: F0 F1 B0 B1"},
         "mesh m0 waits at B0/0 for B0/1 of m1",
     ),
+    "markers": (marked_loss, {}, {}, "the marker 'layer0' has no effect here: use 'sdy.mpmd.st"),
     "remedies": (sum_of_meshes, {}, NOT_INFERRED, "set 'infer_reductions=True' of sdy.mpmd.pa"),
     "effects": (ordered, {}, {}, "has effects, which no mesh of several can order"),
     "no name of mesh": (two, {"topology": {"": {"x": 2}}}, {}, "an empty name"),

@@ -10,6 +10,7 @@
 | module         | contents                                                       |
 |----------------|----------------------------------------------------------------|
 | `names`        | names, calls of microbatches and sums in JAX programs          |
+| `staging`      | names between markers of values                                |
 | `tracing`      | tracing of JAX functions with names for a topology             |
 | `partitioning` | `sdy.mpmd.partition`                                           |
 | `program`      | partitioned programs                                           |
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from pyshardy.mpmd.planning import PipelinePlan, auto
     from pyshardy.mpmd.program import MpmdProgram
     from pyshardy.mpmd.schedules.schedule import WrittenSchedule as Schedule
+    from pyshardy.mpmd.staging import stage_marker, staged
     from pyshardy.mpmd.tracing import Topology, trace
 
 __all__ = [
@@ -73,6 +75,8 @@ __all__ = [
     "named_tensor",
     "partition",
     "reduce",
+    "stage_marker",
+    "staged",
     "trace",
 ]
 
@@ -85,6 +89,7 @@ _HOMES = {
     "partitioning": ("partition",),
     "program": ("MpmdProgram",),
     "schedules.schedule": ("WrittenSchedule",),
+    "staging": ("stage_marker", "staged"),
     "tracing": ("Topology", "trace"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -30,7 +30,7 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.rewriting.functions import entry_points
 from pyshardy.pipeline import register_pass
 
-_SYMBOL = re.compile(r"mpmd\.(name|tensor|broadcast|reduce|call)/(.*)/(?:_\d+)?", re.DOTALL)
+_SYMBOL = re.compile(r"mpmd\.(name|tensor|broadcast|reduce|call|marker)/(.*)/(?:_\d+)?", re.DOTALL)
 _KINDS = ("name", "tensor", "broadcast", "reduce", CALL_COUNTER)
 TRANSPOSE_COUNT = "mpmd.transpose_count"
 _REMATERIALIZED = "rematted_computation"
@@ -283,6 +283,9 @@ class _Importer:
             )
             message = f"'jax.checkpoint' is around {what}, which would run twice: {advice}"
             raise PassError(error(message, place))
+        if mark.kind == "marker":
+            message = f"the marker {what} has no effect here: use 'sdy.mpmd.staged' around the "
+            raise PassError(error(f"{message}function, inside of gradients", place))
         parent = call.parent.operation if call.parent is not None else around
         if parent != around:
             message = (
