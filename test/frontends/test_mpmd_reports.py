@@ -9,6 +9,7 @@ import pytest
 from mpmd_models import SHAPES, products
 
 import pyshardy as sdy
+from pyshardy.cli.mpmd import main
 
 CHROMIUM = shutil.which("chromium")
 SCHEDULES = ["gpipe", "1f1b", "zb-h1"]
@@ -52,6 +53,22 @@ def test_compared_programs_share_fragments(comparison):
         for name in ("gpipe", "1f1b")
     )
     assert {id(each) for each in gpipe.programs} == {id(each) for each in other.programs}
+
+
+def test_comparison_on_the_command_line(tmp_path, capsys):
+    file = tmp_path / "pipeline.py"
+    file.write_text(
+        "from mpmd_models import SHAPES, products\n"
+        "def module_of(count):\n"
+        "    return products(2, count).trace(SHAPES['small'], layers=2)\n"
+    )
+    flags = ["--schedules=1f1b,zb-h2{latency=1}", "--microbatches=2,4", "--hardware=h100"]
+    assert main([f"{file}:module_of", *flags, f"--html={tmp_path / 'page.html'}"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("zb-h2{latency=1}") == said.count("1f1b") == 2
+    assert "zb-h2{latency=1}, M = 4" in (tmp_path / "page.html").read_text()
+    assert main([f"{file}:module", *flags]) == 1
+    assert "no function 'module' for '--microbatches'; did you mean" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,9 @@ from pyshardy.mpmd.timeline import MpmdTimeline
 from pyshardy.program import PartitionedProgram
 from pyshardy.program_interface import Port
 
+_MOST_NAMES = 4
+"""The most names that a reason lists."""
+
 
 @dataclass(frozen=True, slots=True)
 class ValueEnd:
@@ -259,8 +262,10 @@ class _Reader:
 
 
 def _told(calls: Sequence[FragmentCall]) -> str:
-    names = ", ".join(dict.fromkeys(each.names for each in calls))
-    return f"{names} {'is' if ',' not in names else 'are'}"
+    names = list(dict.fromkeys(each for call in calls for each in call.names.split(", ")))
+    if len(names) > _MOST_NAMES:
+        return f"{names[0]} to {names[-1]} are"
+    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _sharding_text(port: Port) -> str:

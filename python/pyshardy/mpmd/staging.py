@@ -67,7 +67,7 @@ def staged(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _run(jax: Any, closed: Any, arguments: Sequence[Any]) -> list[Any]:
-    """Run the equations of a function, those of each stage as a named computation."""
+    """Run the equations of a function; the equations of a stage are a named computation."""
     jaxpr = closed.jaxpr
     names: list[str] = []
     stage_of: dict[Any, int] = {}
