@@ -17,14 +17,14 @@
 // REPORT: OK: the results match those of the unpartitioned program
 
 // ACTIONS:      m0:
-// ACTIONS-NEXT:   run s0: %0 %2
-// ACTIONS-NEXT:   free %0
-// ACTIONS-NEXT:   free %2
-// ACTIONS-NEXT:   send transfer 0: %3
-// ACTIONS-NEXT:   free %3
+// ACTIONS-NEXT:   run s0: %{{[0-9]+}} %{{[0-9]+}}
+// ACTIONS-NEXT:   free %{{[0-9]+}}
+// ACTIONS-NEXT:   free %{{[0-9]+}}
+// ACTIONS-NEXT:   send transfer 0: %{{[0-9]+}}
+// ACTIONS-NEXT:   free %{{[0-9]+}}
 // ACTIONS-NEXT: m1:
-// ACTIONS-NEXT:   recv transfer 0: %4
-// ACTIONS-NEXT:   run s1: %1 %4
+// ACTIONS-NEXT:   recv transfer 0: %{{[0-9]+}}
+// ACTIONS-NEXT:   run s1: %{{[0-9]+}} %{{[0-9]+}}
 
 // MODULE: mpmd.fragment_call<mesh="m1", origin=["s1"]> @p1_s1.main
 
