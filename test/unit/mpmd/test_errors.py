@@ -56,11 +56,7 @@ CASES = {
     "merge rule": (
         NAMED,
         "mpmd-rule-based-merge{rules=FragmentScheduleRule()}",
-<<<<<<< HEAD
-        "expected 'FragmentMergeRule(sources=[', got 'FragmentScheduleRule()'",
-=======
         "expected 'FragmentMergeRule(sources=[', got 'FragmentScheduleRule",
->>>>>>> main
     ),
     "reserved memory": (NAMED, "mpmd-mark-fragment-reserved-memory", "neither a fragment nor"),
     "error limit": (NAMED, "mpmd-infer-mesh-pipeline{error-limit=0}", "must be positive, or -1"),
