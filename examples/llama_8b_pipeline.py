@@ -5,7 +5,7 @@ The model is that of `llama_8b.py`; each layer has a name, and the batch is spli
 In each mesh, "model" splits heads and hidden units, "data" the batch and the weights.
 
     python examples/llama_8b_pipeline.py --html=pipeline.html
-    python examples/llama_8b_pipeline.py --schedules=gpipe,1f1b,zb-h1,zb-h2
+    python examples/llama_8b_pipeline.py --schedules=gpipe,1f1b,zb-h1,zb-h2 --microbatches=4,8,16
     python examples/llama_8b_pipeline.py --auto    # find the boundaries between the meshes
 """
 
@@ -74,7 +74,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--layers", type=int, default=32, help="number of layers (default: 32)")
     parser.add_argument("--batch", type=int, default=64, help="sequences (default: 64)")
-    parser.add_argument("--microbatches", type=int, default=8, help="parts of it (default: 8)")
+    parser.add_argument("--microbatches", default="8", help="parts of it, or several (default: 8)")
     parser.add_argument("--meshes", type=int, default=4, help="number of meshes (default: 4)")
     parser.add_argument("--hardware", default="h100", help="of the estimate (default: h100)")
     parser.add_argument("--schedules", default="1f1b", help="one, or several (default: 1f1b)")
@@ -83,12 +83,12 @@ def main():
     parser.add_argument("--html", metavar="FILE", help="write the timeline as a page")
     args = parser.parse_args()
     schedules = args.schedules.split(",")
+    microbatches = [int(each) for each in args.microbatches.split(",")]
     start = time.perf_counter()
     inputs, options = arguments(args.layers, args.batch)
-    step = partial(train_step, microbatches=args.microbatches)
     if args.auto:
         plan = sdy.mpmd.auto(
-            step,
+            partial(train_step, microbatches=microbatches[0]),
             *inputs,
             meshes=args.meshes,
             mesh=MESH,
@@ -100,24 +100,31 @@ def main():
         rich.print(plan)
         print(f"planned in {time.perf_counter() - start:.1f} s")
         return
-    module = sdy.mpmd.trace(
-        step,
-        *inputs,
-        topology={f"m{number}": MESH for number in range(args.meshes)},
-        assignment={
-            "embedding": "m0",
-            **{f"layer{at}": f"m{at * args.meshes // args.layers}" for at in range(args.layers)},
-            "head": f"m{args.meshes - 1}",
-        },
-        **options,
-    )
-    if len(schedules) > 1:
-        rich.print(
-            sdy.mpmd.compare(
-                module, schedules=schedules, hardware=args.hardware, memory=args.memory
-            )
+
+    def module_of(number):
+        return sdy.mpmd.trace(
+            partial(train_step, microbatches=number),
+            *inputs,
+            topology={f"m{number}": MESH for number in range(args.meshes)},
+            assignment={
+                "embedding": "m0",
+                **{f"layer{at}": f"m{at * args.meshes // args.layers}" for at in range(args.layers)},
+                "head": f"m{args.meshes - 1}",
+            },
+            **options,
         )
+
+    if len(schedules) * len(microbatches) > 1:
+        found = sdy.mpmd.compare(
+            module_of,
+            schedules=schedules,
+            microbatches=microbatches,
+            hardware=args.hardware,
+            memory=args.memory,
+        )
+        rich.print(found)
     else:
+        module = module_of(microbatches[0])
         program = sdy.mpmd.partition(module, schedule=schedules[0], hardware=args.hardware)
         line = program.timeline(args.hardware)
         rich.print(program.summary())

@@ -123,6 +123,9 @@ class PartitionedProgram(Displayed):
         init=False,
         compare=False,
     )
+    _timelines: dict[tuple[Hardware, TimelineOrder], Timeline] = field(
+        default_factory=dict[tuple[Hardware, TimelineOrder], Timeline], init=False, compare=False
+    )
 
     def summary(self) -> str:
         """Return the mesh, and the numbers of arguments, results and collectives, in one line."""
@@ -311,7 +314,11 @@ class PartitionedProgram(Displayed):
             UsageError: there is no such hardware or order.
         """
         model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
-        return run_timeline(resource_use_of(self.module), self.collectives, model, order)
+        key = model, order
+        if key not in self._timelines:
+            use = resource_use_of(self.module)
+            self._timelines[key] = run_timeline(use, self.collectives, model, order)
+        return self._timelines[key]
 
     def scatter(self, inputs: Sequence[npt.ArrayLike]) -> list[list[Array]]:
         """Return the shards of the arguments for each device.

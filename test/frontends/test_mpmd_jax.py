@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental import io_callback
 from mpmd_models import products
 
 import pyshardy as sdy
@@ -110,12 +111,48 @@ def test_function_of_microbatches_is_there_once():
     assert calls(4) == calls(8)
 
 
+def marked_loss(weights, x):
+    x = jnp.tanh(sdy.mpmd.stage_marker(x, "layer0") @ weights)
+    x = jnp.tanh(sdy.mpmd.stage_marker(x, "layer1") @ (2 * weights))
+    return (jax.nn.gelu(x) ** 2).sum()
+
+
+def test_markers_are_names():
+    staged = sdy.mpmd.staged(marked_loss)
+    assert origins(staged) == FORWARD
+    assert origins(jax.grad(staged)) == FORWARD + BACKWARD
+    gradients = sdy.mpmd.microbatched(jax.grad(staged), 2)
+    program = sdy.mpmd.partition(trace(gradients), schedule="1f1b")
+    assert program.orders == {"m0": "F0 F1 B0 B1", "m1": "F0 B0 F1 B1"}
+    assert program.plan.calls[0].location.filename == __file__
+    weights = X / 8
+    (found,) = program.run([weights, X], "interpreter")
+    np.testing.assert_allclose(found, jax.grad(marked_loss)(weights, X) / 2, rtol=1e-4)
+    with pytest.raises(sdy.UsageError, match=r"the marker 'layer.' is inside of 'jit'"):
+        sdy.mpmd.staged(jax.jit(marked_loss))(X, X)
+
+
 def sum_of_meshes(weights, x):
     return named(0)(weights, x) + named(1)(weights, x)
 
 
 def loop(weights, x):
     return jax.lax.while_loop(lambda c: c.sum() < 3, lambda c: named(0)(weights, c), x)
+
+
+def nested_loop(weights, x):
+    def inner(_, x):
+        return named(0)(weights, x)
+
+    return jax.lax.fori_loop(0, 2, lambda _, x: jax.lax.fori_loop(0, 2, inner, x), x)
+
+
+def long_loop(weights, x):
+    return jax.lax.fori_loop(0, 300, lambda _, x: named(0)(weights, x), x)
+
+
+def branch(weights, x):
+    return jax.lax.cond(x.sum() > 0, lambda x: named(0)(weights, x), lambda x: x, x)
 
 
 def gap(weights, x):
@@ -129,6 +166,11 @@ def around(weights, x):
 
 def nested(weights, x):
     return named(0, named(1))(weights, x)
+
+
+def ordered(weights, x):
+    shape = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    return io_callback(np.asarray, shape, two(weights, x), ordered=True)
 
 
 def split_by(count):
@@ -171,7 +213,22 @@ ERRORS = {
         "which has no axis 'data'",
     ),
     "checkpoint": (around, {}, {}, "'jax.checkpoint' is around 'layer0'"),
-    "loop": (loop, {}, {}, "must not be inside of a 'stablehlo.while'"),
+    "loop": (loop, {}, {}, "needs a constant number of iterations"),
+    "nested loop": (nested_loop, {}, {}, "must not be inside of another loop"),
+    "long loop": (long_loop, {}, {}, "300 iterations, more than 256"),
+    "branch": (branch, {}, {}, "must not be inside of a 'stablehlo.case'"),
+    "twice": (split_by(2), {}, {"schedule": "m0: F0 F0; m1: F0 F1"}, "'m0' of the schedule runs F"),
+    "deadlock": (
+        sdy.mpmd.microbatched(jax.grad(lambda w, x: two(w, x).sum()), 2),
+        {},
+        {"schedule": "m0: F0 B0 F1 B1; m1: F0 F1 B0 B1"},
+        "mesh m0 waits at B0/0 for B0/1 of m1",
+    ),
+    "markers": (marked_loss, {}, {}, "the marker 'layer0' has no effect here: use 'sdy.mpmd.st"),
+    "remedies": (sum_of_meshes, {}, NOT_INFERRED, "set 'infer_reductions=True' of sdy.mpmd.pa"),
+    "effects": (ordered, {}, {}, "has effects, which no mesh of several can order"),
+    "no name of mesh": (two, {"topology": {"": {"x": 2}}}, {}, "an empty name"),
+    "host in name": (two, {"topology": {"a#device": {"x": 2}}}, {}, 'must not contain "#device"'),
     "nested": (nested, {}, {}, "different mesh or stage"),
     "no mesh": (two, {"topology": {}}, {}, "at least one mesh"),
     "name of mesh": (two, {"topology": {"a@b": {"x": 2}}}, {}, 'must not contain "@"'),
@@ -189,6 +246,39 @@ def test_errors(case):
     with pytest.raises(sdy.SdyError) as caught:
         sdy.mpmd.partition(trace(function, **options), **partitioning)
     assert message in str(caught.value), caught.value
+
+
+def test_usual_fragments_are_not_warned_of(capsys):
+    model = products(2)
+    sdy.mpmd.partition(model.trace([(2, 1)] * 2, layers=2))
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("is_outside", [False, True])
+def test_scans_over_microbatches(is_outside):
+    def square(weights, x):
+        return loss(two)(weights, x)
+
+    def step(weights, x):
+        if is_outside:
+            return jax.grad(
+                lambda weights: jax.lax.map(lambda part: square(weights, part), x).sum()
+            )(weights)
+
+        def body(total, part):
+            value, gradient = jax.value_and_grad(square)(weights, part)
+            return total + gradient, value
+
+        return jax.lax.scan(body, jnp.zeros_like(weights), x)
+
+    x = np.random.default_rng(0).normal(size=(4, 2, 4)).astype(np.float32)
+    weights = X / 4
+    program = sdy.mpmd.partition(trace(step, weights, x), schedule="1f1b")
+    backward = [f"B{index}" for index in range(4)]
+    assert [each for each in program.orders["m0"].split() if each[0] == "B"] == backward
+    found = program.run([weights, x], "interpreter")
+    for one, other in zip(found, jax.tree.leaves(jax.jit(step)(weights, x)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4)
 
 
 def test_unused_names_are_warned_of(capsys):

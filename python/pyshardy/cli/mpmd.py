@@ -4,16 +4,18 @@
     sdy-mpmd program.mlir --schedule=1f1b --backend=jit
     sdy-mpmd program.mlir --topology='m0=data:2;m1=data:2' --assign='layer[01]@m0,layer[23]@m1'
     sdy-mpmd program.mlir --plan --hardware=h100 --html=timeline.html
+    sdy-mpmd pipeline.py:module_of --schedules=gpipe,1f1b --microbatches=4,8 --hardware=h100
 
 Exit status: 0 when the results agree, else 1.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.backends import CompileOptions, backend_names
@@ -22,7 +24,7 @@ from pyshardy.cli.output import activity, write_report
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from mlir_sdy.host import ir
     from pyshardy.cli.tables import Printer
@@ -71,9 +73,16 @@ class MpmdFlags(GuardFlags):
     no_check: bool = flag(False, "do not run the unpartitioned program")
     plan: bool = flag(False, "do not run; print the timeline on the hardware")
     schedules: str = flag("", "do not run; compare the timelines of these schedules", "S,S,...")
-    html: str = flag("", "write the timeline as a page", "FILE")
+    microbatches: str = flag(
+        "",
+        "compare these numbers of microbatches; the file is then FILE.py:FUNCTION, a function of "
+        "the number that returns the program",
+        "M,M,...",
+    )
+    html: str = flag("", "write a page with the timeline and the reports of fragments", "FILE")
     json: str = flag("", "write the timeline as JSON", "FILE")
     trace: str = flag("", "write the timeline for Chrome's trace viewer", "FILE")
+    advise: bool = flag(False, "try other meshes for names of the slowest mesh, with --plan")
     print_orders: bool = flag(False, "print the order of each mesh")
     emit: str | None = flag(
         None,
@@ -94,15 +103,17 @@ parser = partial(
 
 
 def _run(arguments: MpmdFlags, tool: Tool) -> int:
-    tool.start(arguments, arguments.file)
+    tool.start(arguments, arguments.file.partition(".py:")[0])
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
     from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
     from pyshardy.cli.tables import Printer as TablePrinter  # noqa: PLC0415
 
-    module = read_program(arguments.file, tool)
     printer = TablePrinter()
+    if arguments.microbatches:
+        return _compare_microbatches(arguments, printer)
+    module = read_program(arguments.file, tool)
     if arguments.schedules:
-        return _compare_schedules(module, arguments, printer)
+        return _compare_schedules(module, None, arguments, printer)
     program = _partitioned(module, arguments, arguments.schedule)
     if arguments.emit:
         _emit(program, arguments.emit)
@@ -113,8 +124,11 @@ def _run(arguments: MpmdFlags, tool: Tool) -> int:
     if arguments.plan or arguments.html or arguments.json or arguments.trace:
         timeline = program.timeline(arguments.hardware)
         printer.tables(timeline.tables())
+        advice = _advice(module, arguments) if arguments.advise else []
+        for each in advice:
+            printer.line(each)
         for path, text in (
-            (arguments.html, timeline.to_html),
+            (arguments.html, partial(program.to_html, hardware=arguments.hardware, advice=advice)),
             (arguments.json, timeline.to_json),
             (arguments.trace, timeline.to_chrome_trace),
         ):
@@ -129,12 +143,28 @@ def _partitioned(module: ir.Module, arguments: MpmdFlags, schedule: str) -> Mpmd
 
     with activity("partitioning"):
         return partition(
-            module,
-            schedule=schedule,
-            topology=_topology(arguments.topology),
-            assignment=_assignment(arguments.assign) if arguments.assign else None,
-            hardware=arguments.hardware,
+            module, schedule=schedule, hardware=arguments.hardware, **_meshes(arguments)
         )
+
+
+def _advice(module: ir.Module, arguments: MpmdFlags) -> list[str]:
+    from pyshardy.mpmd.advising import advise  # noqa: PLC0415
+
+    with activity("trying other meshes"):
+        return advise(
+            module,
+            schedule=arguments.schedule,
+            hardware=arguments.hardware,
+            **_meshes(arguments),
+        )
+
+
+def _meshes(arguments: MpmdFlags) -> dict[str, Any]:
+    """Return the options of `partition` for the meshes."""
+    return {
+        "topology": _topology(arguments.topology),
+        "assignment": _assignment(arguments.assign) if arguments.assign else None,
+    }
 
 
 def _topology(text: str | None) -> dict[str, dict[str, int]] | None:
@@ -180,20 +210,44 @@ def _emit(program: MpmdProgram, kind: str) -> None:
             print(asm(each.program.module))
 
 
-def _compare_schedules(module: ir.Module, arguments: MpmdFlags, printer: Printer) -> int:
+def _compare_microbatches(arguments: MpmdFlags, printer: Printer) -> int:
+    """Print a table of schedules for several numbers of microbatches."""
+    from pyshardy.cli.run_files import load_function  # noqa: PLC0415
+
+    texts = arguments.microbatches.split(",")
+    if not all(each.strip().isdecimal() and int(each) for each in texts):
+        message = f"'--microbatches={arguments.microbatches}': expected numbers, as in '4,8'"
+        raise UsageError(error(message))
+    module = load_function(arguments.file, "--microbatches")
+    return _compare_schedules(module, list(map(int, texts)), arguments, printer)
+
+
+def _compare_schedules(
+    module: ir.Module | Callable[[int], ir.Module],
+    microbatches: Sequence[int] | None,
+    arguments: MpmdFlags,
+    printer: Printer,
+) -> int:
     """Print a table of schedules, the fastest one first."""
     from pyshardy.mpmd.comparing import compare  # noqa: PLC0415
 
     with activity("comparing schedules"):
         found = compare(
             module,
-            schedules=arguments.schedules.split(","),
+            schedules=_schedules(arguments.schedules or arguments.schedule),
+            microbatches=microbatches,
             hardware=arguments.hardware,
-            topology=_topology(arguments.topology),
-            assignment=_assignment(arguments.assign) if arguments.assign else None,
+            **_meshes(arguments),
         )
     printer.tables(found.tables())
+    if arguments.html:
+        write_report(arguments.html, found.to_html(reports=True))
     return 0
+
+
+def _schedules(text: str) -> list[str]:
+    """Return the schedules of `1f1b,zb-h2{latency=1}`; commas in braces separate options."""
+    return [each.strip() for each in re.split(r",(?![^{]*\})", text)]
 
 
 def _execute(
@@ -224,7 +278,8 @@ def _execute(
         return 0
     original = without_names(module)
     with activity("running the unpartitioned program"):
-        run = compile_unpartitioned(original, arguments.backend, options)
+        # To optimize the whole program takes longer than to run it once without.
+        run = compile_unpartitioned(original, arguments.backend, CompileOptions(optimization=0))
         expected: Sequence[Array] = run(inputs)
     differences = differences_of(
         run, inputs, outputs, expected, original, program.outputs, arguments.tolerance

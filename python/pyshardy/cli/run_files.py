@@ -153,11 +153,33 @@ def load_functions(given: Sequence[str]) -> dict[str, Callable[..., Any]]:
             raise UsageError(error(f"'--custom-call={each}' must be TARGET=FILE:FUNCTION"))
         if path not in files:
             files[path] = vars(run_user_file(path, "functions for custom calls"))
-        function = files[path].get(name)
-        if not callable(function):
-            raise UsageError(error(f"'{path}' has no function '{name}' for '--custom-call={each}'"))
-        functions[target] = function
+        functions[target] = _function_in(files[path], path, name, f"--custom-call={each}")
     return functions
+
+
+def load_function(where: str, flag: str) -> Callable[..., Any]:
+    """Return the function of a Python file.
+
+    Args:
+        where: the file and the function: `pipeline.py:module_of`.
+        flag: the flag that needs it.
+
+    Raises:
+        UsageError: the text is malformed, or the file can't be read, fails, or has no such
+            function.
+    """
+    path, _, name = where.rpartition(":")
+    if not (path and name.isidentifier()):
+        raise UsageError(error(f"'{flag}' needs a function, as FILE.py:FUNCTION, got '{where}'"))
+    return _function_in(vars(run_user_file(path, "programs")), path, name, flag)
+
+
+def _function_in(names: Mapping[str, Any], path: str, name: str, flag: str) -> Callable[..., Any]:
+    function = names.get(name)
+    if not callable(function):
+        advice = did_you_mean(name, [each for each, value in names.items() if callable(value)])
+        raise UsageError(error(f"'{path}' has no function '{name}' for '{flag}'{advice}"))
+    return function
 
 
 # --- Programs in formats for other tools ----------------------------------------------------------

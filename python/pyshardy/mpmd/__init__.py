@@ -10,6 +10,7 @@
 | module         | contents                                                       |
 |----------------|----------------------------------------------------------------|
 | `names`        | names, calls of microbatches and sums in JAX programs          |
+| `staging`      | names between markers of values                                |
 | `tracing`      | tracing of JAX functions with names for a topology             |
 | `partitioning` | `sdy.mpmd.partition`                                           |
 | `program`      | partitioned programs                                           |
@@ -17,8 +18,12 @@
 | `boxes`        | transfers between layouts                                      |
 | `execution`    | runs of programs, by one thread or a thread for each mesh      |
 | `comparing`    | comparison of schedules by their timelines                     |
+| `advising`     | what moving a name to another mesh saves                       |
+| `explaining`   | why values are transferred, and what fragments compute         |
 | `reference`    | the unpartitioned program, without names                       |
 | `timeline`     | what each mesh runs when, idle time, memory and traffic        |
+| `spans`        | the times of fragments, transfers and meshes                   |
+| `page`         | the report with charts of schedules                            |
 | `planning`     | the mesh of each name, by the cost model                       |
 | `boundaries`   | which layers are on which mesh                                 |
 | `passes`       | the passes, by stage                                           |
@@ -36,6 +41,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pyshardy.mpmd.advising import advise
     from pyshardy.mpmd.comparing import compare
     from pyshardy.mpmd.execution import FragmentError
     from pyshardy.mpmd.names import (
@@ -50,6 +56,7 @@ if TYPE_CHECKING:
     from pyshardy.mpmd.planning import PipelinePlan, auto
     from pyshardy.mpmd.program import MpmdProgram
     from pyshardy.mpmd.schedules.schedule import WrittenSchedule as Schedule
+    from pyshardy.mpmd.staging import stage_marker, staged
     from pyshardy.mpmd.tracing import Topology, trace
 
 __all__ = [
@@ -58,6 +65,7 @@ __all__ = [
     "PipelinePlan",
     "Schedule",
     "Topology",
+    "advise",
     "auto",
     "broadcast",
     "call",
@@ -67,10 +75,13 @@ __all__ = [
     "named_tensor",
     "partition",
     "reduce",
+    "stage_marker",
+    "staged",
     "trace",
 ]
 
 _HOMES = {
+    "advising": ("advise",),
     "comparing": ("compare",),
     "planning": ("PipelinePlan", "auto"),
     "execution": ("FragmentError",),
@@ -78,6 +89,7 @@ _HOMES = {
     "partitioning": ("partition",),
     "program": ("MpmdProgram",),
     "schedules.schedule": ("WrittenSchedule",),
+    "staging": ("stage_marker", "staged"),
     "tracing": ("Topology", "trace"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

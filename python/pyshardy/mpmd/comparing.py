@@ -3,17 +3,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from pyshardy.any_program import Program
+from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.any_program import Program, module_of
+from pyshardy.auto.search.texts import bytes_text
 from pyshardy.cost.hardware import Hardware, load_hardware
-from pyshardy.display import Displayed, Table, bytes_of_text, counted, seconds_text
-from pyshardy.mpmd.partitioning import partition
+from pyshardy.display import Displayed, Table, bytes_of_text, seconds_text
+from pyshardy.mpmd.page import pipeline_page
+from pyshardy.mpmd.partitioning import Partitioning
 from pyshardy.mpmd.program import MpmdProgram
 from pyshardy.mpmd.schedules.schedule import WrittenSchedule
 from pyshardy.mpmd.timeline import MpmdTimeline
+from pyshardy.program import PartitionedProgram
+
+
+class ComparedSchedule(NamedTuple):
+    """A program in the order of a schedule.
+
+    Attributes:
+        program: the program.
+        timeline: its timeline.
+        microbatches: the number of microbatches, if several were compared.
+    """
+
+    program: MpmdProgram
+    timeline: MpmdTimeline
+    microbatches: int | None
+
+    @property
+    def peak_memory(self) -> int:
+        """The most bytes on a device of any mesh."""
+        return max(each.peak_memory for each in self.timeline.meshes.values())
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,60 +46,124 @@ class ScheduleComparison(Displayed):
     Attributes:
         rows: the programs with their timelines.
         memory: the limit of the memory of a device.
+        hardware: the devices and links.
     """
 
-    rows: tuple[tuple[MpmdProgram, MpmdTimeline], ...]
+    rows: tuple[ComparedSchedule, ...]
     memory: int
+    hardware: Hardware
 
     def summary(self) -> str:
         """Return the fastest schedule, and its time, in one line."""
-        program, timeline = self.rows[0]
-        return f"{program.schedule}: {timeline.summary()}"
+        return f"{_title(self.rows[0])}: {self.rows[0].timeline.summary()}"
 
     def tables(self) -> list[Table]:
         """Return the table of the schedules."""
-        headings = ("schedule", "time", "idle", "in windows", "peak memory", "fits", "bytes sent")
+        numbers = [each.microbatches for each in self.rows]
+        has_numbers = any(number is not None for number in numbers)
+        headings = (
+            "schedule",
+            *(["microbatches"] if has_numbers else []),
+            "time",
+            "idle",
+            "in windows",
+            "peak memory of meshes",
+            "fits",
+            "bytes sent",
+        )
         rows: list[tuple[object, ...]] = []
-        for program, timeline in self.rows:
-            peak = max(each.peak_memory for each in timeline.meshes.values())
+        for each in self.rows:
+            line = each.timeline
             rows.append(
                 (
-                    program.schedule,
-                    seconds_text(float(timeline.total)),
-                    f"{float(timeline.bubble):.1%}",
-                    f"{float(timeline.bubble_in_window):.1%}",
-                    counted(peak, "byte"),
-                    "yes" if peak <= self.memory else "no",
-                    f"{timeline.nbytes:,}",
+                    each.program.schedule,
+                    *([each.microbatches] if has_numbers else []),
+                    seconds_text(float(line.total)),
+                    f"{float(line.bubble):.1%}",
+                    f"{float(line.bubble_in_window):.1%}",
+                    ", ".join(bytes_text(mesh.peak_memory) for mesh in line.meshes.values()),
+                    "yes" if each.peak_memory <= self.memory else "no",
+                    f"{line.nbytes:,}",
                 )
             )
         return [Table("Schedules, the fastest one first", headings, rows)]
 
+    def to_html(self, *, reports: bool = False) -> str:
+        """Return a page with the timelines, of which a slider selects one.
+
+        Args:
+            reports: whether a click on a fragment opens its report, which takes longer.
+        """
+        charts = [
+            each.program.chart(self.hardware, _title(each))
+            if reports
+            else each.timeline.chart(_title(each))
+            for each in self.rows
+        ]
+        return pipeline_page(charts, title="schedules")
+
+
+def _title(row: ComparedSchedule) -> str:
+    told = "" if row.microbatches is None else f", M = {row.microbatches}"
+    return f"{row.program.schedule}{told}"
+
 
 def compare(
-    module: Program,
+    module: Program | Callable[[int], Program],
     *,
     schedules: Sequence[str | WrittenSchedule],
+    microbatches: Sequence[int] | None = None,
     hardware: Hardware | str,
     memory: int | str | None = None,
     **options: Any,
 ) -> ScheduleComparison:
     """Compare schedules of a program by their timelines.
 
+        def module_of(microbatches):
+            return sdy.mpmd.trace(partial(step, microbatches=microbatches), ...)
+
+        print(sdy.mpmd.compare(module_of, schedules=["gpipe", "1f1b"], microbatches=[4, 8],
+                               hardware="h100"))
+
+    A program is imported and its fragments are partitioned once for all schedules.
+
     Args:
-        module: the program, as for `partition`.
+        module: the program, as for `partition`; with `microbatches` a function of their number that
+            returns it, since a program that is split into microbatches can't be split otherwise.
         schedules: the schedules.
+        microbatches: numbers of microbatches; all schedules are compared for each of them.
         hardware: the devices and links.
         memory: the limit of the memory of a device, such as `"80GB"`; that of the hardware by
             default.
         options: the other options of `partition`.
 
     Raises:
-        UsageError: as for `partition`.
+        UsageError: `module` is no function, but `microbatches` are given, or the other way round;
+            there are no schedules; as for `partition`.
         PipelineError: as for `partition`.
     """
+    if callable(module) != (microbatches is not None):
+        raise UsageError(
+            error(
+                "'microbatches' needs a function that takes their number and returns the program: "
+                "pass one such as 'lambda number: sdy.mpmd.trace(...)'"
+                if microbatches is not None
+                else "the program is a function: pass 'microbatches' to call it with"
+            )
+        )
+    if not schedules or (microbatches is not None and not microbatches):
+        raise UsageError(error("'schedules' and 'microbatches' need at least one entry each"))
     model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
     limit = int(model.bytes_of_memory) if memory is None else bytes_of_text(memory, "memory")
-    programs = [partition(module, schedule=each, hardware=model, **options) for each in schedules]
-    rows = [(each, each.timeline(model)) for each in programs]
-    return ScheduleComparison(tuple(sorted(rows, key=lambda row: row[1].total)), limit)
+    programs: dict[str, PartitionedProgram] = {}
+    rows: list[ComparedSchedule] = []
+    for number in microbatches or (None,):
+        given = module(number) if callable(module) and number is not None else module
+        prepared = Partitioning(
+            module_of("mpmd.compare", given), hardware=model, programs=programs, **options
+        )
+        for schedule in schedules:
+            program = prepared.by(schedule)
+            rows.append(ComparedSchedule(program, program.timeline(model), number))
+    ranked = sorted(rows, key=lambda row: row.timeline.total)
+    return ScheduleComparison(tuple(ranked), limit, model)

@@ -48,17 +48,17 @@ def named_computation(
 
 def named_tensor(tensor: Any, name: str) -> Any:
     """Return an array, whose name is assigned to a mesh."""
-    return _identity("tensor", name)(tensor)
+    return identity("tensor", name)(tensor)
 
 
 def broadcast(tensor: Any) -> Any:
     """Return an array, which several meshes use."""
-    return _identity("broadcast", "")(tensor)
+    return identity("broadcast", "")(tensor)
 
 
 def reduce(tensor: Any) -> Any:
     """Return an array: operations on values of several meshes that compute it are a reduction."""
-    return _identity("reduce", "")(tensor)
+    return identity("reduce", "")(tensor)
 
 
 def call(function: Callable[..., Any], *, counter: int) -> Callable[..., Any]:
@@ -186,7 +186,8 @@ def _part(jax: Any, num: int, index: int, array: Any) -> Any:
     return jax.lax.slice_in_dim(array, index * step, (index + 1) * step)
 
 
-def _identity(kind: str, name: str) -> Callable[[Any], Any]:
+def identity(kind: str, name: str) -> Callable[[Any], Any]:
+    """Return a function that returns its argument, and whose calls stand for a kind of name."""
     jax = _jax(kind)
     # A barrier stays, where JAX would forward the argument.
     return _marked(kind, name, jax.lax.optimization_barrier)

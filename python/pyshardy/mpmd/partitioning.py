@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
 
 from mlir_sdy.attributes import attribute_of
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import Diagnostic, UsageError, collect, emit, error
 from mlir_sdy.discardable import remove_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh
@@ -23,7 +25,9 @@ from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd import tracing
+from pyshardy.mpmd.inference.conflicts import REDUCTIONS, TRANSFERS
 from pyshardy.mpmd.passes.importing.import_names import annotate_names
+from pyshardy.mpmd.pipelines import split_backward
 from pyshardy.mpmd.plan import ExecutionPlan, UnitRecorder, execution_plan
 from pyshardy.mpmd.program import FragmentFunction, MpmdProgram
 from pyshardy.mpmd.rewriting.functions import entry_points
@@ -38,7 +42,7 @@ from pyshardy.mpmd.tracing import (
     annotate,
     told_by,
 )
-from pyshardy.pipeline import pipeline_of, run_pipeline, use
+from pyshardy.pipeline import PassUse, PipelineError, pipeline_of, run_pipeline, use
 from pyshardy.program import PartitionedProgram
 from pyshardy.program import partition as partition_program
 
@@ -77,47 +81,160 @@ def partition(
             isn't for such a program.
         PipelineError: names have no mesh, or need transfers, or can't be converted.
     """
-    local = copy_of(module_of("mpmd.partition", module))
-    given = tracing.Topology(topology) if isinstance(topology, Mapping) else topology
-    names = annotate_names(local) | names_of(local)
-    if given is not None or assignment is not None:
-        annotate(local, given, assignment or {}, {}, names)
-    entries = entry_points(local)
-    if len(entries) != 1:
-        place = location_of(local.operation.location)
-        message = f"the program has {len(entries)} public functions with a topology instead of one"
-        raise UsageError(error(f"{message}: pass 'topology', or see sdy.mpmd.trace", place))
-    meshes = topology_of(entries[0])
-    assert meshes is not None, "it is an entry point"
-    told = {name: told_by(entries[0], name) for name in (ASSIGNMENT, IN_MESHES, OUT_MESHES, KEPT)}
-    written = str(schedule)
-    splits = written != "none" and read_schedule(written).splits_backward
-    units = UnitRecorder()
-    run_pipeline(
-        local,
-        pipeline_of(
-            use(
-                "mpmd-import-pipeline",
-                name_to_mesh_assignment=told[ASSIGNMENT],
-                input_assignment=told[IN_MESHES],
-                output_assignment=told[OUT_MESHES],
-                input_output_constraints=told[KEPT],
-                infer_transfers=infer_transfers,
-                infer_cross_mesh_reductions=infer_reductions,
-                split_bwd_fragments=splits,
-            ),
+    given = Partitioning(
+        module_of("mpmd.partition", module),
+        topology=topology,
+        assignment=assignment,
+        infer_transfers=infer_transfers,
+        infer_reductions=infer_reductions,
+        hardware=hardware,
+    )
+    return given.by(schedule)
+
+
+class Partitioning:
+    """The work that programs of one module share, which differ in their schedules.
+
+    Shardings are propagated before a schedule orders the fragments, so that they don't depend on
+    it. Equal fragments share a program, here and in other modules with the same `programs`.
+
+    Args:
+        module: the module. It isn't changed.
+        topology: the meshes, if the program has none.
+        assignment: the meshes of names, if the program has none.
+        infer_transfers: as for `partition`.
+        infer_reductions: as for `partition`.
+        hardware: the devices and links that fragments are partitioned for.
+        programs: the programs of fragments by their texts.
+
+    Attributes:
+        given: the module, with the topology and the meshes of its names.
+        assignment: the meshes of names as texts, `name@mesh`.
+
+    Raises:
+        UsageError: the program has no topology, or a mesh is unknown.
+    """
+
+    def __init__(
+        self,
+        module: ir.Module,
+        *,
+        topology: Topology | Mapping[str, Axes] | None = None,
+        assignment: Mapping[str, Place] | None = None,
+        infer_transfers: bool = True,
+        infer_reductions: bool = True,
+        hardware: Hardware | str = DEFAULT_HARDWARE,
+        programs: dict[str, PartitionedProgram] | None = None,
+    ) -> None:
+        local = copy_of(module)
+        given = tracing.Topology(topology) if isinstance(topology, Mapping) else topology
+        names = annotate_names(local) | names_of(local)
+        if given is not None or assignment is not None:
+            annotate(local, given, assignment or {}, {}, names)
+        entries = entry_points(local)
+        if len(entries) != 1:
+            place = location_of(local.operation.location)
+            message = (
+                f"the program has {len(entries)} public functions with a topology instead of one"
+            )
+            raise UsageError(error(f"{message}: pass 'topology', or see sdy.mpmd.trace", place))
+        assert topology_of(entries[0]) is not None, "it is an entry point"
+        told = {
+            name: told_by(entries[0], name) for name in (ASSIGNMENT, IN_MESHES, OUT_MESHES, KEPT)
+        }
+        self._import = use(
+            "mpmd-import-pipeline",
+            name_to_mesh_assignment=told[ASSIGNMENT],
+            input_assignment=told[IN_MESHES],
+            output_assignment=told[OUT_MESHES],
+            input_output_constraints=told[KEPT],
+            infer_transfers=infer_transfers,
+            infer_cross_mesh_reductions=infer_reductions,
+        )
+        self.assignment = told[ASSIGNMENT]
+        self.given = local
+        self._hardware = hardware
+        self._programs = {} if programs is None else programs
+
+    def by(self, schedule: str | WrittenSchedule) -> MpmdProgram:
+        """Return the program in the order of a schedule.
+
+        Raises:
+            UsageError: the schedule is unknown, or isn't for such a program.
+            PipelineError: names have no mesh, or need transfers, or can't be converted.
+        """
+        written = str(schedule)
+        splits = written != "none" and read_schedule(written).splits_backward
+        local = copy_of(self._split if splits else self._whole)
+        units = UnitRecorder()
+        _run(
+            local,
             use("mpmd-optimize-pipeline", pipeline_schedule=written),
-            "mpmd-move-shardings-to-meshes",
-            "mpmd-sharding-propagation-pipeline",
             # Updates of weights are inferred fragments, which run as all others.
             use("mpmd-export-pipeline", fail_on_inferred_fragments=False),
-        ),
-        instrumentation=[units],
-        restore_on_failure=False,
-    )
-    (main,) = entry_points(local)
-    plan = execution_plan(main, units.units)
-    return MpmdProgram(local, plan, _fragments(local, plan, hardware), written)
+            units=units,
+        )
+        (main,) = entry_points(local)
+        plan = execution_plan(main, units.units)
+        fragments = _fragments(local, plan, self._hardware, self._programs)
+        return MpmdProgram(local, plan, fragments, written)
+
+    @cached_property
+    def _imported(self) -> ir.Module:
+        imported = copy_of(self.given)
+        _run(imported, self._import)
+        return imported
+
+    @cached_property
+    def _whole(self) -> ir.Module:
+        """The program with shardings, its backward fragments whole."""
+        local = copy_of(self._imported)
+        _run(local, *_PROPAGATION)
+        return local
+
+    @cached_property
+    def _split(self) -> ir.Module:
+        """The program with shardings, its backward fragments in halves."""
+        local = copy_of(self._imported)
+        _run(local, *split_backward(), *_PROPAGATION)
+        return local
+
+
+_PROPAGATION = "mpmd-move-shardings-to-meshes", "mpmd-sharding-propagation-pipeline"
+
+
+_KEYWORDS = {
+    TRANSFERS: "'infer_transfers=True' of sdy.mpmd.partition",
+    REDUCTIONS: "'infer_reductions=True' of sdy.mpmd.partition",
+}
+"""The remedies of mesh inference as keywords, instead of options of passes."""
+
+_EXPECTED = ("Inferred fragment has not been merged", "no fragment of the user can absorb")
+"""Warnings of what is usual here: fragments without a name, such as updates of weights."""
+
+
+def _run(module: ir.Module, *passes: str | PassUse, units: UnitRecorder | None = None) -> None:
+    """Run passes, whose diagnostics are for callers of `partition`."""
+    observers = [] if units is None else [units]
+    with collect() as warnings:
+        try:
+            run_pipeline(
+                module, pipeline_of(*passes), instrumentation=observers, restore_on_failure=False
+            )
+        except PipelineError as failure:
+            first, *others = map(_spelled, failure.diagnostics)
+            failure.diagnostics = first, *others
+            raise
+    for each in warnings:
+        if not any(text in each.message for text in _EXPECTED):
+            emit(each)
+
+
+def _spelled(diagnostic: Diagnostic) -> Diagnostic:
+    message = diagnostic.message
+    for option, keyword in _KEYWORDS.items():
+        message = message.replace(option, keyword)
+    return replace(diagnostic, message=message)
 
 
 def names_of(module: ir.Module) -> set[str]:
@@ -126,11 +243,20 @@ def names_of(module: ir.Module) -> set[str]:
 
 
 def _fragments(
-    module: ir.Module, plan: ExecutionPlan, hardware: Hardware | str
+    module: ir.Module,
+    plan: ExecutionPlan,
+    hardware: Hardware | str,
+    known: dict[str, PartitionedProgram],
 ) -> dict[str, FragmentFunction]:
-    """Return the fragments by the names of their functions; equal ones share a program."""
+    """Return the fragments by the names of their functions; equal ones share a program.
+
+    Args:
+        module: the exported module.
+        plan: its fragments and transfers.
+        hardware: the devices and links.
+        known: programs by the text of their module, to which new ones are added.
+    """
     graph = CallGraph(module)
-    known: dict[str, PartitionedProgram] = {}
     found: dict[str, FragmentFunction] = {}
     for call in plan.calls:
         if call.name not in found:

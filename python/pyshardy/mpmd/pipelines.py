@@ -102,6 +102,7 @@ def import_pipeline(
     names = name_to_mesh_assignment
     absorbing = absorb(absorb_inferred_fragments_on_entry_point_function)
     return pipeline_of(
+        "mpmd-unroll-scan",
         "mpmd-import-names",
         "chlo-legalize-to-stablehlo",
         "inline",
@@ -147,11 +148,7 @@ def import_pipeline(
         "mpmd-move-transfers-to-producer",
         "mpmd-merge-user-fragments-into-scheduling-units",
         *(["mpmd-scheduling-units-verifier"] if verify_schedule_units else []),
-        *(
-            ["mpmd-split-bwd-fragments", "canonicalize", "mpmd-fragment-dce"]
-            if split_bwd_fragments
-            else []
-        ),
+        *(split_backward() if split_bwd_fragments else []),
     )
 
 
@@ -264,3 +261,8 @@ def absorb(on_entry_point: bool) -> list[PassUse]:
         use("mpmd-merge-inferred-fragments", merge_any_consumer=True),
         use("mpmd-merge-inferred-fragments", merge_sideways=True),
     ]
+
+
+def split_backward() -> list[str | PassUse]:
+    """Return the passes that split backward fragments, the last ones of the import."""
+    return ["mpmd-split-bwd-fragments", "canonicalize", "mpmd-fragment-dce"]

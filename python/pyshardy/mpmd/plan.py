@@ -31,6 +31,7 @@ from mlir_sdy.mpmd.values import Topology, UserOrigin
 from pyshardy.irtools.stablehlo_views import CallView
 from pyshardy.local_program.values import spec_of
 from pyshardy.mpmd.rewriting.functions import entry_points
+from pyshardy.mpmd.rewriting.marks import inferred_by
 from pyshardy.mpmd.rewriting.merging import DROPS_TRANSFERRED, KEEPS_TRANSFERRED, STAGE
 from pyshardy.pipeline import Instrumentation
 from pyshardy.pipeline import Step as PassStep
@@ -51,6 +52,7 @@ class FragmentCall:
         operands: the values that it takes.
         results: the values that it computes.
         location: where it is in the source.
+        inferred_by: the passes that made it, if it has no names.
     """
 
     name: str
@@ -62,6 +64,7 @@ class FragmentCall:
     operands: tuple[int, ...]
     results: tuple[int, ...]
     location: SourceLocation | None
+    inferred_by: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -215,15 +218,24 @@ class ExecutionPlan:
         return found
 
 
+class RecordedUnit(NamedTuple):
+    """The place of a fragment in a schedule; the attributes are those of `FragmentCall`."""
+
+    counter: int | None
+    stage: int | None
+    half: str
+    inferred_by: tuple[str, ...]
+
+
 class UnitRecorder(Instrumentation):
     """Records what fragments are in a schedule, which calls of their functions don't tell.
 
     Attributes:
-        units: the counter, the stage and the half of each fragment, in the total order.
+        units: those of each fragment, in the total order.
     """
 
     def __init__(self) -> None:
-        self.units: list[tuple[int | None, int | None, str]] = []
+        self.units: list[RecordedUnit] = []
 
     def after_pass(self, step: PassStep, module: ir.Module) -> None:
         """Record the fragments, until none is left."""
@@ -238,15 +250,14 @@ class UnitRecorder(Instrumentation):
             self.units = list(map(_unit, fragments))
 
 
-def _unit(fragment: ir.Operation) -> tuple[int | None, int | None, str]:
+def _unit(fragment: ir.Operation) -> RecordedUnit:
     half = "a" if has_discardable(fragment, KEEPS_TRANSFERRED) else ""
     half = "w" if has_discardable(fragment, DROPS_TRANSFERRED) else half
-    return integer_of(fragment, CALL_COUNTER), integer_of(fragment, STAGE), half
+    counter, stage = integer_of(fragment, CALL_COUNTER), integer_of(fragment, STAGE)
+    return RecordedUnit(counter, stage, half, tuple(inferred_by([fragment])))
 
 
-def execution_plan(
-    main: ir.Operation, units: Sequence[tuple[int | None, int | None, str]]
-) -> ExecutionPlan:
+def execution_plan(main: ir.Operation, units: Sequence[RecordedUnit]) -> ExecutionPlan:
     """Return what the entry of an exported program does.
 
     Args:
@@ -286,14 +297,18 @@ def execution_plan(
             continue
         name = CallView(operation).callee
         names = [f"result {index} of {name}" for index in range(len(operation.results))]
+        unit = units[sum(isinstance(each, FragmentCall) for each in steps)]
         call = FragmentCall(
             name,
             mesh_name_of(operation),
             origins_of(operation),
-            *units[sum(isinstance(each, FragmentCall) for each in steps)],
+            unit.counter,
+            unit.stage,
+            unit.half,
             operands,
             number(operation.results, names),
             place,
+            unit.inferred_by,
         )
         steps.append(call)
     outputs = tuple(numbers[value] for value in end.operands)

@@ -20,11 +20,9 @@ from mlir_sdy.host import ir
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.display import Displayed, Table, bytes_of_text, counted, seconds_text
-from pyshardy.irtools.functions import ENTRY, CallGraph
-from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.mpmd.boundaries import Boundaries, Chain, best_boundaries
 from pyshardy.mpmd.partitioning import partition
-from pyshardy.mpmd.passes.importing.import_names import mark_of
+from pyshardy.mpmd.passes.importing.import_names import names_in_order
 from pyshardy.mpmd.plan import FragmentCall, MeshTransfer
 from pyshardy.mpmd.program import MpmdProgram
 from pyshardy.mpmd.schedules.schedule import NamedSchedule, WrittenSchedule, read_schedule
@@ -256,22 +254,6 @@ def auto(
     placed = {name: told[number] for name, number in numbers.items()}
     annotate(module, Topology(dict.fromkeys(told, mesh)), {}, {}, ())
     return PipelinePlan(module, layers, told, mesh, tuple(ranked), placed, model)
-
-
-def names_in_order(module: ir.Module) -> tuple[list[str], list[str]]:
-    """Return the names of computations in the order of their calls, and those of tensors."""
-    graph = CallGraph(module)
-    found: dict[str, dict[str, None]] = {"name": {}, "tensor": {}}
-
-    def visit(function: str) -> None:
-        for call in graph.calls[function]:
-            mark = mark_of(call)
-            if mark.kind in found:
-                found[mark.kind].setdefault(mark.name)
-            visit(callee_of(call))
-
-    visit(ENTRY)
-    return list(found["name"]), list(found["tensor"])
 
 
 # --- What each layer takes ------------------------------------------------------------------------

@@ -5,18 +5,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy.typing as npt
 
 from mlir_sdy.host import ir
 from pyshardy.backends import CompileOptions
 from pyshardy.backends.arrays.sharded_arrays import ShardedArray
-from pyshardy.cost.hardware import Hardware, load_hardware
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
+from pyshardy.cost.hardware import Hardware, load_hardware, report_hardware_of
 from pyshardy.display import Displayed, Table, counted
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.mpmd.boxes import plan_of
 from pyshardy.mpmd.execution import Backends, Workers, execute
+from pyshardy.mpmd.explaining import (
+    FragmentExplanation,
+    TransferExplanation,
+    explain,
+    fragment_page,
+)
+from pyshardy.mpmd.page import PipelineChart, pipeline_page
 from pyshardy.mpmd.plan import Action, ExecutionPlan, FragmentCall, MeshTransfer
 from pyshardy.mpmd.timeline import MpmdTimeline, Time, run_timeline
 from pyshardy.program import PartitionedProgram
@@ -173,13 +181,60 @@ class MpmdProgram(Displayed):
                 sent["gets", each.target] += nbytes
             return link.seconds_to_start + max(sent.values(), default=0) / link.bytes_per_second
 
-        return run_timeline(
+        line = run_timeline(
             self.plan,
             seconds or (lambda call: runs[id(programs[call.name])].seconds),
             lambda call: temporary[call.name],
             self.bytes_of,
             transfer_seconds or sending,
         )
+        notes = {name: each.summary() for name, each in programs.items()}
+        return replace(line, memory_limit=int(model.bytes_of_memory), notes=notes)
+
+    def to_html(self, *, hardware: Hardware | str | None = None, advice: Sequence[str] = ()) -> str:
+        """Return a page with the timeline, on which a click on a fragment opens its report.
+
+        Args:
+            hardware: as for `explain`.
+            advice: sentences for the page, such as those of `sdy.mpmd.advise`.
+
+        Raises:
+            UsageError: there is no such hardware.
+        """
+        return pipeline_page([self.chart(self._report_hardware(hardware))], advice)
+
+    def chart(self, hardware: Hardware, title: str = "") -> PipelineChart:
+        """Return the chart of a page, with the reports of fragments."""
+        pages = {id(each): fragment_page(each, hardware) for each in self.programs}
+        reports = {name: pages[id(each.program)] for name, each in self.fragments.items()}
+        chart = self.timeline(hardware).chart(title or self.schedule)
+        return chart._replace(reports=reports)
+
+    def _report_hardware(self, hardware: Hardware | str | None) -> Hardware:
+        first = self.programs[0].origin
+        given = first.options.get("hardware", DEFAULT_HARDWARE) if first else DEFAULT_HARDWARE
+        return report_hardware_of(str(given), hardware)
+
+    def explain(
+        self, what: str, *, hardware: Hardware | str | None = None
+    ) -> TransferExplanation | FragmentExplanation:
+        """Explain a transfer, or a fragment with its program.
+
+            print(program.explain("transfer 3"))
+            print(program.explain("m1 F0"))
+
+        Args:
+            what: the name of a transfer, `transfer 3`; the function of a fragment; or the mesh and
+                the unit of one, `m1 F0`.
+            hardware: the hardware of the estimate; by default that for which fragments are
+                partitioned, or an H100 if this is the default.
+
+        Raises:
+            UsageError: the program has no such transfer or fragment.
+        """
+        model = self._report_hardware(hardware)
+        programs = {name: each.program for name, each in self.fragments.items()}
+        return explain(self.module, self.plan, programs, what, self.timeline(model), model)
 
     def run(
         self,

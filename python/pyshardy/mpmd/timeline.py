@@ -16,60 +16,12 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from fractions import Fraction
-from xml.sax.saxutils import escape
+from dataclasses import dataclass, field
 
 from pyshardy.display import Displayed, Table, counted, seconds_text
-from pyshardy.mpmd.plan import ExecutionPlan, FragmentCall, MeshTransfer, Step
-
-Time = float | Fraction
-
-_COLORS = {"F": "#4c8bf5", "B": "#34a853", "Ba": "#8bc34a", "Bw": "#f9ab00", "": "#9aa0a6"}
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The time of a fragment or of a transfer."""
-
-    step: Step
-    start: Time
-    end: Time
-    nbytes: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class MeshTimeline:
-    """The time of a mesh.
-
-    Attributes:
-        name: its name.
-        intervals: the fragments.
-        live: the bytes of live values on a device at times.
-        peak_live: the most bytes of live values on a device, without temporary ones.
-        peak_memory: the most bytes on a device, with the temporary values of fragments.
-        temporary: the most bytes of temporary values of a fragment.
-    """
-
-    name: str
-    intervals: tuple[Span, ...]
-    live: tuple[tuple[Time, int], ...]
-    peak_live: int
-    peak_memory: int
-    temporary: int
-
-    @property
-    def busy(self) -> Time:
-        """The time in which it runs fragments."""
-        return sum(each.end - each.start for each in self.intervals)
-
-    @property
-    def bubble_in_window(self) -> Time:
-        """The idle share between its first and its last fragment."""
-        if not self.intervals:
-            return 0
-        window = self.intervals[-1].end - self.intervals[0].start
-        return 1 - self.busy / window if window else 0
+from pyshardy.mpmd.page import PipelineChart, chart_of, pipeline_page
+from pyshardy.mpmd.plan import ExecutionPlan, FragmentCall, MeshTransfer
+from pyshardy.mpmd.spans import MeshTimeline, Span, Time, title_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,15 +31,19 @@ class MpmdTimeline(Displayed):
     Attributes:
         meshes: the time of each mesh.
         transfers: the transfers.
+        memory_limit: the bytes of the memory of a device; None if it isn't known.
+        notes: what else the chart tells of fragments, by the names of their functions.
     """
 
     meshes: Mapping[str, MeshTimeline]
     transfers: tuple[Span, ...]
+    memory_limit: int | None = None
+    notes: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def total(self) -> Time:
         """The time from the first start to the last end."""
-        return max((each.end for each in self._all), default=0)
+        return max((each.end for each in self.spans), default=0)
 
     @property
     def bubble(self) -> Time:
@@ -110,7 +66,8 @@ class MpmdTimeline(Displayed):
         return sum(each.nbytes for each in self.transfers)
 
     @property
-    def _all(self) -> list[Span]:
+    def spans(self) -> list[Span]:
+        """The times of all fragments and transfers."""
         return [*(one for each in self.meshes.values() for one in each.intervals), *self.transfers]
 
     def summary(self) -> str:
@@ -161,7 +118,7 @@ class MpmdTimeline(Displayed):
         rows = {name: row for row, name in enumerate(self.meshes)}
         events = [
             {
-                "name": _title(each.step),
+                "name": title_of(each.step),
                 "ph": "X",
                 "ts": float(each.start) * 1e6,
                 "dur": float(each.end - each.start) * 1e6,
@@ -170,7 +127,7 @@ class MpmdTimeline(Displayed):
                 if isinstance(each.step, FragmentCall)
                 else len(rows) + rows[each.step.source],
             }
-            for each in self._all
+            for each in self.spans
         ]
         events += [
             {"name": "thread_name", "ph": "M", "pid": 0, "tid": row, "args": {"name": title}}
@@ -182,50 +139,22 @@ class MpmdTimeline(Displayed):
     def to_html(self) -> str:
         """Return a page with a chart: a row for each mesh, its memory below, arrows of transfers.
 
-        Forward fragments are blue, backward ones green, halves of these light green and yellow.
+        The reports of fragments are in the page of `MpmdProgram.to_html`.
         """
-        width, row, left = 1200, 64, 90
-        scale = (width - left - 10) / (float(self.total) or 1.0)
-        top = {name: 10 + index * row for index, name in enumerate(self.meshes)}
-        most = max([each.peak_live for each in self.meshes.values()], default=0) or 1
-        parts: list[str] = []
-        for name, each in self.meshes.items():
-            parts.append(f'<text x="4" y="{top[name] + 18}">{escape(name)}</text>')
-            for one in each.intervals:
-                start, span = left + float(one.start) * scale, float(one.end - one.start) * scale
-                kind = _kind(one.step)
-                parts.append(
-                    f'<g><rect x="{start:.2f}" y="{top[name]}" width="{span:.2f}" height="26" '
-                    f'fill="{_COLORS[kind]}" stroke="white" stroke-width=".5"/>'
-                    f"<title>{escape(_hover(one))}</title></g>"
-                )
-                if span > 18 and kind:
-                    label = escape(_title(one.step))
-                    parts.append(f'<text x="{start + 3:.2f}" y="{top[name] + 17}">{label}</text>')
-            base = top[name] + row - 8
-            steps = " ".join(
-                f"H{left + float(time) * scale:.2f} V{base - 22 * nbytes / most:.2f}"
-                for time, nbytes in each.live
-            )
-            path = f"M{left} {base} {steps} H{width - 10} V{base} Z"
-            parts.append(
-                f'<path d="{path}" fill="#d7dbe0"><title>live values of a device, at most '
-                f"{counted(each.peak_live, 'byte')}</title></path>"
-            )
-        for one in self.transfers:
-            assert isinstance(one.step, MeshTransfer), "these are the transfers"
-            ends = (one.step.source, one.start), (one.step.target, one.end)
-            (x1, y1), (x2, y2) = ((left + float(t) * scale, top[name] + 13) for name, t in ends)
-            parts.append(
-                f'<line x1="{x1:.2f}" y1="{y1}" x2="{x2:.2f}" y2="{y2}" stroke="#c5221f" '
-                f'stroke-width=".8"><title>{escape(_hover(one))}</title></line>'
-            )
-        height = 20 + row * len(self.meshes)
-        return (
-            "<!doctype html><meta charset='utf-8'><title>Timeline</title>"
-            f"<h1>{escape(self.summary())}</h1>"
-            f'<svg viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">'
-            f"{''.join(parts)}</svg>"
+        return pipeline_page([self.chart("Timeline")])
+
+    def chart(self, title: str) -> PipelineChart:
+        """Return the chart of a page."""
+        return PipelineChart(
+            title,
+            self.summary(),
+            chart_of(
+                list(self.meshes.values()),
+                self.transfers,
+                self.total,
+                self.memory_limit,
+                self.notes,
+            ),
         )
 
 
@@ -306,28 +235,10 @@ def _make(plan: ExecutionPlan, memory: Mapping[str, _Memory], value: int, time: 
     memory[plan.meshes_of_values[value]].change(time, plan.ports[value].local_spec.nbytes)
 
 
-def _kind(step: Step) -> str:
-    return step.kind if isinstance(step, FragmentCall) else ""
-
-
-def _title(step: Step) -> str:
-    return step.unit if isinstance(step, FragmentCall) else step.name
-
-
-def _hover(interval: Span) -> str:
-    step, time = interval.step, seconds_text(float(interval.end - interval.start))
-    place = f", {step.location}" if step.location else ""
-    if isinstance(step, FragmentCall):
-        return f"{step.unit}: {step.names or step.name}, {time}{place}"
-    return (
-        f"{step.name}: {step.source} to {step.target}, {counted(interval.nbytes, 'byte')}, {time}"
-    )
-
-
 def _plain(interval: Span) -> dict[str, object]:
     step = interval.step
     told: dict[str, object] = {
-        "name": _title(step),
+        "name": title_of(step),
         "start": float(interval.start),
         "end": float(interval.end),
     }

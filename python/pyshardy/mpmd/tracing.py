@@ -53,6 +53,8 @@ def Topology(meshes: Mapping[str, Axes]) -> values.Topology:  # noqa: N802 (it m
         named = tuple(values.NamedMesh(name, Mesh.of(axes)) for name, axes in meshes.items())
         if not named:
             raise UsageError(error("a topology needs at least one mesh"))
+        if "" in meshes:
+            raise UsageError(error("a mesh of the topology has an empty name"))
         return values.Topology(named)
     except ModelError as refusal:
         raise UsageError(error(str(refusal))) from None

@@ -6,6 +6,10 @@
 // RUN: not sdy-mpmd %s --assign=s0@m0,s1@m2 2>&1 | FileCheck %s --check-prefix=MESH
 // RUN: not sdy-mpmd %s --assign=s0 2>&1 | FileCheck %s --check-prefix=FORM
 // RUN: not sdy-mpmd %s --topology=x:2 2>&1 | FileCheck %s --check-prefix=TOPOLOGY
+// RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --plan --hardware=h100 --advise --html=%t.html 2>&1 | FileCheck %s --check-prefix=ADVICE
+// RUN: FileCheck %s --check-prefix=PAGE < %t.html
+// RUN: not sdy-mpmd %s --microbatches=4 2>&1 | FileCheck %s --check-prefix=FUNCTION
+// RUN: not sdy-mpmd %s.py:f --microbatches=four 2>&1 | FileCheck %s --check-prefix=NUMBERS
 // RUN: not sdy-run %s 2>&1 | FileCheck %s --check-prefix=OTHER
 
 // REPORT: 2 meshes, 2 fragments of 2 programs, 1 transfer of 32 bytes
@@ -13,14 +17,14 @@
 // REPORT: OK: the results match those of the unpartitioned program
 
 // ACTIONS:      m0:
-// ACTIONS-NEXT:   run s0: %0 %2
-// ACTIONS-NEXT:   free %0
-// ACTIONS-NEXT:   free %2
-// ACTIONS-NEXT:   send transfer 0: %3
-// ACTIONS-NEXT:   free %3
+// ACTIONS-NEXT:   run s0: %{{[0-9]+}} %{{[0-9]+}}
+// ACTIONS-NEXT:   free %{{[0-9]+}}
+// ACTIONS-NEXT:   free %{{[0-9]+}}
+// ACTIONS-NEXT:   send transfer 0: %{{[0-9]+}}
+// ACTIONS-NEXT:   free %{{[0-9]+}}
 // ACTIONS-NEXT: m1:
-// ACTIONS-NEXT:   recv transfer 0: %4
-// ACTIONS-NEXT:   run s1: %1 %4
+// ACTIONS-NEXT:   recv transfer 0: %{{[0-9]+}}
+// ACTIONS-NEXT:   run s1: %{{[0-9]+}} %{{[0-9]+}}
 
 // MODULE: mpmd.fragment_call<mesh="m1", origin=["s1"]> @p1_s1.main
 
@@ -29,6 +33,12 @@
 
 // TABLE: Schedules, the fastest one first
 
+// ADVICE: {{m[01]}} takes 1.0{{.*}} times the mean
+// ADVICE: wrote {{.*}}.html
+// PAGE: data-name="p0_s0.main"
+
+// FUNCTION: error: '--microbatches' needs a function, as FILE.py:FUNCTION, got
+// NUMBERS: error: '--microbatches=four': expected numbers, as in '4,8'
 // MESH: error: the topology has no mesh 'm2'
 // FORM: error: '--assign=s0': expected 'name@mesh', got 's0'
 // TOPOLOGY: error: '--topology=x:2': expected different names

@@ -43,6 +43,11 @@ CASES = {
         "mpmd-map-input-output-to-mesh{input-assignment=1@m1}",
         "there is no argument 1: the function has 1 arguments",
     ),
+    "two memory kinds": (
+        NAMED,
+        "mpmd-map-input-output-to-mesh{input-assignment=0@m1#pinned_host}",
+        'argument 0 has the memory kind "device" by its attribute',
+    ),
     "both ways to merge": (
         NAMED,
         "mpmd-merge-inferred-fragments{merge-any-consumer=true merge-sideways=true}",
@@ -61,7 +66,9 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_errors(case):
     body, pipeline, message = CASES[case]
-    text = f"""func.func @main(%a: {TENSOR}) -> {TENSOR} attributes {{topology = {TOPOLOGY}}} {{
+    kind = ' {mhlo.memory_kind = "device"}' if case == "two memory kinds" else ""
+    types = f"(%a: {TENSOR}{kind}) -> {TENSOR}"
+    text = f"""func.func @main{types} attributes {{topology = {TOPOLOGY}}} {{
 {body}
 return %0 : {TENSOR}
 }}"""

@@ -25,8 +25,9 @@ from pyshardy.mpmd.inference.use_sets import uses_of
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
 
 _REMEDY = "Add an explicit transfer to fix this.\nTo handle this automatically, set"
-_TRANSFERS = "`mpmd_infer_transfers`, the pass option 'infer-transfers'"
-_REDUCTIONS = "`mpmd_infer_cross_mesh_reductions`, the pass option 'infer-cross-mesh-reductions'"
+TRANSFERS = "`mpmd_infer_transfers`, the pass option 'infer-transfers'"
+REDUCTIONS = "`mpmd_infer_cross_mesh_reductions`, the pass option 'infer-cross-mesh-reductions'"
+"""The remedies as options of C++ Shardy and of passes."""
 
 
 def check_src_sets(module: ir.Module, limit: int) -> None:
@@ -85,7 +86,7 @@ def _empty(module: ir.Module) -> Iterator[Diagnostic]:
                 continue  # its operand is reported
             if any(sum_of_slices(user) is not None and annotation_of(user) for user in users):
                 continue  # the reduction is reported
-            remedy = f"{_REDUCTIONS}, or {_TRANSFERS}" if is_reduction else _TRANSFERS
+            remedy = f"{REDUCTIONS}, or {TRANSFERS}" if is_reduction else TRANSFERS
             lines = [
                 "Mesh assignment is not possible for op as its operands are on conflicting meshes "
                 f"and thus we need to transfer some of the operands. {_REMEDY} {remedy}.",
@@ -120,7 +121,7 @@ def _not_contained(module: ir.Module) -> Iterator[Diagnostic]:
             lines = [
                 f"Mesh assignment is not possible for op as it is used in {_names(used)} but it "
                 f"can only be placed on {_names(possible)} without introducing a transfer. "
-                f"{_REMEDY} {_TRANSFERS}.",
+                f"{_REMEDY} {TRANSFERS}.",
                 f"Op: {_text(operation)}",
                 f"Can be assigned to meshes: {_names(possible)} which originates from the "
                 "intersection of:",

@@ -23,7 +23,7 @@ from mlir_sdy.mpmd.verify import reduction_of
 from pyshardy.mpmd.inference.mesh_sets import SRC_SET, USE_SET, clear_sets
 from pyshardy.mpmd.inference.reductions import OPERATIONS, REDUCE
 from pyshardy.mpmd.inference.signatures import place_arguments
-from pyshardy.mpmd.rewriting.marks import mark_inferred
+from pyshardy.mpmd.rewriting.marks import mark_inferred, mark_reduction
 from pyshardy.mpmd.rewriting.regions import erase_dead
 from pyshardy.mpmd.rewriting.transfers import (
     resolve_assignments,
@@ -110,11 +110,12 @@ def _combined(mesh: str, values: Sequence[ir.Value], kind: MeshReduction) -> ir.
     built = fragment(mesh, [mesh_tensor(tensor, mesh)], operands)
     mark_inferred(built, _REDUCED)
     body = body_of(built)
-    with ir.InsertionPoint(body):
+    with ir.InsertionPoint(body), built.location:
         total: ir.Value = body.arguments[0]
         for argument in list(body.arguments)[1:]:
             total = ir.Operation.create(
                 OPERATIONS[kind], results=[tensor], operands=[total, argument]
             ).results[0]
+            mark_reduction(total.owner.operation)
         return_([total])
     return unassign(built.results[0])

@@ -61,6 +61,11 @@ def uses_of(value: ir.Value) -> list[ir.Operation]:
     return ordered
 
 
+def _indices(user: ir.Operation, value: ir.Value) -> list[int]:
+    """Return at which operands an operation takes a value; calls have hundreds of operands."""
+    return sorted(use.operand_number for use in value.uses if use.owner.operation == user)
+
+
 def _of_assign(operation: ir.Operation) -> MeshSet:
     target = mesh_type(operation.results[0])
     assert target is not None, "it is assigned"
@@ -117,9 +122,7 @@ class _UseSets:
             callee = self._functions[CallView(user).callee]
             arguments = body_of(callee).arguments
             return union(
-                read_set(arguments[index], USE_SET) or {}
-                for index, operand in enumerate(user.operands)
-                if operand == value
+                read_set(arguments[index], USE_SET) or {} for index in _indices(user, value)
             )
         if user.name == "func.return":
             parent = user.parent
@@ -130,7 +133,6 @@ class _UseSets:
             return union(
                 self._of_value(call.results[index])
                 for call in self._calls.get(symbol_name(function), ())
-                for index, operand in enumerate(user.operands)
-                if operand == value
+                for index in _indices(user, value)
             )
         return read_set_of(user, USE_SET) or {}

@@ -9,9 +9,12 @@ from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.building import fragment, return_
 from mlir_sdy.mpmd.reading import body_of
+from pyshardy.irtools.locations import tag_of, tagged
 
 INFERRED_BY = "mpmd.inferred_by"
 """The attribute with the passes that have made an inferred fragment."""
+
+_REDUCTION = "reduction"
 
 
 def mark_inferred(fragment: ir.Operation, *passes: str) -> None:
@@ -27,6 +30,16 @@ def inferred_by(fragments: Iterable[ir.Operation]) -> list[str]:
         for name in get_discardable(each, INFERRED_BY) or ():
             found[ir.StringAttr(name).value] = None
     return list(found)
+
+
+def mark_reduction(operation: ir.Operation) -> None:
+    """Mark an operation on values of several meshes, in its location, which passes keep."""
+    operation.location = tagged(operation.location, _REDUCTION, 0)
+
+
+def is_reduction(operation: ir.Operation) -> bool:
+    """Whether an operation has the mark of `mark_reduction`."""
+    return tag_of(operation.location, _REDUCTION) is not None
 
 
 def copies(values: Sequence[ir.Value], mesh: str, *passes: str) -> list[ir.Value]:

@@ -52,13 +52,14 @@ def _split(whole: ir.Operation) -> None:
     ]
     returned = returned_values(whole)
     operations = operations_of(body_of(whole))[:-1]
-    needed = [returned[index] for index in sent]
-    kept: list[ir.Operation] = []
+    needed = {returned[index] for index in sent}
+    first_half: set[ir.Operation] = set()
     for operation in reversed(operations):
-        if any(result in needed for result in operation.results):
-            kept.insert(0, operation)
-            needed += operands_with_free_values(operation)
-    moved = [each for each in operations if each not in kept]
+        if not needed.isdisjoint(operation.results):
+            first_half.add(operation)
+            needed.update(operands_with_free_values(operation))
+    kept = [each for each in operations if each in first_half]
+    moved = [each for each in operations if each not in first_half]
     others = [index for index in range(len(returned)) if index not in sent]
     if not sent or not (moved or others):
         return
@@ -103,6 +104,7 @@ def _used(values: list[ir.Value], operations: list[ir.Operation]) -> list[ir.Val
     The search begins with the last value, and goes through the last operand of an operation first.
     """
     found: dict[ir.Value, None] = {}
+    listed = set(operations)
     stack = list(values)
     visited: set[ir.Value] = set()
     while stack:
@@ -111,7 +113,7 @@ def _used(values: list[ir.Value], operations: list[ir.Operation]) -> list[ir.Val
             continue
         visited.add(value)
         owner = value.owner
-        if isinstance(owner, ir.Block) or owner.operation not in operations:
+        if isinstance(owner, ir.Block) or owner.operation not in listed:
             found[value] = None
         else:
             stack += operands_with_free_values(owner.operation)

@@ -16,4 +16,5 @@ from pyshardy.mpmd.passes.importing.move_shardings_to_meshes import move_shardin
 from pyshardy.mpmd.passes.importing.simplify_named_computations import simplify_named_computations as simplify_named_computations
 from pyshardy.mpmd.passes.importing.sink_negligible_ops_into_call_op import sink_negligible_ops_into_call_op as sink_negligible_ops_into_call_op
 from pyshardy.mpmd.passes.importing.unroll_for_loops import unroll_for_loops as unroll_for_loops
+from pyshardy.mpmd.passes.importing.unroll_scan import unroll_scan as unroll_scan
 from pyshardy.mpmd.passes.importing.validate_named_ops_in_mpmd_func import validate_named_ops_in_mpmd_func as validate_named_ops_in_mpmd_func

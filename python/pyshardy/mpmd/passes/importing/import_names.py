@@ -23,14 +23,14 @@ from mlir_sdy.mpmd.reading import (
     operations_of,
 )
 from mlir_sdy.mpmd.values import MeshReduction, UserOrigin
-from pyshardy.irtools.functions import CallGraph, functions_of, is_private, replace_by_body
+from pyshardy.irtools.functions import ENTRY, CallGraph, functions_of, is_private, replace_by_body
 from pyshardy.irtools.locations import names_in
 from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.rewriting.functions import entry_points
 from pyshardy.pipeline import register_pass
 
-_SYMBOL = re.compile(r"mpmd\.(name|tensor|broadcast|reduce|call)/(.*)/(?:_\d+)?", re.DOTALL)
+_SYMBOL = re.compile(r"mpmd\.(name|tensor|broadcast|reduce|call|marker)/(.*)/(?:_\d+)?", re.DOTALL)
 _KINDS = ("name", "tensor", "broadcast", "reduce", CALL_COUNTER)
 TRANSPOSE_COUNT = "mpmd.transpose_count"
 _REMATERIALIZED = "rematted_computation"
@@ -73,7 +73,7 @@ def import_names(module: ir.Module) -> None:
             it; a function calls itself; the numbers of microbatches have a gap.
     """
     graph = CallGraph(module)
-    marked = _functions_with_names(graph)
+    marked = functions_with_names(graph)
     if not marked:
         return
     graph.check_not_recursive("searched for names")
@@ -110,7 +110,7 @@ def _check_counters(function: ir.Operation) -> None:
 def annotate_names(module: ir.Module) -> set[str]:
     """Write what the calls of a module stand for into their attributes, and return the names."""
     graph = CallGraph(module)
-    marked = _functions_with_names(graph)
+    marked = functions_with_names(graph)
     names: set[str] = set()
     for call in operations_named({"func.call"}, module):
         if callee_of(call) not in marked:
@@ -127,9 +127,27 @@ def annotate_names(module: ir.Module) -> set[str]:
     return names
 
 
+def names_in_order(module: ir.Module) -> tuple[list[str], list[str]]:
+    """Return the names of computations in the order of their calls, and those of tensors."""
+    graph = CallGraph(module)
+    found: dict[str, dict[str, None]] = {"name": {}, "tensor": {}}
+
+    def visit(function: str) -> None:
+        for call in graph.calls[function]:
+            mark = mark_of(call)
+            if mark.kind in found:
+                found[mark.kind].setdefault(mark.name)
+            visit(callee_of(call))
+
+    visit(ENTRY)
+    return list(found["name"]), list(found["tensor"])
+
+
 def mark_of(call: ir.Operation) -> _Mark:
     """Return what a call stands for, by its attributes, else by its symbol and location."""
     path = next(names_in(call.location), "")
+    # The body of a transposed loop is transposed itself, in its own part of the path.
+    path = path.rpartition("/body/")[2]
     count = get_discardable(call, TRANSPOSE_COUNT)
     number = path.count("transpose(") if count is None else ir.IntegerAttr(count).value
     repeated = _REMATERIALIZED in path
@@ -142,7 +160,7 @@ def mark_of(call: ir.Operation) -> _Mark:
     return _Mark(CALL_COUNTER if match[1] == "call" else match[1], match[2], number, repeated)
 
 
-def _functions_with_names(graph: CallGraph) -> set[str]:
+def functions_with_names(graph: CallGraph) -> set[str]:
     """Return the functions that stand for a name, or have one inside."""
     found: set[str] = set()
     for name in graph.post_order:
@@ -236,7 +254,7 @@ class _Importer:
         callee = self.callees.get((name, count))
         if callee is None:
             copy = self._copy(name, count)
-            callee = self.callees[name, count] = _unused_name(name, self.taken)
+            callee = self.callees[name, count] = unused_name(name, self.taken)
             self.taken.add(callee)
             FunctionView(copy).sym_name = callee
             FunctionView(copy).sym_visibility = "private"
@@ -265,6 +283,9 @@ class _Importer:
             )
             message = f"'jax.checkpoint' is around {what}, which would run twice: {advice}"
             raise PassError(error(message, place))
+        if mark.kind == "marker":
+            message = f"the marker {what} has no effect here: use 'sdy.mpmd.staged' around the "
+            raise PassError(error(f"{message}function, inside of gradients", place))
         parent = call.parent.operation if call.parent is not None else around
         if parent != around:
             message = (
@@ -274,7 +295,8 @@ class _Importer:
             raise PassError(error(message, place, [note("here", location_of(parent.location))]))
 
 
-def _unused_name(name: str, taken: set[str]) -> str:
+def unused_name(name: str, taken: set[str]) -> str:
+    """Return a name with a number that isn't taken."""
     numbered = (f"{name}_{number}" for number in itertools.count())
     return next(each for each in numbered if each not in taken)
 

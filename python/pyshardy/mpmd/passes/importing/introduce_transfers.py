@@ -15,7 +15,7 @@ from mlir_sdy.mpmd.attributes import mesh_tensor
 from mlir_sdy.mpmd.building import assign, fragment, return_, unassign
 from mlir_sdy.mpmd.reading import ASSIGN, body_of, mesh_type, operations_of, producer
 from pyshardy.mpmd.rewriting.functions import called_functions, calls_by_callee, mpmd_functions
-from pyshardy.mpmd.rewriting.marks import mark_inferred
+from pyshardy.mpmd.rewriting.marks import mark_inferred, mark_reduction
 from pyshardy.mpmd.rewriting.transfers import (
     resolve_assignments,
     unassigned_source,
@@ -80,6 +80,7 @@ def _add_on_mesh(operation: ir.Operation) -> None:
         mark_inferred(built, _MARK)
         with ir.InsertionPoint(body_of(built)):
             copy = addition.clone().operation
+            mark_reduction(copy)
             return_(list(copy.results))
     for index, argument in enumerate(body_of(built).arguments):
         copy.operands[index] = argument

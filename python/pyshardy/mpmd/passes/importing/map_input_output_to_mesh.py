@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from mlir_sdy.diagnostics import PassError, error
@@ -10,9 +11,15 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.attributes import mesh_tensor
 from mlir_sdy.mpmd.building import assign, unassign
 from mlir_sdy.mpmd.reading import body_of, returned_values
+from mlir_sdy.mpmd.values import DEVICE
 from mlir_sdy.traversal import terminator_of
 from pyshardy.mpmd.options import Assigned, IndexAssignment, read_indices
-from pyshardy.mpmd.rewriting.functions import entry_points, set_returned, update_type
+from pyshardy.mpmd.rewriting.functions import (
+    argument_attributes,
+    entry_points,
+    set_returned,
+    update_type,
+)
 from pyshardy.mpmd.rewriting.meshes import check_mesh
 from pyshardy.mpmd.rewriting.origins import USER_INPUT, USER_OUTPUT
 from pyshardy.pipeline import register_pass
@@ -31,7 +38,8 @@ def map_input_output_to_mesh(
     An argument gets the type of a value on its mesh, and an unassignment; a result an assignment.
 
     Raises:
-        PassError: an index is out of range, or a mesh is unknown.
+        PassError: an index is out of range, a mesh is unknown, or an argument has two kinds of
+            memory.
     """
     inputs, outputs = read_indices(input_assignment), read_indices(output_assignment)
     for function in entry_points(module):
@@ -45,6 +53,7 @@ def map_input_output_to_mesh(
                 if index >= count:
                     message = f"there is no {what} {index}: the function has {count} {what}s"
                     raise PassError(error(message, location_of(function.location)))
+        _check_memory_kinds(function, inputs)
         with function.location:
             for index, each in sorted(inputs.items(), reverse=True):
                 _place(body.arguments[index], each)
@@ -58,6 +67,21 @@ def map_input_output_to_mesh(
             if outputs:
                 set_returned(function, placed)
         update_type(function)
+
+
+def _check_memory_kinds(function: ir.Operation, inputs: Mapping[int, Assigned]) -> None:
+    """Check that arguments are assigned to the kinds of memory of their attributes."""
+    attributes = argument_attributes(function) if inputs else []
+    for index, each in inputs.items():
+        kind = attributes[index].get("mhlo.memory_kind")
+        assigned = each.memory_kind or DEVICE
+        if kind is not None and ir.StringAttr(kind).value != assigned:
+            message = (
+                f"argument {index} has the memory kind {kind} by its attribute, but is assigned to "
+                f"'{assigned}' of mesh '{each.mesh}': drop one of them"
+            )
+            place = location_of(body_of(function).arguments[index].location)
+            raise PassError(error(message, place or location_of(function.location)))
 
 
 def _on_mesh(value: ir.Value, assigned: Assigned) -> ir.Type:
