@@ -3,11 +3,13 @@
 
 import random
 import time
+from dataclasses import replace
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from case_counts import spread
+from jax.sharding import PartitionSpec as P
 from mpmd_models import SHAPES, decoder, products
 
 import pyshardy as sdy
@@ -17,6 +19,7 @@ from pyshardy.backends.arrays.comparison import (
     tolerance_within,
     with_last_places_moved,
 )
+from pyshardy.cost.hardware import Link, load_hardware
 from pyshardy.mpmd.execution import execute
 from pyshardy.mpmd.reference import without_names
 from pyshardy.program import compile_unpartitioned
@@ -84,6 +87,49 @@ def test_backends_of_meshes(small):
     found = program.run(model.flat, {"m0": "xla", "m1": "jit"})
     for one, other in zip(found, program.run(model.flat, "jit"), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+SLOW = replace(load_hardware("default"), between_meshes=Link(1e6, 0))
+"""Hardware on which each byte between meshes counts."""
+
+WAYS = [("auto", SLOW, "gathered"), ("direct", SLOW, "direct")]
+WAYS += [("same-sharding", SLOW, "direct"), ("auto", "default", "direct")]
+
+
+@pytest.mark.parametrize(("transfers", "hardware", "way"), WAYS)
+def test_ways_of_transfers(transfers, hardware, way):
+    model = products(4)
+    module = model.trace(SHAPES["pair"])
+    program = sdy.mpmd.partition(module, transfers=transfers, hardware=hardware)
+    check(module, model.flat, program, "jit", workers="serial")
+    between = [each for each in program.transfers if each.source != each.target]
+    assert {each.way for each in between} == {way}
+    forward, backward = (next(each for each in between if each.source == m) for m in ("m0", "m1"))
+    rows, columns = 4, 8
+    for each in forward, backward:  # of the microbatches, each element once, or to each replica
+        assert program.bytes_of(each) == rows * columns * 4 * (1 if way == "gathered" else 2)
+
+
+@pytest.mark.parametrize("transfers", ["auto", "direct", "same-sharding"])
+@pytest.mark.parametrize("to", spread([P(None, "data"), P(), P(("model", "data"))], 3))
+def test_transfers_to_other_shardings(transfers, to):
+    """A value goes to a mesh of the same shape, where the caller wants another sharding."""
+    twice = sdy.mpmd.named_computation(lambda x: x * 2, name="twice")
+    inputs = [np.arange(32, dtype=np.float32).reshape(4, 8)]
+    module = sdy.mpmd.trace(
+        lambda x: sdy.mpmd.named_tensor(twice(x), "moved"),
+        *inputs,
+        topology={name: {"data": 2, "model": 2} for name in ("m0", "m1")},
+        assignment={"twice": "m0", "moved": "m1"},
+        in_shardings=(P("data"),),
+        out_shardings=to,
+    )
+    for hardware in (SLOW, "default"):
+        program = sdy.mpmd.partition(module, transfers=transfers, hardware=hardware)
+        check(module, inputs, program, "jit", workers="serial")
+        if transfers == "direct":
+            assert [each.way for each in program.transfers] == ["direct"]
+            assert len(program.plan.calls) == 1
 
 
 @pytest.mark.parametrize("options", spread([{"accumulate": "after"}, {}, {"combine": "sum"}], 1))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyshardy.cli.tables import Printer
     from pyshardy.local_program.tensor_spec import Array
     from pyshardy.mpmd.execution import Workers
+    from pyshardy.mpmd.options import Transfers
     from pyshardy.mpmd.program import MpmdProgram
 
 
@@ -46,6 +47,12 @@ class MpmdFlags(GuardFlags):
         "1f1b",
         "order of the fragments: a name, or 'm0: F0 B0; m1: F0 B0' (default: %(default)s)",
         "S",
+    )
+    transfers: str = flag(
+        "auto",
+        "how values go to meshes that need another sharding: as they are, between equal meshes "
+        "with equal shardings, or by the way of least estimated time (default: %(default)s)",
+        choices=("auto", "direct", "same-sharding"),
     )
     hardware: str = flag(
         "default",
@@ -74,7 +81,7 @@ class MpmdFlags(GuardFlags):
     html: str = flag("", "write the timeline as a page", "FILE")
     json: str = flag("", "write the timeline as JSON", "FILE")
     trace: str = flag("", "write the timeline for Chrome's trace viewer", "FILE")
-    print_orders: bool = flag(False, "print the order of each mesh")
+    print_orders: bool = flag(False, "print the order of each mesh, and the transfers")
     emit: str | None = flag(
         None,
         "do not run; print the exported module, the actions of each mesh, or the local program of "
@@ -109,7 +116,7 @@ def _run(arguments: MpmdFlags, tool: Tool) -> int:
         return 0
     printer.line(f"{shown_name(arguments.file)}: {program.summary()}")
     if arguments.print_orders:
-        printer.tables(program.tables()[:1])
+        printer.tables(program.tables())
     if arguments.plan or arguments.html or arguments.json or arguments.trace:
         timeline = program.timeline(arguments.hardware)
         printer.tables(timeline.tables())
@@ -133,6 +140,7 @@ def _partitioned(module: ir.Module, arguments: MpmdFlags, schedule: str) -> Mpmd
             schedule=schedule,
             topology=_topology(arguments.topology),
             assignment=_assignment(arguments.assign) if arguments.assign else None,
+            transfers=cast("Transfers", arguments.transfers),
             hardware=arguments.hardware,
         )
 
@@ -191,6 +199,7 @@ def _compare_schedules(module: ir.Module, arguments: MpmdFlags, printer: Printer
             hardware=arguments.hardware,
             topology=_topology(arguments.topology),
             assignment=_assignment(arguments.assign) if arguments.assign else None,
+            transfers=arguments.transfers,
         )
     printer.tables(found.tables())
     return 0

@@ -3,10 +3,9 @@
 
 The *box* of a device is the part of the global tensor that it holds. A device of the target gets
 each part of its box that lies in one box of the source in one message, from one of the devices that
-hold it: of r replicas, the target of number n among those with its box takes that of number n
-modulo r. So equal layouts give one message for each device, from its own number. For example,
-`[0, 4)` on both devices of a mesh goes from device 0 to the first device of a target that needs it,
-and from device 1 to the second one.
+hold it: these send in turn. So equal layouts give one message for each device, from its own number.
+For example, `[0, 4)` on both devices of a mesh goes from device 0 to the first device of a target
+that needs any of it, and from device 1 to the second one.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import numpy as np
 
 from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.backends.arrays.sharded_arrays import Part, ShardedArray, parts_of, scatter
+from pyshardy.cost.hardware import Link
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.program_interface import Port
 
@@ -63,23 +63,31 @@ def box_plan(
     for device, box in enumerate(parts_of(shape, source, source_mesh)):
         holders.setdefault(box, []).append(device)
     found: list[BoxMessage] = []
-    ranks: Counter[Part] = Counter()
+    sent: Counter[Part] = Counter()
     for device, wanted in enumerate(parts_of(shape, target, target_mesh)):
-        rank = ranks[wanted]
-        ranks[wanted] += 1
         for held, devices in holders.items():
             common = tuple(
                 (max(first, start), min(last, stop))
                 for (first, last), (start, stop) in zip(held, wanted, strict=True)
             )
             if all(start < stop for start, stop in common):
-                found.append(BoxMessage(devices[rank % len(devices)], device, common))
+                found.append(BoxMessage(devices[sent[held] % len(devices)], device, common))
+                sent[held] += 1
     return tuple(sorted(found))
 
 
 def plan_of(source: Port | ShardedArray, target: Port) -> tuple[BoxMessage, ...]:
     """Return the messages by which a value goes to a layout."""
     return box_plan(source.spec.shape, source.sharding, source.mesh, target.sharding, target.mesh)
+
+
+def transfer_seconds(messages: Sequence[BoxMessage], nbytes: int, link: Link) -> float:
+    """Return the time of messages with elements of some bytes, by the device with most of them."""
+    moved: Counter[tuple[str, int]] = Counter()
+    for each in messages:
+        moved["sends", each.source] += each.num_elements * nbytes
+        moved["gets", each.target] += each.num_elements * nbytes
+    return link.seconds_to_start + max(moved.values(), default=0) / link.bytes_per_second
 
 
 def read(value: ShardedArray, target: Port) -> Pieces:

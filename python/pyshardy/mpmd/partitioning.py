@@ -23,6 +23,7 @@ from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd import tracing
+from pyshardy.mpmd.options import Transfers
 from pyshardy.mpmd.passes.importing.import_names import annotate_names
 from pyshardy.mpmd.plan import ExecutionPlan, UnitRecorder, execution_plan
 from pyshardy.mpmd.program import FragmentFunction, MpmdProgram
@@ -54,6 +55,7 @@ def partition(
     assignment: Mapping[str, Place] | None = None,
     infer_transfers: bool = True,
     infer_reductions: bool = True,
+    transfers: Transfers = "auto",
     hardware: Hardware | str = DEFAULT_HARDWARE,
 ) -> MpmdProgram:
     """Partition a program with names into fragments on meshes, each of them partitioned.
@@ -70,6 +72,10 @@ def partition(
         assignment: the meshes of names, if the program has none; see `sdy.mpmd.trace`.
         infer_transfers: whether operations without a name get transfers that they need.
         infer_reductions: whether reductions of values of several meshes are split by mesh.
+        transfers: how values go to meshes that need another sharding: `direct` for messages from
+            shards to shards; `same-sharding` for fragments that change the sharding, if the meshes
+            are equal; `auto` for the way of least estimated time, which may also be that devices
+            that need equal shards get a part each, and gather it.
         hardware: the devices and links that fragments are partitioned for.
 
     Raises:
@@ -108,7 +114,11 @@ def partition(
             ),
             use("mpmd-optimize-pipeline", pipeline_schedule=written),
             "mpmd-move-shardings-to-meshes",
-            "mpmd-sharding-propagation-pipeline",
+            use(
+                "mpmd-sharding-propagation-pipeline",
+                transfers=transfers,
+                hardware=hardware.text if isinstance(hardware, Hardware) else hardware,
+            ),
             # Updates of weights are inferred fragments, which run as all others.
             use("mpmd-export-pipeline", fail_on_inferred_fragments=False),
         ),

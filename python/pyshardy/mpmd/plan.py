@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from mlir_sdy.diagnostics import SourceLocation
-from mlir_sdy.discardable import has_discardable
+from mlir_sdy.discardable import has_discardable, text_of
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh
 from mlir_sdy.mpmd.attributes import MeshTensorType, value_of
@@ -35,6 +35,12 @@ from pyshardy.mpmd.rewriting.merging import DROPS_TRANSFERRED, KEEPS_TRANSFERRED
 from pyshardy.pipeline import Instrumentation
 from pyshardy.pipeline import Step as PassStep
 from pyshardy.program_interface import Port, port_names
+
+WAY = "mpmd.way"
+"""The attribute of transfers with the way that the estimated time decided for."""
+
+DIRECT, BY_PRODUCER, BY_CONSUMERS, GATHERED = "direct", "producer", "consumers", "gathered"
+"""Ways: no reshard, one before the transfer, one after it, and a gather of parts after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,7 @@ class MeshTransfer:
         operand: the value.
         result: the value there.
         location: where it is in the source.
+        way: how the value gets its sharding there, see `WAY`.
     """
 
     number: int
@@ -102,6 +109,7 @@ class MeshTransfer:
     operand: int
     result: int
     location: SourceLocation | None
+    way: str = DIRECT
 
     @property
     def name(self) -> str:
@@ -282,7 +290,8 @@ def execution_plan(
                 MeshTensorType(each.type).mesh_name
                 for each in (operation.operands[0], operation.results[0])
             )
-            steps.append(MeshTransfer(count, source, target, operands[0], result, place))
+            way = text_of(operation, WAY) or DIRECT
+            steps.append(MeshTransfer(count, source, target, operands[0], result, place, way))
             continue
         name = CallView(operation).callee
         names = [f"result {index} of {name}" for index in range(len(operation.results))]

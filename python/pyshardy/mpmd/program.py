@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.display import Displayed, Table, counted
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.mpmd.boxes import plan_of
+from pyshardy.mpmd.boxes import transfer_seconds as seconds_of
 from pyshardy.mpmd.execution import Backends, Workers, execute
 from pyshardy.mpmd.plan import Action, ExecutionPlan, FragmentCall, MeshTransfer
 from pyshardy.mpmd.timeline import MpmdTimeline, Time, run_timeline
@@ -118,13 +118,14 @@ class MpmdProgram(Displayed):
             ),
             Table(
                 "Transfers",
-                ("transfer", "from", "to", "value", "bytes"),
+                ("transfer", "from", "to", "value", "way", "bytes"),
                 [
                     (
                         each.number,
                         each.source,
                         each.target,
                         str(self.plan.ports[each.operand].spec),
+                        each.way,
                         f"{self.bytes_of(each):,}",
                     )
                     for each in self.transfers
@@ -153,7 +154,7 @@ class MpmdProgram(Displayed):
             UsageError: there is no such hardware.
         """
         model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
-        link = model.between_meshes or model.slowest_link(model.axes)
+        link = model.link_between_meshes
         programs = {name: each.program for name, each in self.fragments.items()}
         runs = {id(each): each.timeline(model) for each in self.programs}
         temporary = {
@@ -166,12 +167,7 @@ class MpmdProgram(Displayed):
             source, target = self.plan.ports[transfer.operand], self.plan.ports[transfer.result]
             if transfer.source == transfer.target:
                 return 0.0
-            sent: Counter[tuple[str, int]] = Counter()
-            for each in plan_of(source, target):
-                nbytes = each.num_elements * _element_bytes(source)
-                sent["sends", each.source] += nbytes
-                sent["gets", each.target] += nbytes
-            return link.seconds_to_start + max(sent.values(), default=0) / link.bytes_per_second
+            return seconds_of(plan_of(source, target), _element_bytes(source), link)
 
         return run_timeline(
             self.plan,

@@ -319,9 +319,8 @@ def _hover(interval: Span) -> str:
     place = f", {step.location}" if step.location else ""
     if isinstance(step, FragmentCall):
         return f"{step.unit}: {step.names or step.name}, {time}{place}"
-    return (
-        f"{step.name}: {step.source} to {step.target}, {counted(interval.nbytes, 'byte')}, {time}"
-    )
+    nbytes = counted(interval.nbytes, "byte")
+    return f"{step.name}: {step.source} to {step.target}, {step.way}, {nbytes}, {time}"
 
 
 def _plain(interval: Span) -> dict[str, object]:
@@ -332,5 +331,10 @@ def _plain(interval: Span) -> dict[str, object]:
         "end": float(interval.end),
     }
     if isinstance(step, MeshTransfer):
-        return told | {"from": step.source, "to": step.target, "bytes": interval.nbytes}
+        return told | {
+            "from": step.source,
+            "to": step.target,
+            "way": step.way,
+            "bytes": interval.nbytes,
+        }
     return told | {"fragment": step.name, "names": step.names}
