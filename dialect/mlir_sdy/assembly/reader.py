@@ -6,7 +6,7 @@ operations of sdy in a text and copies everything else:
 
 1. An attribute `#sdy.sharding<@m, [{"x"}]>` becomes an alias `#sdy_0`, defined once per distinct
    attribute in front of the text. So each is read once, and the columns after it are kept.
-   2. An operation in custom syntax becomes its generic form, by its ODS assembly format.
+2. An operation in custom syntax becomes its generic form, by its ODS assembly format.
 3. An operation in generic form keeps it, but its `<{properties}>` join its attributes, since
    dialects registered at run time have no properties.
 
@@ -28,6 +28,7 @@ from mlir_sdy.assembly.rewritten_text import RewrittenText
 from mlir_sdy.assembly.source import Cursor, SourceText, end_of_brackets, on_one_line
 from mlir_sdy.assembly.syntax import Syntax
 from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.host import diagnostics_of, ir
 from mlir_sdy.ods import irdl_groups
 
 # A look-behind in front of the operation would be exact, but disables the fast literal search.
@@ -120,7 +121,13 @@ class Reader:
             return match.end(), alias
         cursor = Cursor(self.source, start)
         value = self.syntax.read_full(cursor)
-        alias = self._alias_of_text(str(self.attributes[value]), self.source.text[start])
+        try:
+            generic = str(self.attributes[value])
+        except ir.MLIRError as failure:  # The host can't parse a type inside.
+            (first, *_) = diagnostics_of(failure)
+            inside = "" if first.location is None else f" in '{first.location.filename}'"
+            raise self.source.error(f"{first.message}{inside}", start) from None
+        alias = self._alias_of_text(generic, self.source.text[start])
         self.aliases[self.source.text[start : cursor.position]] = alias
         return cursor.position, alias
 

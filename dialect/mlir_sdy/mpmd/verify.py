@@ -22,7 +22,6 @@ from mlir_sdy.mpmd.reading import (
 from mlir_sdy.mpmd.values import MEMORY_KINDS, MeshReduction, NamedMesh, Topology
 from mlir_sdy.ods.mpmd_tables import OPERATIONS
 from mlir_sdy.suggest import did_you_mean
-from mlir_sdy.traversal import terminator_of
 from mlir_sdy.verify.operations import Verifier, trait_of
 from mlir_sdy.verify.sharding import check_sharding
 from mlir_sdy.verify.violation import ConstraintViolation
@@ -261,9 +260,8 @@ def _check_memory_attributes(operation: ir.Operation) -> None:
         raise ConstraintViolation(
             f"Transfers from host with attributes are not supported. {remedy}"
         )
-    terminator = terminator_of(body_of(function))
     for use in operation.results[0].uses:
-        if use.owner.operation == terminator and _has_memory_kind(
+        if use.owner.operation.name == "func.return" and _has_memory_kind(
             function, "res_attrs", use.operand_number
         ):
             raise ConstraintViolation(

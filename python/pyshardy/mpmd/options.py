@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Annotated, Literal, NamedTuple
 
-from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.diagnostics import PassError, UsageError, error
 from mlir_sdy.mpmd.values import MEMORY_KINDS
 from pyshardy.pipeline.options import Help
 
@@ -43,6 +43,10 @@ FailOnInferredFragments = Annotated[
 ]
 FailOnParamTransfers = Annotated[bool, Help("whether transfers of parameters are errors")]
 ParamTransferPattern = Annotated[str, Help("the text in the names of parameters")]
+NoEffect = Annotated[bool, Help("has no effect; accepted as by C++ Shardy")]
+LeavesNoDependencies = Annotated[
+    bool, Help("whether nothing of the order remains but the order itself; always true here")
+]
 MaxClones = Annotated[int, Help("the most copies of an operation that several fragments use")]
 
 
@@ -114,6 +118,17 @@ def read_constraints(entries: Iterable[str]) -> list[tuple[int, int]]:
             raise _malformed(entry, "expected 'argument:result', two numbers")
         pairs.append((int(argument), int(result)))
     return pairs
+
+
+def check_leaves_no_dependencies(*, remove_control_dependencies: bool) -> None:
+    """Check that a pass that orders fragments is asked to leave the order alone.
+
+    Raises:
+        UsageError: it is asked to leave control dependencies.
+    """
+    if not remove_control_dependencies:
+        message = "'remove-control-dependencies' is false, but the order leaves no dependencies"
+        raise UsageError(error(f"{message}: drop the option"))
 
 
 def _malformed(entry: str, reason: str) -> PassError:

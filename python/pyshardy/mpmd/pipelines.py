@@ -63,7 +63,11 @@ def infer_mesh_pipeline(
             infer_transfers=transfers,
             error_limit=limit,
         ),
-        use("mpmd-infer-mesh-assign-mesh-func-leaves", infer_transfers=transfers),
+        use(
+            "mpmd-infer-mesh-assign-mesh-func-leaves",
+            infer_transfers=transfers,
+            error_limit=limit,
+        ),
         use(
             "mpmd-infer-mesh-validate-no-additional-transfers-needed",
             infer_transfers=transfers,
@@ -223,7 +227,7 @@ def export_pipeline(
     fail_on_backward_deps: FailOnBackwardDeps = False,
     fail_on_inferred_fragments: FailOnInferredFragments = True,
     fail_on_param_transfers: FailOnParamTransfers = False,
-    param_transfer_pattern: ParamTransferPattern = "params['transformer",
+    param_pattern: ParamTransferPattern = "params['transformer",
     copy_constants: Annotated[
         bool, Help("whether fragments have constants of their own instead of transferred ones")
     ] = False,
@@ -249,7 +253,7 @@ def export_pipeline(
         use(
             "mpmd-validate-no-param-transfers",
             fail_on_param_transfers=fail_on_param_transfers,
-            param_transfer_pattern=param_transfer_pattern,
+            param_pattern=param_pattern,
         ),
         use(
             "mpmd-validate-no-inferred-fragments",

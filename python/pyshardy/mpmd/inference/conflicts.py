@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from mlir_sdy.assembly import asm
 from mlir_sdy.diagnostics import Diagnostic, PassError, SourceLocation, error
@@ -39,7 +39,7 @@ def check_src_sets(module: ir.Module, limit: int) -> None:
     Raises:
         PassError: an operation has operands on conflicting meshes.
     """
-    _raise(_empty(module), limit)
+    raise_up_to(limit, _empty(module))
 
 
 def check_use_sets(module: ir.Module, limit: int) -> None:
@@ -52,10 +52,15 @@ def check_use_sets(module: ir.Module, limit: int) -> None:
     Raises:
         PassError: an operation is used on a mesh where it can't be.
     """
-    _raise(_not_contained(module), limit)
+    raise_up_to(limit, _not_contained(module))
 
 
-def _raise(found: Iterator[Diagnostic], limit: int) -> None:
+def raise_up_to(limit: int, found: Iterable[Diagnostic]) -> None:
+    """Raise the first errors of those found, if any; all for the limit -1.
+
+    Raises:
+        PassError: there is an error, or the limit is invalid.
+    """
     if limit == 0 or limit < -1:
         message = f"the option 'error-limit' must be positive, or -1 for all errors: {limit}"
         raise PassError(error(message))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.diagnostics import Diagnostic, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.attributes import mesh_tensor
 from mlir_sdy.mpmd.building import assign, unassign
@@ -17,6 +17,7 @@ from mlir_sdy.mpmd.reading import (
 )
 from mlir_sdy.traversal import terminator_of
 from pyshardy.irtools.stablehlo_views import symbol_name
+from pyshardy.mpmd.inference.conflicts import raise_up_to
 from pyshardy.mpmd.inference.mesh_sets import (
     SRC_SET,
     USE_SET,
@@ -36,11 +37,19 @@ _BROADCAST = "mpmd.broadcast"
 _UNUSED = "inferred_unused"
 
 
-def assign_leaves(module: ir.Module, *, infer_transfers: bool) -> None:
-    """Assign the leaves of all functions to meshes."""
+def assign_leaves(module: ir.Module, *, infer_transfers: bool, error_limit: int) -> None:
+    """Assign the leaves of all functions to meshes.
+
+    Raises:
+        PassError: a leaf can be on no mesh, and transfers are not inferred.
+    """
     functions = {symbol_name(each): each for each in mpmd_functions(module)}
+    errors: list[Diagnostic] = []
     for function in functions.values():
-        _Leaves(function, functions, infer_transfers).assign()
+        leaves = _Leaves(function, functions, infer_transfers)
+        leaves.assign()
+        errors += leaves.errors
+    raise_up_to(error_limit, errors)
 
 
 class _Leaves:
@@ -51,6 +60,7 @@ class _Leaves:
         self._functions = functions
         self._infers = infer_transfers
         self._first = topology(function).names[0]
+        self.errors: list[Diagnostic] = []
 
     def assign(self) -> None:
         """Assign results, operands of reductions and broadcasts, and what is unused."""
@@ -111,11 +121,12 @@ class _Leaves:
         if possible is None:
             return min(used, default=self._first)
         if not possible:
-            if self._infers:
-                return self._first
-            message = f"{what} has no mesh to be assigned to: its operands are on several meshes"
-            place = self._function if isinstance(owner, ir.Block) else owner.operation
-            raise PassError(error(message, location_of(place.location)))
+            if not self._infers:
+                reason = "its operands are on several meshes"
+                message = f"{what} has no mesh to be assigned to: {reason}"
+                place = self._function if isinstance(owner, ir.Block) else owner.operation
+                self.errors.append(error(message, location_of(place.location)))
+            return self._first
         if in_order:
             return next((mesh for mesh in possible if mesh in used), next(iter(possible)))
         return min(possible.keys() & used.keys() or possible)

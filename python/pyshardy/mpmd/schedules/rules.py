@@ -4,30 +4,28 @@
     FragmentScheduleRule(ordered_fragments=[INFO->INFO])
     FragmentMergeRule(sources=[INFO,INFO],target=INFO)
 
-where INFO is `FragmentInfo(origins=["f","g"(1)],stage=0,call_counter=1,split_type=KeepTransferred,
+where INFO is `FragmentInfo(origins=["f","g"(1)],stage=0,call_counter=1,split_type=kKeepTransferred,
 mesh_name="m1")`, in which all but the origins may be missing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.mpmd.values import UserOrigin
 
-_ORIGIN = re.compile(r'"([^"]+)"(?:\((\d+)\))?')
-_INFO = re.compile(
-    r"FragmentInfo\(origins=\[(?P<origins>[^\]]*)\](?:,\s*stage(?:_id)?=(?P<stage>\d+))?"
-    r"(?:,\s*call_counter=(?P<counter>\d+))?(?:,\s*split_type=k?_?(?P<split>\w+))?"
-    r'(?:,\s*mesh_name="(?P<mesh>[^"]*)")?\)'
-)
-_RULE = r"\s*,?\s*Fragment{}Rule\({}\)"
-_ONE = re.sub(r"\(\?P<\w+>", "(?:", _INFO.pattern)
-_LIST = rf"{_ONE}(?:(?:->|,)\s*{_ONE})*"
-_SCHEDULE = re.compile(_RULE.format("Schedule", rf"ordered_fragments=\[({_LIST})\]"))
-_MERGE = re.compile(_RULE.format("Merge", rf"sources=\[({_LIST})\],\s*target=({_LIST})"))
+_NUMBER, _NAME = re.compile(r"\d+"), re.compile(r'"[^"]+"')
+_SPLIT_TYPES = {"keep": "kKeepTransferred", "drop": "kDropTransferred"}
+_FIELDS: Mapping[str, re.Pattern[str]] = {
+    "stage=": _NUMBER,
+    "call_counter=": _NUMBER,
+    "split_type=": re.compile("|".join(_SPLIT_TYPES.values())),
+    "mesh_name=": _NAME,
+}
+"""The fields of a description, and the forms of their values."""
 
 
 class FragmentInfo(NamedTuple):
@@ -49,11 +47,9 @@ class FragmentInfo(NamedTuple):
 
     def __str__(self) -> str:
         parts = [f"origins=[{','.join(each.short for each in self.origins)}]"]
-        parts += [
-            f"{name}={value}"
-            for name, value in zip(self._fields[1:4], self[1:4], strict=True)
-            if value not in (None, "")
-        ]
+        parts += [] if self.stage is None else [f"stage={self.stage}"]
+        parts += [] if self.call_counter is None else [f"call_counter={self.call_counter}"]
+        parts += [f"split_type={_SPLIT_TYPES[self.split_type]}"] if self.split_type else []
         parts += [f'mesh_name="{self.mesh_name}"'] if self.mesh_name else []
         return f"FragmentInfo({','.join(parts)})"
 
@@ -64,7 +60,12 @@ def read_schedule_rules(text: str) -> list[list[FragmentInfo]]:
     Raises:
         UsageError: the text is malformed.
     """
-    return [list(_infos(match[1])) for match in _matches(_SCHEDULE, text)]
+    reader = _Reader(text)
+    rules: list[list[FragmentInfo]] = []
+    while reader.starts_rule():
+        reader.take("FragmentScheduleRule(ordered_fragments=[")
+        rules.append(reader.infos("->", "])"))
+    return rules
 
 
 def read_merge_rules(text: str) -> list[tuple[list[FragmentInfo], FragmentInfo]]:
@@ -73,31 +74,93 @@ def read_merge_rules(text: str) -> list[tuple[list[FragmentInfo], FragmentInfo]]
     Raises:
         UsageError: the text is malformed.
     """
-    return [(list(_infos(match[1])), next(_infos(match[2]))) for match in _matches(_MERGE, text)]
+    reader = _Reader(text)
+    rules: list[tuple[list[FragmentInfo], FragmentInfo]] = []
+    while reader.starts_rule():
+        reader.take("FragmentMergeRule(sources=[")
+        sources = reader.infos(",", "],target=")
+        rules.append((sources, reader.info()))
+        reader.take(")")
+    return rules
 
 
-def _matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    position = 0
-    while position < len(text.rstrip()):
-        match = pattern.match(text, position)
-        if match is None:
-            expected = "FragmentScheduleRule(ordered_fragments=[A->B])"
-            if pattern is _MERGE:
-                expected = "FragmentMergeRule(sources=[A,B],target=C)"
-            message = f"expected a rule such as '{expected}', got '{text[position:][:60]}'"
-            raise UsageError(error(message))
-        yield match
-        position = match.end()
+class _Reader:
+    """Reads a text from left to right; spaces between its parts don't count."""
 
+    def __init__(self, text: str) -> None:
+        self._text, self._position = text, 0
 
-def _infos(text: str) -> Iterator[FragmentInfo]:
-    for match in _INFO.finditer(text):
-        origins: Sequence[tuple[str, str]] = _ORIGIN.findall(match["origins"])
-        split = (match["split"] or "").lower()
-        yield FragmentInfo(
-            tuple(UserOrigin(name, int(count or 0)) for name, count in origins),
-            None if match["stage"] is None else int(match["stage"]),
-            None if match["counter"] is None else int(match["counter"]),
-            "keep" if "keep" in split else "drop" if "drop" in split else "",
-            match["mesh"] or "",
+    def starts_rule(self) -> bool:
+        """Return whether another rule follows, maybe after a comma."""
+        if self._position:
+            self._skip(",")
+        self._skip("")
+        return self._position < len(self._text)
+
+    def take(self, *expected: str) -> str:
+        """Return the part that follows, the first that does.
+
+        Raises:
+            UsageError: none of the parts follows.
+        """
+        for part in expected:
+            if self._skip(part):
+                return part
+        raise self._error(" or ".join(f"'{part}'" for part in expected))
+
+    def infos(self, separator: str, end: str) -> list[FragmentInfo]:
+        """Return the descriptions up to an end."""
+        infos = [self.info()]
+        while self.take(separator, end) == separator:
+            infos.append(self.info())
+        return infos
+
+    def info(self) -> FragmentInfo:
+        """Return the description that follows."""
+        self.take("FragmentInfo(origins=[")
+        origins = [self._origin()]
+        while self.take(",", "]") == ",":
+            origins.append(self._origin())
+        fields: dict[str, str] = {}
+        while self.take(",", ")") == ",":
+            name = self.take(*_FIELDS)
+            if name in fields:
+                raise self._error(f"'{name}' only once")
+            fields[name] = self._match(_FIELDS[name], f"a value of '{name}'")
+        stage, counter, split, mesh = map(fields.get, _FIELDS)
+        return FragmentInfo(
+            tuple(origins),
+            None if stage is None else int(stage),
+            None if counter is None else int(counter),
+            next((half for half, name in _SPLIT_TYPES.items() if name == split), ""),
+            (mesh or "").strip('"'),
         )
+
+    def _origin(self) -> UserOrigin:
+        name = self._match(_NAME, "the name of a computation in quotes").strip('"')
+        if not self._skip("("):
+            return UserOrigin(name)
+        count = int(self._match(_NUMBER, "a transpose count"))
+        self.take(")")
+        return UserOrigin(name, count)
+
+    def _match(self, pattern: re.Pattern[str], what: str) -> str:
+        match = pattern.match(self._text, self._position)
+        if match is None:
+            raise self._error(what)
+        self._position = match.end()
+        return match[0]
+
+    def _skip(self, part: str) -> bool:
+        """Go behind a part and the spaces after it, and return whether the part was there."""
+        if not self._text.startswith(part, self._position):
+            return False
+        self._position += len(part)
+        while self._text[self._position : self._position + 1].isspace():
+            self._position += 1
+        return True
+
+    def _error(self, expected: str) -> UsageError:
+        following = self._text[self._position :][:60]
+        got = f"got '{following}'" if following else "but the text ends"
+        return UsageError(error(f"rules of fragments: expected {expected}, {got}"))

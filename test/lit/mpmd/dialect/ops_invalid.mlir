@@ -68,3 +68,18 @@ func.func private @suffix() attributes {topology = #mpmd.topology<<"m#device" : 
 
 // expected-error@below {{unknown attribute 'mesh_tensor' in dialect 'mpmd'}}
 func.func private @sigil() attributes {topology = #mpmd.mesh_tensor<"m1", tensor<4xf32>>}
+
+// -----
+
+// expected-error@below {{expected 'x' in dimension list in 'tensor<4with>'}}
+func.func private @malformed() -> !mpmd.mesh_tensor<"m1", tensor<4with>>
+
+// -----
+
+!m1 = !mpmd.mesh_tensor<"m1", tensor<4xf32>>
+// expected-error@+4 {{block with no terminator}}
+func.func @unreturned(%a: !m1) -> !m1 attributes {
+    topology = #mpmd.topology<<"m1" : <["x"=2]>>, <"m2" : <["x"=2]>>>} {
+  %0 = mpmd.transfer %a : (!m1) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
+  %1 = mpmd.transfer %0 : (!mpmd.mesh_tensor<"m2", tensor<4xf32>>) -> !m1
+}

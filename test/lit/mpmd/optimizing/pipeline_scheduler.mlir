@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -mpmd-pipeline-scheduler | FileCheck %s --check-prefixes=CHECK,ONE
 // RUN: sdy-opt %s -mpmd-pipeline-scheduler=must-happen-before=GPipe | FileCheck %s --check-prefixes=CHECK,GPIPE
-// RUN: sdy-opt %s '-mpmd-pipeline-scheduler=must-happen-before=GPipe exact=true' | FileCheck %s --check-prefixes=CHECK,GPIPE
+// RUN: sdy-opt %s '-mpmd-pipeline-scheduler=must-happen-before=builtin:GPipe exact=true' | FileCheck %s --check-prefixes=CHECK,GPIPE
 // RUN: sdy-opt %s -mpmd-pipeline-scheduler=must-happen-before=none | FileCheck %s --check-prefixes=CHECK,NONE
 // RUN: sdy-opt %s -mpmd-optimize-pipeline=pipeline-schedule=GPipe | FileCheck %s --check-prefixes=CHECK,GPIPE
 

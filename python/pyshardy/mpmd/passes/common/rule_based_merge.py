@@ -12,6 +12,7 @@ from mlir_sdy.mpmd.attributes import attribute_of
 from mlir_sdy.mpmd.building import unsigned
 from mlir_sdy.mpmd.reading import CALL_COUNTER
 from mlir_sdy.mpmd.values import UserOrigins
+from pyshardy.mpmd.options import LeavesNoDependencies, check_leaves_no_dependencies
 from pyshardy.mpmd.rewriting.functions import entry_points, top_level_operations
 from pyshardy.mpmd.rewriting.infos import HALVES, by_info
 from pyshardy.mpmd.rewriting.merging import STAGE, merge
@@ -26,14 +27,16 @@ def rule_based_merge(
     module: ir.Module,
     *,
     rules: Annotated[str, Help("rules: `FragmentMergeRule(sources=[A,B],target=C)`")] = "",
+    remove_control_dependencies: LeavesNoDependencies = True,
 ) -> None:
     """Merge fragments by rules of the user, and describe the merged ones as these say.
 
     Raises:
-        UsageError: a rule is malformed.
+        UsageError: a rule is malformed, or control dependencies are to be left.
         PassError: two rules have the same fragment, or the fragments of a rule can't be merged, as
             something between them needs the first and is needed by the second.
     """
+    check_leaves_no_dependencies(remove_control_dependencies=remove_control_dependencies)
     listed = read_merge_rules(rules)
     for function in entry_points(module) if listed else ():
         known = by_info(top_level_operations(function))

@@ -31,6 +31,7 @@ from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import SHARDING, map_shardings
 from pyshardy.irtools.stablehlo_views import CallView, FunctionView
 from pyshardy.irtools.walks import operations_named
+from pyshardy.mpmd.options import NoEffect
 from pyshardy.mpmd.rewriting.functions import dictionaries, mpmd_functions
 from pyshardy.mpmd.rewriting.merging import STAGE
 from pyshardy.mpmd.rewriting.meshes import topology
@@ -60,7 +61,11 @@ class _Group:
 
 
 @register_pass("mpmd-lower-to-fragment-calls", release="0.10.2")
-def lower_to_fragment_calls(module: ir.Module) -> None:
+def lower_to_fragment_calls(
+    module: ir.Module,
+    *,
+    verbose_logging: NoEffect = False,  # noqa: ARG001 (an option of C++ Shardy)
+) -> None:
     """Replace fragments by calls of functions, which equal fragments of a mesh share."""
     groups: dict[tuple[str, str], _Group] = {}
     for function in mpmd_functions(module):

@@ -18,7 +18,7 @@ def validate_no_param_transfers(
     module: ir.Module,
     *,
     fail_on_param_transfers: FailOnParamTransfers = False,
-    param_transfer_pattern: ParamTransferPattern = "params['transformer",
+    param_pattern: ParamTransferPattern = "params['transformer",
 ) -> None:
     """Report transfers of parameters between meshes, by the names in locations.
 
@@ -27,12 +27,12 @@ def validate_no_param_transfers(
     """
     for transfer in operations_named({TRANSFER}, module):
         (value,) = transfer.operands
-        found = [name for name in names_in(value.location) if param_transfer_pattern in name]
+        found = [name for name in names_in(value.location) if param_pattern in name]
         meshes = [MeshTensorType(each.type).mesh_name for each in (value, transfer.results[0])]
         if found and meshes[0] != meshes[1]:
             places = ", ".join(f'"{name}"' for name in found)
             message = (
-                f'Detected cross-mesh transfer of a parameter matching "{param_transfer_pattern}" '
+                f'Detected cross-mesh transfer of a parameter matching "{param_pattern}" '
                 f'from mesh "{meshes[0]}" to "{meshes[1]}". JAX locations: [{places}]'
             )
             report(transfer, message, fails=fail_on_param_transfers)

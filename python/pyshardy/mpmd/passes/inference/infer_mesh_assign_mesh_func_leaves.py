@@ -6,14 +6,14 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.mpmd.inference import leaves, use_sets
 from pyshardy.mpmd.inference.mesh_sets import USE_SET, clear_sets
-from pyshardy.mpmd.options import InferTransfers
+from pyshardy.mpmd.options import ErrorLimit, InferTransfers
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.pipeline import register_pass
 
 
 @register_pass("mpmd-infer-mesh-assign-mesh-func-leaves", release="0.10.2")
 def infer_mesh_assign_mesh_func_leaves(
-    module: ir.Module, *, infer_transfers: InferTransfers = False
+    module: ir.Module, *, infer_transfers: InferTransfers = False, error_limit: ErrorLimit = 5
 ) -> None:
     """Assign results of functions, and what is unused, to meshes.
 
@@ -24,7 +24,7 @@ def infer_mesh_assign_mesh_func_leaves(
     Raises:
         PassError: a value can be on no mesh.
     """
-    leaves.assign_leaves(module, infer_transfers=infer_transfers)
+    leaves.assign_leaves(module, infer_transfers=infer_transfers, error_limit=error_limit)
     for function in mpmd_functions(module):
         clear_sets(function, USE_SET)
     use_sets.populate(module)

@@ -18,7 +18,7 @@ from pyshardy.mpmd.inference.mesh_sets import (
     write_set_of_argument,
 )
 from pyshardy.mpmd.inference.src_sets import src_set_of
-from pyshardy.mpmd.options import Constraints, read_constraints
+from pyshardy.mpmd.options import Constraints, NoEffect, read_constraints
 from pyshardy.mpmd.rewriting.functions import (
     entry_points,
     mpmd_functions,
@@ -31,7 +31,10 @@ from pyshardy.pipeline import register_pass
 
 @register_pass("mpmd-infer-mesh-assign-using-input-output-constraints", release="0.10.2")
 def infer_mesh_assign_using_input_output_constraints(
-    module: ir.Module, *, constraints: Constraints = ()
+    module: ir.Module,
+    *,
+    constraints: Constraints = (),
+    verbose_logging: NoEffect = False,  # noqa: ARG001 (an option of C++ Shardy)
 ) -> None:
     """Put arguments and results that must be on the same mesh on a common mesh.
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.mpmd.inference.finalizing import finalize
+from pyshardy.mpmd.options import NoEffect
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.pipeline import register_pass
 
 
 @register_pass("mpmd-infer-mesh-finalize", release="0.10.2")
-def infer_mesh_finalize(module: ir.Module) -> None:
+def infer_mesh_finalize(
+    module: ir.Module,
+    *,
+    infer_transfers: NoEffect = False,  # noqa: ARG001 (an option of C++ Shardy)
+) -> None:
     """Put arguments on meshes, and convert assignments to transfers.
 
     An argument is on the first mesh, by name, that uses it. A value that several meshes use is

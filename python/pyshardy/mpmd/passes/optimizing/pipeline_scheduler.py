@@ -20,6 +20,7 @@ from mlir_sdy.mpmd.reading import (
 )
 from mlir_sdy.mpmd.values import Topology
 from mlir_sdy.suggest import did_you_mean
+from pyshardy.mpmd.options import LeavesNoDependencies, check_leaves_no_dependencies
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.mpmd.rewriting.merging import DROPS_TRANSFERRED, KEEPS_TRANSFERRED, STAGE
 from pyshardy.mpmd.rewriting.meshes import topology
@@ -39,7 +40,7 @@ def pipeline_scheduler(
     module: ir.Module,
     *,
     must_happen_before: str = "1F1B",
-    remove_control_dependencies: bool = True,
+    remove_control_dependencies: LeavesNoDependencies = True,
     exact: bool = False,
 ) -> None:
     """Order the fragments of each mesh by a schedule.
@@ -50,9 +51,7 @@ def pipeline_scheduler(
 
     Options:
         must_happen_before: the schedule: `none`, or one with options, such as `zb-h2{latency=1}`;
-            the names of C++ Shardy are those of `exact`, too
-        remove_control_dependencies: whether nothing of the order remains but the order itself;
-            always true here
+            the names of C++ Shardy are those of `exact`, too, also after `builtin:`
         exact: whether to use the predicates of C++ Shardy, which leave the order of some units to
             the program, instead of complete orders
 
@@ -60,11 +59,10 @@ def pipeline_scheduler(
         UsageError: there is no such schedule, or it isn't for such a pipeline.
         PassError: the order and the uses of values contradict each other.
     """
-    if not remove_control_dependencies:
-        message = "'remove-control-dependencies' is false, but the order leaves no dependencies"
-        raise UsageError(error(f"{message}: drop the option"))
+    check_leaves_no_dependencies(remove_control_dependencies=remove_control_dependencies)
     for function in mpmd_functions(module):
-        _Scheduler(function, must_happen_before, exact=exact).run()
+        schedule = must_happen_before.removeprefix("builtin:")
+        _Scheduler(function, schedule, exact=exact).run()
 
 
 def _never(_first: SchedulingUnit, _second: SchedulingUnit) -> bool:

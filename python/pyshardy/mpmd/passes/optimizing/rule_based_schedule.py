@@ -9,6 +9,7 @@ from typing import Annotated
 from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.reading import mesh_name_of
+from pyshardy.mpmd.options import LeavesNoDependencies, check_leaves_no_dependencies
 from pyshardy.mpmd.rewriting.functions import entry_points, top_level_operations
 from pyshardy.mpmd.rewriting.infos import by_info
 from pyshardy.mpmd.rewriting.ordering import needs_of, reached_from, sort_operations
@@ -22,6 +23,7 @@ def rule_based_schedule(
     module: ir.Module,
     *,
     rules: Annotated[str, Help("rules: `FragmentScheduleRule(ordered_fragments=[A->B])`")] = "",
+    remove_control_dependencies: LeavesNoDependencies = True,
 ) -> None:
     """Order fragments by rules of the user.
 
@@ -30,9 +32,10 @@ def rule_based_schedule(
     with a warning.
 
     Raises:
-        UsageError: a rule is malformed.
+        UsageError: a rule is malformed, or control dependencies are to be left.
         PassError: two fragments have the same description.
     """
+    check_leaves_no_dependencies(remove_control_dependencies=remove_control_dependencies)
     listed = read_schedule_rules(rules)
     for function in entry_points(module) if listed else ():
         operations = top_level_operations(function)
