@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from case_counts import spread
 from jax.sharding import PartitionSpec as P
-from mpmd_models import SHAPES, decoder, products
+from mpmd_models import FLAT, SHAPES, decoder, products
 
 import pyshardy as sdy
 from pyshardy.backends.arrays.comparison import (
@@ -24,7 +24,6 @@ from pyshardy.mpmd.execution import execute
 from pyshardy.mpmd.reference import without_names
 from pyshardy.program import compile_unpartitioned
 
-FLAT = ["gpipe", "1f1b", "1f1b{warmup=eager}", "gpipe-1f1b-last", "zb-h1", "zb-h2", "none"]
 SEVERAL = ["circular", "interleaved-1f1b"]
 WRITTEN = "m0: F0 F1 B0 F2 B1 F3 B2 B3; m1: F0 F1 B0 F2 B1 F3 B2 B3"
 

@@ -3,6 +3,7 @@
 
     sdy-mpmd program.mlir --schedule=1f1b --backend=jit
     sdy-mpmd program.mlir --topology='m0=data:2;m1=data:2' --assign='layer[01]@m0,layer[23]@m1'
+    mpiexec -n 8 sdy-mpmd program.mlir --backend=mpi
     sdy-mpmd program.mlir --plan --hardware=h100 --html=timeline.html
 
 Exit status: 0 when the results agree, else 1.
@@ -11,14 +12,15 @@ Exit status: 0 when the results agree, else 1.
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import SdyError, UsageError, error, redirect
 from pyshardy.backends import CompileOptions, backend_names
 from pyshardy.cli.flags import HARDWARE_FORM, GuardFlags, argument, flag
-from pyshardy.cli.output import activity, write_report
+from pyshardy.cli.output import activity, is_later_rank, write_report
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
@@ -102,12 +104,29 @@ parser = partial(
 
 def _run(arguments: MpmdFlags, tool: Tool) -> int:
     tool.start(arguments, arguments.file)
+    if arguments.backend != "mpi":
+        return _work(arguments, tool)
+    from pyshardy.mpmd.execution import FragmentError  # noqa: PLC0415 (loads the MLIR host)
+    from pyshardy.mpmd.ranks import RemoteError  # noqa: PLC0415
+
+    try:  # One of all processes prints each diagnostic.
+        with redirect(lambda _: None) if is_later_rank() else nullcontext():
+            return _work(arguments, tool)
+    except RemoteError:
+        return 1
+    except SdyError as failure:
+        if is_later_rank() and not isinstance(failure, FragmentError):
+            return 1
+        raise
+
+
+def _work(arguments: MpmdFlags, tool: Tool) -> int:
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
     from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
     from pyshardy.cli.tables import Printer as TablePrinter  # noqa: PLC0415
 
     module = read_program(arguments.file, tool)
-    printer = TablePrinter()
+    printer = TablePrinter(quiet=arguments.backend == "mpi" and is_later_rank())
     if arguments.schedules:
         return _compare_schedules(module, arguments, printer)
     program = _partitioned(module, arguments, arguments.schedule)

@@ -16,6 +16,7 @@
 | `plan`         | what a program does, in its total order and on each mesh       |
 | `boxes`        | transfers between layouts                                      |
 | `execution`    | runs of programs, by one thread or a thread for each mesh      |
+| `ranks`        | runs of programs by the processes of an MPI job                |
 | `comparing`    | comparison of schedules by their timelines                     |
 | `reference`    | the unpartitioned program, without names                       |
 | `timeline`     | what each mesh runs when, idle time, memory and traffic        |

@@ -18,7 +18,14 @@ from typing import NamedTuple
 import numpy as np
 
 from mlir_sdy.model import Mesh, TensorSharding
-from pyshardy.backends.arrays.sharded_arrays import Part, ShardedArray, parts_of, scatter
+from pyshardy.backends.arrays.sharded_arrays import (
+    Column,
+    OwnPart,
+    Part,
+    ShardedArray,
+    parts_of,
+    scatter,
+)
 from pyshardy.cost.hardware import Link
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.program_interface import Port
@@ -90,34 +97,36 @@ def transfer_seconds(messages: Sequence[BoxMessage], nbytes: int, link: Link) ->
     return link.seconds_to_start + max(moved.values(), default=0) / link.bytes_per_second
 
 
-def read(value: ShardedArray, target: Port) -> Pieces:
-    """Return the messages by which a value goes to a layout, with copies of the elements."""
-    messages = plan_of(value, target)
+def read(value: ShardedArray, messages: Sequence[BoxMessage]) -> Pieces:
+    """Return messages with copies of the elements."""
     boxes = parts_of(value.spec.shape, value.sharding, value.mesh)
     return Pieces(
-        messages,
+        tuple(messages),
         [_cut(value.parts[each.source], boxes[each.source], each.box).copy() for each in messages],
     )
 
 
-def write(pieces: Pieces, target: Port) -> ShardedArray:
-    """Return the value that messages have brought to a layout."""
+def write(pieces: Pieces, target: Port, device: int | None = None) -> ShardedArray:
+    """Return the value that messages have brought to a layout, or to a device of it."""
     shape, dtype = target.local_spec.shape, target.spec.dtype
-    parts = [np.zeros(shape, dtype) for _ in range(target.mesh.total_size)]
+    devices = range(target.mesh.total_size) if device is None else [device]
+    parts = {each: np.zeros(shape, dtype) for each in devices}
     boxes = parts_of(target.spec.shape, target.sharding, target.mesh)
     for message, elements in zip(*pieces, strict=True):
         _cut(parts[message.target], boxes[message.target], message.box)[...] = elements
-    return ShardedArray(
-        target.name, target.spec, target.sharding, target.mesh, target.local_spec, parts
-    )
+    return laid_out(list(parts.values()) if device is None else parts[device], target, device)
 
 
-def placed(array: Array, target: Port) -> ShardedArray:
-    """Return a global array in a layout."""
+def laid_out(parts: Column | Array | None, port: Port, device: int | None = None) -> ShardedArray:
+    """Return the array of the shards of all devices, or of the only one that this process has."""
+    held = parts if isinstance(parts, Sequence) else OwnPart(port.mesh.total_size, device, parts)
+    return ShardedArray(port.name, port.spec, port.sharding, port.mesh, port.local_spec, held)
+
+
+def placed(array: Array, target: Port, device: int | None = None) -> ShardedArray:
+    """Return a global array in a layout, or its shard of a device."""
     parts = scatter(array, target.sharding, target.mesh, target.local_spec.shape)
-    return ShardedArray(
-        target.name, target.spec, target.sharding, target.mesh, target.local_spec, parts
-    )
+    return laid_out(parts if device is None else parts[device], target, device)
 
 
 def _cut(shard: Array, held: Part, box: Part) -> Array:

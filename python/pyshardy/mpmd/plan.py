@@ -207,20 +207,29 @@ class ExecutionPlan:
         return found
 
     @cached_property
-    def actions(self) -> dict[str, list[Action]]:
-        """The actions of each mesh: its part of the total order."""
-        found: dict[str, list[Action]] = {name: [] for name in self.topology.names}
+    def in_order(self) -> list[tuple[int, str, Action]]:
+        """The actions in the total order, with the number of the step and the mesh."""
+        found: list[tuple[int, str, Action]] = []
         for number, step in enumerate(self.steps):
             if isinstance(step, FragmentCall):
-                found[step.mesh].append(Action("run", step.unit, step, step.operands))
+                found.append((number, step.mesh, Action("run", step.unit, step, step.operands)))
             elif step.source == step.target:
-                found[step.source].append(Action("copy", step.name, step, step.operands))
+                found.append((number, step.source, Action("copy", step.name, step, step.operands)))
             else:
-                found[step.source].append(Action("send", step.name, step, step.operands))
-                found[step.target].append(Action("recv", step.name, step, step.results))
+                found.append((number, step.source, Action("send", step.name, step, step.operands)))
+                found.append((number, step.target, Action("recv", step.name, step, step.results)))
             for value in self.freed_after.get(number, ()):
-                found[self.meshes_of_values[value]].append(Action("free", "", None, (value,)))
+                mesh = self.meshes_of_values[value]
+                found.append((number, mesh, Action("free", "", None, (value,))))
         return found
+
+    @cached_property
+    def actions(self) -> dict[str, list[Action]]:
+        """The actions of each mesh: its part of the total order."""
+        return {
+            name: [action for _, mesh, action in self.in_order if mesh == name]
+            for name in self.topology.names
+        }
 
 
 class UnitRecorder(Instrumentation):
