@@ -105,10 +105,15 @@ class NamedValues(Mapping[str, ir.Value]):
     def marked(cls, module: ir.Module, text: str | None = None) -> NamedValues:
         """Mark the operations of a module, and return its values, found by the marks.
 
-        So they are found after passes, also if several operations have the same location.
+        So they are found after passes, also if several operations have the same location. A text
+        with another number of operations has the names of another program; they are those of the
+        printed module then.
         """
-        values = cls(module, text)
         makers = operations_with_results(module)
+        values = cls(module, text)
+        known = values._given_text
+        if known is not None and sum(1 for _ in DEFINITION.finditer(known)) != len(makers):
+            values = cls(module, asm(module))  # Passes have changed the module since.
         for number, operation in enumerate(makers):
             operation.location = tagged(operation.location, _MARK, number)
         values._num_marks = len(makers)
@@ -180,9 +185,8 @@ class NamedValues(Mapping[str, ir.Value]):
         known = () if mark is None else self._definitions_of_makers.get(mark, ())
         named = sorted(known, key=lambda each: each[1].index)
         starts = [definition.index for _, definition in named]
-        for (name, definition), start, end in zip(
-            named, starts, [*starts[1:], len(operation.results)], strict=True
-        ):
+        ranges = itertools.pairwise([*starts, len(operation.results)])
+        for (name, definition), (start, end) in zip(named, ranges, strict=True):
             if start <= index < end:
                 place = f"@{definition.line}" if len(self._all_definitions[name]) > 1 else ""
                 return f"{name}{place}{'' if end - start == 1 else f'#{index - start}'}"

@@ -5,6 +5,7 @@ import pytest
 
 import pyshardy as sdy
 from mlir_sdy.host import ir
+from pyshardy.irtools.named_values import NamedValues, operations_with_results
 
 TEXT = """
 sdy.mesh @mesh = <["data"=2, "model"=2]>
@@ -83,6 +84,27 @@ def test_without_a_text_names_are_those_that_are_printed():
     values = sdy.values(ir.Module.parse(text, module.context))
     assert list(values)[1:5] == ["params['w']", "%0", "%1", "%cst"]
     assert "stablehlo.reduce" in str(values["%2"].owner)
+
+
+def test_marked_names_of_a_program_that_a_pass_made_longer():
+    module = sdy.parse("""
+        func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>
+          %1 = call @f(%0) : (tensor<4xf32>) -> tensor<4xf32>
+          return %1 : tensor<4xf32>
+        }
+        func.func private @f(%b: tensor<4xf32>) -> tensor<4xf32> {
+          %sum = stablehlo.add %b, %b : tensor<4xf32>
+          return %sum : tensor<4xf32>
+        }""")
+    sdy.run_pipeline(module, "sdy-flatten-call-graph")
+    values = NamedValues.marked(module)
+    makers = operations_with_results(module)
+    assert [each.name for each in makers] == ["func.call"] * 2 + ["stablehlo.add"] * 2
+    names = [values.name_of_result(each, 0) for each in makers]
+    for name, maker in zip(names, makers, strict=True):
+        assert name is not None
+        assert values[name] == maker.results[0]
 
 
 def test_a_value_that_a_pass_removed():
