@@ -86,7 +86,7 @@ def execute(
         for name in plan.topology.names
     }
     mail = _Mailbox(plan)
-    run = Run(plan, programs, backends, apart, mail, before)
+    run = MeshRun(plan, programs, backends, apart, mail, before)
     for value, array in given.items():
         run.hold(
             value, array if isinstance(array, ShardedArray) else placed(array, plan.ports[value])
@@ -154,7 +154,7 @@ class Mail(Protocol):
         ...
 
 
-class Run:
+class MeshRun:
     """A run of a program: its values on all meshes, or on a device of one.
 
     Attributes:
@@ -280,7 +280,7 @@ class _Mailbox:
         return any(failed < position for failed, _ in self.failures)
 
 
-def _in_threads(run: Run, mail: _Mailbox) -> None:
+def _in_threads(run: MeshRun, mail: _Mailbox) -> None:
     """Run the actions of each mesh in a thread.
 
     Raises:

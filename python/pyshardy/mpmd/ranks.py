@@ -35,19 +35,19 @@ from pyshardy.backends.mpi import wrong_number_of_processes
 from pyshardy.backends.mpi_library import MpiGroup, MpiRequest, mpi_library
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.mpmd.boxes import BoxMessage, Pieces, laid_out, placed, plan_of
-from pyshardy.mpmd.execution import Execution, FragmentError, Run, arguments
+from pyshardy.mpmd.execution import Execution, FragmentError, MeshRun, arguments
 from pyshardy.mpmd.plan import Action, ExecutionPlan, MeshTransfer
 from pyshardy.program import PartitionedProgram
 
 _REPORT = np.dtype([("position", np.int64), ("text", "S4096")])
-"""What a process tells all others at the end: the step of its failure, and the message."""
+"""The report of a process at the end: the step of its failure, and the message."""
 
 _NO_FAILURE = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
 class Messaging:
-    """How processes send messages.
+    """The limits of messages between processes.
 
     Attributes:
         most_open: the number of messages on their way from a process at which it waits.
@@ -86,7 +86,7 @@ def execute_on_ranks(
         text: the program, which must be the same on all processes.
         options: the compile options.
         gathers: whether all processes get all shards of the results.
-        messaging: how they send messages.
+        messaging: the limits of messages.
         before: called with the mesh before each action.
 
     Raises:
@@ -106,7 +106,7 @@ def execute_on_ranks(
     shared = replace(options or CompileOptions(), instance=world.split(sizes))
     mail = _Messages(plan, world.messages, mesh, starts, messaging or Messaging())
     backends = dict.fromkeys(names, "mpi")
-    run = Run(plan, programs, backends, {mesh: shared}, mail, before, device)
+    run = MeshRun(plan, programs, backends, {mesh: shared}, mail, before, device)
     for value, array in given.items():
         if plan.meshes_of_values[value] == mesh:
             port = plan.ports[value]
@@ -138,8 +138,8 @@ def _check_equal(world: MpiGroup, text: str) -> None:
         raise UsageError(error(f"{message} the same module with the same options"))
 
 
-def _act(run: Run, mail: _Messages, mesh: str) -> None:
-    """Run the actions of a mesh, and learn whether those of other processes failed.
+def _act(run: MeshRun, mail: _Messages, mesh: str) -> None:
+    """Run the actions of a mesh, and exchange failures with the other processes.
 
     Raises:
         Exception: that of this process, if it is the first in the total order.
@@ -210,7 +210,7 @@ class _Messages:
         self._check_order()
 
     def _check_order(self) -> None:
-        """Check that both ends of each pair of meshes have their transfers in one order.
+        """Check that both ends of a pair of meshes have the transfers in one order.
 
         Then messages with equal tags, of which there is a limited number, arrive in this order.
         """
@@ -223,7 +223,7 @@ class _Messages:
         assert orders["send"] == orders["recv"], "both are parts of one total order"
 
     def _boxes(self, transfer: MeshTransfer, *, sent: bool) -> dict[int, list[BoxMessage]]:
-        """Return what a transfer sends from this process, or brings to it, by the other one."""
+        """Return the boxes of a transfer from or to this process, by the rank of the partner."""
         ports = self._plan.ports
         found: dict[int, list[BoxMessage]] = {}
         for each in plan_of(ports[transfer.operand], ports[transfer.result]):
@@ -266,7 +266,7 @@ class _Messages:
         return Pieces(tuple(messages), elements)
 
     def _wait_for(self, transfer: MeshTransfer) -> list[tuple[list[BoxMessage], MpiRequest]]:
-        """Wait for the messages of a transfer, and expect those of the next ones."""
+        """Wait for the messages of a transfer, and prefetch."""
         last = self._places[transfer.number] + self._messaging.prefetched
         while self._next < len(self._expected) and self._next <= last:
             self._expect(self._expected[self._next])
@@ -300,7 +300,7 @@ class _Messages:
             self._wait_for(action.step)
 
     def conclude(self, position: int, text: str) -> Array:
-        """Wait for all messages, and return what each process tells all others."""
+        """Wait for all messages, and return the reports of all processes."""
         while self._open:
             self._wait(self._open.popleft())
         report = np.array((position, text.encode()), _REPORT)
@@ -309,7 +309,7 @@ class _Messages:
         return every.buffer
 
     def _wait(self, request: MpiRequest) -> None:
-        """Wait without taking the processor from others, of which it may have too few."""
+        """Wait, and leave the processor to other processes meanwhile."""
         while not request.is_done():
             if time.monotonic() > self._deadline:
                 print(self._failure, file=sys.stderr, flush=True)
