@@ -180,7 +180,10 @@ def test_named_tensors_broadcasts_and_reductions(place):
         in_meshes=(None, None, "m1"),
         out_meshes=(None, "m0", None, None, None),
     )
-    check(module, inputs, sdy.mpmd.partition(module), "jit", workers="serial")
+    for hardware in ("default", SLOW):
+        program = sdy.mpmd.partition(module, hardware=hardware)
+        check(module, inputs, program, "jit", workers="serial")
+    assert "gathered" in {each.way for each in program.transfers}
 
 
 def test_peak_of_live_values(small):

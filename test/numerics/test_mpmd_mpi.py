@@ -34,11 +34,15 @@ def test_schedules_orders_steps_and_failures(tmp_path, shapes):
     size = count // len(SHAPES[shapes])
     schedules = spread(FLAT, 1)
     checks = f"schedules={','.join(schedules)}", f"orders={min(50, cases(3))}", "loop=2"
-    checks = *checks, "failure=" + "+".join(map(str, range(size, 2 * size)))  # all of m1
+    checks = (
+        *checks,
+        "mismatch=3",
+        "failure=" + "+".join(map(str, range(size, 2 * size))),
+    )  # all of m1
     done = mpi_job(count, WORKER, folder_of(tmp_path, SHAPES[shapes]), *checks)
     assert done.returncode == 0, done.stderr
     found = [line for line in done.stdout.splitlines() if line.startswith("right: ")]
-    assert len(found) == len(schedules) + min(50, cases(3)) + 2
+    assert len(found) == len(schedules) + min(50, cases(3)) + 3
 
 
 def test_failure_of_a_process_that_others_wait_for(tmp_path):

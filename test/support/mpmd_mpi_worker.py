@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 import pyshardy as sdy
-from mlir_sdy.diagnostics import error
+from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.backends.arrays.comparison import compare, tolerance_within
 from pyshardy.backends.arrays.sharded_arrays import scatter
-from pyshardy.backends.mpi_library import mpi_library
+from pyshardy.backends.mpi_library import MpiGroup, mpi_library
 from pyshardy.cost.hardware import Link, load_hardware
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.mpmd.execution import FragmentError
@@ -58,7 +58,8 @@ def run_schedules(folder, schedules):
 
 
 def run_orders(folder, count):
-    """Random orders, with messages that are sent when they are received."""
+    """Random orders with few tags, and with messages that are sent when they are received."""
+    MpiGroup.largest_tag = 2
     inputs, _, program = prepared(folder)
     programs = {name: each.program for name, each in program.fragments.items()}
     expected = program.run(inputs, "mpi")
@@ -99,6 +100,14 @@ def run_loop(folder, steps):
     yield "loop"
 
 
+def run_mismatch(folder, rank):
+    inputs, _, program = prepared(folder)
+    text = str(mpi_library().rank < int(rank))
+    with pytest.raises(UsageError, match=f"process {rank} has another program than process 0"):
+        execute_on_ranks(program.plan, {}, inputs, text)
+    yield "mismatch"
+
+
 def run_failure(folder, ranks):
     """The forward fragment of microbatch 2 on m1 fails in some processes."""
     inputs, _, program = prepared(folder)
@@ -124,7 +133,8 @@ def run_failure(folder, ranks):
     yield "failure"
 
 
-CHECKS = {each.__name__: each for each in (run_schedules, run_orders, run_loop, run_failure)}
+ALL = run_schedules, run_orders, run_loop, run_mismatch, run_failure
+CHECKS = {each.__name__: each for each in ALL}
 
 
 def main():

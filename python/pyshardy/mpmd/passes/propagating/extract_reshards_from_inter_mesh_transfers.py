@@ -88,10 +88,11 @@ def _extract(transfer: ir.Operation, hardware: Hardware | None, cache: Attribute
     known = [get_sharding(each) for each in ends]
     given = known[0] or known[1]
     if given is None:
-        return False
-    names = [
-        given.mesh_or_ref if meshes[0] == meshes[1] else each.mesh_name for each in (source, target)
-    ]
+        if hardware is None:
+            return False
+        given = TensorSharding.fully_closed(source.global_type.rank, meshes[0])
+    # The module may not declare a mesh that no sharding refers to.
+    names = [given.mesh_or_ref] * 2 if meshes[0] == meshes[1] else meshes
     before, after = (
         each or given.fully_closed_like().with_mesh(name)
         for each, name in zip(known, names, strict=True)
