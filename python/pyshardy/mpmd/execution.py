@@ -171,7 +171,7 @@ class MeshRun:
         backends: Mapping[str, str],
         options: Mapping[str, CompileOptions],
         mail: Mail,
-        before: Callable[[str], None],
+        before: Callable[[str], None] = lambda _: None,
         device: int | None = None,
     ) -> None:
         self.plan = plan

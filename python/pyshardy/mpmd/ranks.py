@@ -21,7 +21,7 @@ import math
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -75,7 +75,6 @@ def execute_on_ranks(
     *,
     gathers: bool = True,
     messaging: Messaging | None = None,
-    before: Callable[[str], None] = lambda _: None,
 ) -> Execution:
     """Run a program on the processes of an MPI job, all of which must call this.
 
@@ -87,7 +86,6 @@ def execute_on_ranks(
         options: the compile options.
         gathers: whether all processes get all shards of the results.
         messaging: the limits of messages.
-        before: called with the mesh before each action.
 
     Raises:
         UsageError: the inputs don't match the program, the job has another number of processes than
@@ -106,7 +104,7 @@ def execute_on_ranks(
     shared = replace(options or CompileOptions(), instance=world.split(sizes))
     mail = _Messages(plan, world.messages, mesh, starts, messaging or Messaging())
     backends = dict.fromkeys(names, "mpi")
-    run = MeshRun(plan, programs, backends, {mesh: shared}, mail, before, device)
+    run = MeshRun(plan, programs, backends, {mesh: shared}, mail, device=device)
     for value, array in given.items():
         if plan.meshes_of_values[value] == mesh:
             port = plan.ports[value]
