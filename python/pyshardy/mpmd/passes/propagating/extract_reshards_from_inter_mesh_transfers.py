@@ -54,33 +54,35 @@ def extract_reshards_from_inter_mesh_transfers(
 
     With `transfers=auto`, the estimated time decides between these two ways, none, and a third one:
     devices that need equal shards get a part of it each, and the fragments that use the value
-    gather it. With `transfers=direct`, nothing changes. Partial sums, and values in the memory of a
-    host, are transferred as they are by default.
+    gather it. With `transfers=direct`, nothing changes. Both treat partial sums between equal
+    meshes, and values in the memory of a host, as above.
 
     Raises:
-        PassError: the value goes from memory of a host to that of a host.
+        PassError: the value goes from memory of a host to that of a host; or partial sums go to
+            another kind of mesh, with `auto` or `direct`.
         UsageError: there is no such hardware.
     """
-    if transfers == "direct":
-        return
-    model = load_hardware(hardware) if transfers == "auto" else None
+    model = None if transfers == "same-sharding" else load_hardware(hardware)
     attributes = AttributeCache(module.context)
     found: list[ir.Operation] = []
     for function in mpmd_functions(module):
         moved = operations_named({TRANSFER}, function)
-        found += [each for each in moved if _extract(each, model, attributes)]
+        found += [each for each in moved if _extract(each, model, attributes, transfers)]
     if found and model is None:
         message = "the sharding of a transferred value changes, which may need communication"
         emit(warning(message, location_of(found[0].location)))
 
 
-def _extract(transfer: ir.Operation, hardware: Hardware | None, cache: AttributeCache) -> bool:
+def _extract(
+    transfer: ir.Operation, hardware: Hardware | None, cache: AttributeCache, transfers: Transfers
+) -> bool:
     """Whether the sharding of the value of a transfer now changes before or after it.
 
     Args:
         transfer: the transfer.
         hardware: the links of estimated times; None for equal shardings on equal meshes.
         cache: the attributes of shardings.
+        transfers: see the pass.
     """
     ends = transfer.operands[0], transfer.results[0]
     source, target = (MeshTensorType(each.type) for each in ends)
@@ -99,6 +101,8 @@ def _extract(transfer: ir.Operation, hardware: Hardware | None, cache: Attribute
     )
     is_plain = not (before.unreduced_axes or after.unreduced_axes)
     if hardware is not None and is_plain and not (source.is_on_host or target.is_on_host):
+        if transfers == "direct":
+            return False
         users = [use.owner.operation.name for use in ends[1].uses]
         move = _Move(
             tuple(source.global_type.shape),
@@ -112,6 +116,10 @@ def _extract(transfer: ir.Operation, hardware: Hardware | None, cache: Attribute
         way, moved = _best(move, hardware)
         if way != DIRECT:
             set_discardable(transfer, WAY, ir.StringAttr.get(way, transfer.context))
+    elif meshes[0] != meshes[1] and not is_plain and hardware is not None:
+        message = f"partial sums, sharded by {before}, can't go to a mesh of another shape"
+        advice = f"{target.mesh_name}: reduce them on {source.mesh_name}"
+        raise PassError(error(f"{message}, {advice}", location_of(transfer.location)))
     elif meshes[0] != meshes[1] or before == after:
         return False
     else:
