@@ -376,7 +376,7 @@ def Mpmd_BroadcastOp : Mpmd_Op<"broadcast", [Pure, SameOperandsAndResultType]> {
   }];
   let arguments = (ins AnyRankedTensor:$tensor);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$tensor attr-dict `:` type($result)";
+  let assemblyFormat = "attr-dict $tensor `:` type($result)";
   let hasFolder = 1;
 }
 
@@ -392,7 +392,7 @@ def Mpmd_ReduceOp : Mpmd_Op<"reduce", [Pure]> {
   let arguments = (ins Variadic<AnyType>:$tensors, Mpmd_Reduction:$reduction);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    `` custom<Reduction>($reduction) $tensors attr-dict `:` functional-type($tensors, results)
+    `` custom<Reduction>($reduction) attr-dict $tensors `:` functional-type($tensors, results)
   }];
   let hasVerifier = 1;
   let hasFolder = 1;

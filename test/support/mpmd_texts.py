@@ -108,7 +108,9 @@ ACCEPTED = {
     ),
     "for with a signless index": loop(FOUR, BODY.replace("ui32", "i32"), X),
     "broadcast": program(f"%0 = mpmd.broadcast %t : {TENSOR}"),
+    "broadcast with attributes": program(f"%0 = mpmd.broadcast {{k}} %t : {TENSOR}"),
     "reduce": program(f"%0 = mpmd.reduce<add> %t, %t : ({TENSOR}, {TENSOR}) -> {TENSOR}"),
+    "reduce with attributes": program(f"%0 = mpmd.reduce<max> {{k}} %t : ({TENSOR}) -> {TENSOR}"),
     "reduce of no kind": program(f"%0 = mpmd.reduce<none> %t : ({TENSOR}) -> {TENSOR}"),
     "attributes": program(
         '"func.return"() {a = #mpmd.meshes_with_origins<"m1"["a", "b"], "m2">, '

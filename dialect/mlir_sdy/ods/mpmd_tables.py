@@ -367,10 +367,10 @@ OPERATIONS: dict[str, OperationDecl] = {
         results=(ValueDecl(name="result", type_constraint="AnyRankedTensor"),),
         regions=(),
         traits=("Pure", "SameOperandsAndResultType"),
-        assembly_format="$tensor attr-dict `:` type($result)",
+        assembly_format="attr-dict $tensor `:` type($result)",
         directives=(
-            OperandVariable(name="tensor"),
             AttrDict(),
+            OperandVariable(name="tensor"),
             Literal(text=":"),
             Type(of=ResultVariable(name="result")),
         ),
@@ -384,15 +384,15 @@ OPERATIONS: dict[str, OperationDecl] = {
         results=(ValueDecl(name="result", type_constraint="AnyType"),),
         regions=(),
         traits=("Pure",),
-        assembly_format="`` custom<Reduction>($reduction) $tensors attr-dict `:` functional-type($tensors, results)",
+        assembly_format="`` custom<Reduction>($reduction) attr-dict $tensors `:` functional-type($tensors, results)",
         directives=(
             Whitespace(text=""),
             Custom(
                 name="Reduction",
                 arguments=(AttributeVariable(name="reduction"),),
             ),
-            OperandVariable(name="tensors"),
             AttrDict(),
+            OperandVariable(name="tensors"),
             Literal(text=":"),
             FunctionalType(
                 operands=OperandVariable(name="tensors"),

@@ -41,6 +41,10 @@ def infer_mesh_pipeline(
 ) -> PassPipeline:
     """Infer the meshes of operations outside of named computations."""
     transfers, limit = infer_transfers, error_limit
+
+    def checks(name: str) -> list[PassUse]:
+        return [] if transfers else [use(name, error_limit=limit)]
+
     return pipeline_of(
         "mpmd-infer-mesh-populate-use-set",
         "mpmd-infer-mesh-populate-src-set",
@@ -58,21 +62,14 @@ def infer_mesh_pipeline(
             "mpmd-infer-mesh-convert-reduce-ops",
             infer_cross_mesh_reductions=infer_cross_mesh_reductions or transfers,
         ),
-        use(
-            "mpmd-infer-mesh-validate-src-set-not-empty",
-            infer_transfers=transfers,
-            error_limit=limit,
-        ),
+        *checks("mpmd-infer-mesh-validate-src-set-not-empty"),
         use(
             "mpmd-infer-mesh-assign-mesh-func-leaves",
             infer_transfers=transfers,
             error_limit=limit,
         ),
-        use(
-            "mpmd-infer-mesh-validate-no-additional-transfers-needed",
-            infer_transfers=transfers,
-            error_limit=limit,
-        ),
+        "mpmd-infer-mesh-populate-use-set",
+        *checks("mpmd-infer-mesh-validate-no-additional-transfers-needed"),
         use("mpmd-infer-mesh-rewrite-using-analysis", max_clones=max_clones),
         "mpmd-infer-mesh-finalize",
     )

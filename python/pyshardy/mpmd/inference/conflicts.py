@@ -147,7 +147,7 @@ def _names(found: MeshSet) -> str:
 
 
 def _entries(found: MeshSet | None) -> list[str]:
-    return [f"{mesh}[{','.join(sorted(origins))}]" for mesh, origins in (found or {}).items()]
+    return [f"{mesh}[{','.join(origins)}]" for mesh, origins in (found or {}).items()]
 
 
 def _text(operation: ir.Operation) -> str:

@@ -7,17 +7,25 @@ from collections.abc import Sequence
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.mpmd.attributes import mesh_tensor
+from mlir_sdy.mpmd.attributes import MeshTensorType, mesh_tensor
 from mlir_sdy.mpmd.building import assign, fragment, return_, unassign
-from mlir_sdy.mpmd.reading import ASSIGN, UNASSIGN, body_of, mesh_type, operations_of
+from mlir_sdy.mpmd.reading import (
+    ASSIGN,
+    TRANSFER,
+    UNASSIGN,
+    body_of,
+    mesh_type,
+    operations_of,
+    producer,
+)
 from mlir_sdy.mpmd.values import MeshReduction
 from mlir_sdy.mpmd.verify import reduction_of
 from pyshardy.mpmd.inference.mesh_sets import SRC_SET, USE_SET, clear_sets
 from pyshardy.mpmd.inference.reductions import OPERATIONS, REDUCE
 from pyshardy.mpmd.inference.signatures import place_arguments
 from pyshardy.mpmd.rewriting.marks import mark_inferred
+from pyshardy.mpmd.rewriting.regions import erase_dead
 from pyshardy.mpmd.rewriting.transfers import (
-    erase_unused,
     resolve_assignments,
     unassigned_source,
     users_of,
@@ -38,16 +46,35 @@ def finalize(function: ir.Operation) -> None:
         if operation.name == "mpmd.broadcast":
             operation.results[0].replace_all_uses_with(operation.operands[0])
             operation.erase()
-    erase_unused(body, ASSIGN)
+    erase_dead(body)
     resolve_assignments(body)
     for reduction in [each for each in operations_of(body) if each.name == REDUCE]:
         _reduce(reduction)
         resolve_assignments(body)
     clear_sets(function, SRC_SET, USE_SET)
     for operation in operations_of(body):
+        if operation.name == TRANSFER:
+            _skip_memory_between(operation)
+    erase_dead(body)
+    for operation in operations_of(body):
         if operation.name in (ASSIGN, UNASSIGN):
             message = f"'{operation.name}' is left after mesh inference"
             raise PassError(error(message, location_of(operation.location)))
+
+
+def _skip_memory_between(transfer: ir.Operation) -> None:
+    """Transfer a value directly that a transfer on the mesh has put into other memory before."""
+    before = producer(transfer.operands[0], TRANSFER)
+    if before is None:
+        return
+    source, target = before.operands[0], transfer.results[0]
+    meshes = {MeshTensorType(each.type).mesh_name for each in (source, before.results[0], target)}
+    if len(meshes) > 1:
+        return
+    if source.type == target.type:
+        target.replace_all_uses_with(source)
+    else:
+        transfer.operands[0] = source
 
 
 def _reduce(operation: ir.Operation) -> None:
@@ -60,7 +87,9 @@ def _reduce(operation: ir.Operation) -> None:
         assert found is not None, "operands of reductions are assigned"
         by_mesh.setdefault(found.mesh_name, []).append(operand)
     with ir.InsertionPoint(operation), operation.location:
-        partial = [_combined(mesh, by_mesh[mesh], kind) for mesh in sorted(by_mesh)]
+        partial = list(operation.operands)
+        if kind != MeshReduction.NONE:
+            partial = [_combined(mesh, by_mesh[mesh], kind) for mesh in sorted(by_mesh)]
     for user in users_of(operation.results[0], ASSIGN):
         target = mesh_type(user.results[0])
         assert target is not None, "it is assigned"
@@ -74,7 +103,7 @@ def _reduce(operation: ir.Operation) -> None:
 
 def _combined(mesh: str, values: Sequence[ir.Value], kind: MeshReduction) -> ir.Value:
     """Build a fragment that reduces values on a mesh."""
-    if len(values) == 1:
+    if len(values) == 1 and kind != MeshReduction.NONE:
         return values[0]
     tensor = values[0].type
     operands = [assign(each, mesh_tensor(tensor, mesh)) for each in values]

@@ -19,21 +19,21 @@ from mlir_sdy.traversal import terminator_of
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.mpmd.inference.conflicts import raise_up_to
 from pyshardy.mpmd.inference.mesh_sets import (
+    BETWEEN_MESHES,
     SRC_SET,
     USE_SET,
+    MeshSet,
     is_meshless,
     read_set,
     read_set_of,
     write_set_of,
 )
-from pyshardy.mpmd.inference.reductions import REDUCE
 from pyshardy.mpmd.inference.src_sets import src_set_of
 from pyshardy.mpmd.rewriting.functions import mpmd_functions, set_returned, update_type
 from pyshardy.mpmd.rewriting.meshes import topology
 from pyshardy.mpmd.rewriting.origins import INFERRED_OUTPUT
 from pyshardy.mpmd.rewriting.regions import is_used
 
-_BROADCAST = "mpmd.broadcast"
 _UNUSED = "inferred_unused"
 
 
@@ -68,11 +68,13 @@ class _Leaves:
         body = body_of(function)
         is_entry = is_entry_point(function)
         for operation in operations_of(body):
-            if operation.name in (REDUCE, _BROADCAST):
+            if operation.name in BETWEEN_MESHES:
+                label = operation.name.removeprefix("mpmd.")
                 for index, operand in enumerate(operation.operands):
                     with ir.InsertionPoint(operation), operation.location:
-                        mesh = self._mesh_of(operand, "Value", in_order=True)
-                        placed_operand = assign(operand, mesh_tensor(operand.type, mesh))
+                        used = read_set_of(operation, USE_SET) or {}
+                        mesh = self._mesh_of(operand, "Value", used)
+                        placed_operand = assign(operand, mesh_tensor(operand.type, mesh), label)
                         operation.operands[index] = unassign(placed_operand)
             elif is_meshless(operation) or operation.name == CALL:
                 for result in operation.results:
@@ -81,6 +83,10 @@ class _Leaves:
                             self._assigned(result, _UNUSED)
         for argument in body.arguments:
             if mesh_type(argument) is None and not is_used(argument):
+                if is_entry and isinstance(argument.type, ir.RankedTensorType):
+                    argument.set_type(mesh_tensor(argument.type, self._mesh_of(argument, "Value")))
+                    update_type(function)
+                    continue
                 with ir.InsertionPoint.at_block_begin(body), function.location:
                     self._assigned(argument, _UNUSED)
         outputs = returned_values(function)
@@ -108,16 +114,14 @@ class _Leaves:
         tensor = unassign(value)
         own = mesh_type(value)
         assert own is not None, "it is assigned"
-        write_set_of(tensor.owner.operation, SRC_SET, {own.mesh_name: frozenset()})
+        write_set_of(tensor.owner.operation, SRC_SET, {own.mesh_name: ()})
         return tensor
 
-    def _mesh_of(self, value: ir.Value, what: str, *, in_order: bool = False) -> str:
+    def _mesh_of(self, value: ir.Value, what: str, given: MeshSet | None = None) -> str:
+        """Return the mesh of a leaf, the first by name, or in the order of the given use-set."""
         possible = src_set_of(value, self._functions)
         owner = value.owner
-        if isinstance(owner, ir.Block):
-            used = read_set(value, USE_SET) or {}
-        else:
-            used = read_set_of(owner.operation, USE_SET) or {}
+        used = read_set(value, USE_SET) or {} if given is None else given
         if possible is None:
             return min(used, default=self._first)
         if not possible:
@@ -127,6 +131,6 @@ class _Leaves:
                 place = self._function if isinstance(owner, ir.Block) else owner.operation
                 self.errors.append(error(message, location_of(place.location)))
             return self._first
-        if in_order:
+        if given is not None:
             return next((mesh for mesh in possible if mesh in used), next(iter(possible)))
         return min(possible.keys() & used.keys() or possible)

@@ -3,26 +3,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Sequence
 
 from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.attributes import attribute_of, value_of
-from mlir_sdy.mpmd.reading import ASSIGN, CALL, FRAGMENT, TRANSFER, body_of
+from mlir_sdy.mpmd.reading import (
+    ASSIGN,
+    CALL,
+    FRAGMENT,
+    TRANSFER,
+    UNASSIGN,
+    body_of,
+    returned_values,
+)
 from mlir_sdy.mpmd.values import MeshesWithOrigins, MeshWithOrigins
 from pyshardy.irtools.stablehlo_views import FunctionView
 from pyshardy.irtools.stablehlo_views.fields import attribute_named
-from pyshardy.mpmd.rewriting.functions import (
-    argument_attributes,
-    dictionaries,
-    set_argument_attribute,
-)
+from pyshardy.mpmd.rewriting.functions import dictionaries, set_argument_attribute
 
-MeshSet = dict[str, frozenset[str]]
-"""Meshes in the order in which they were found, with the labels of their origins."""
+MeshSet = dict[str, tuple[str, ...]]
+"""Meshes in the order in which they were found, with the labels of their origins, likewise."""
 
 USE_SET = "mpmd.use_set"
 SRC_SET = "mpmd.src_set"
+
+BETWEEN_MESHES = frozenset({"mpmd.broadcast", "mpmd.reduce"})
+"""Operations whose operands may be on other meshes than their results."""
 
 _ON_MESHES = frozenset(
     {ASSIGN, CALL, FRAGMENT, TRANSFER, "mpmd.fragment_call", "func.return", "mpmd.return"}
@@ -34,12 +41,12 @@ def is_meshless(operation: ir.Operation) -> bool:
     return operation.name not in _ON_MESHES
 
 
-def union(sets: Iterable[Mapping[str, frozenset[str]]]) -> MeshSet:
+def union(sets: Iterable[MeshSet]) -> MeshSet:
     """Return the meshes of any of the sets."""
     found: MeshSet = {}
     for each in sets:
         for mesh, origins in each.items():
-            found[mesh] = found.get(mesh, frozenset()) | origins
+            found[mesh] = _joined(found.get(mesh, ()), origins)
     return found
 
 
@@ -52,8 +59,17 @@ def intersection(sets: Iterable[MeshSet | None]) -> MeshSet | None:
         if found is None:
             found = dict(each)
         else:
-            found = {mesh: found[mesh] | each[mesh] for mesh in found if mesh in each}
+            found = {mesh: _joined(found[mesh], each[mesh]) for mesh in found if mesh in each}
     return found
+
+
+def _joined(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *second)))
+
+
+def set_of_mesh(mesh: str, origin: str | None) -> MeshSet:
+    """Return the set of a mesh, with the label of an origin if there is one."""
+    return {mesh: (origin,) if origin else ()}
 
 
 def read_set(value: ir.Value, name: str) -> MeshSet | None:
@@ -74,7 +90,7 @@ def read_set_of(operation: ir.Operation, name: str) -> MeshSet | None:
 
 def _set_of(attribute: ir.Attribute) -> MeshSet:
     meshes: MeshesWithOrigins = value_of(attribute)
-    return {each.mesh_name: frozenset(each.origins) for each in meshes.meshes}
+    return {each.mesh_name: each.origins for each in meshes.meshes}
 
 
 def write_set_of(operation: ir.Operation, name: str, found: MeshSet | None) -> None:
@@ -93,21 +109,50 @@ def write_set_of_argument(argument: ir.BlockArgument, name: str, found: MeshSet 
         set_argument_attribute(function, argument.arg_number, {name: attribute})
 
 
+def write_set_of_result(function: ir.Operation, index: int, name: str, found: MeshSet) -> None:
+    """Set the set of a result of a function; an empty one is left out."""
+    if found:
+        view = FunctionView(function)
+        listed = list(view.res_attrs)
+        entries = [{named.name: named.attr for named in each} for each in listed]
+        entries = entries or [{} for _ in returned_values(function)]
+        entries[index][name] = _attribute_of(found, function.context)
+        view.res_attrs = list(dictionaries(entries, function.context))
+
+
 def _attribute_of(found: MeshSet, context: ir.Context) -> ir.Attribute:
-    meshes = tuple(MeshWithOrigins(mesh, tuple(sorted(found[mesh]))) for mesh in found)
+    meshes = tuple(MeshWithOrigins(mesh, origins) for mesh, origins in found.items())
     return attribute_of(MeshesWithOrigins(meshes), context)
 
 
 def clear_sets(function: ir.Operation, *names: str) -> None:
     """Remove the sets of all values of a function."""
-    if FunctionView(function).arg_attrs:
-        kept = [
-            {name: each for name, each in attributes.items() if name not in names}
-            for attributes in argument_attributes(function)
-        ]
-        FunctionView(function).arg_attrs = list(dictionaries(kept, function.context))
+    view = FunctionView(function)
+    if view.arg_attrs:
+        view.arg_attrs = _without(list(view.arg_attrs), names, function.context)
+    if view.res_attrs:
+        view.res_attrs = _without(list(view.res_attrs), names, function.context)
     for view in body_of(function).operations:
         remove_discardable(view.operation, *names)
+
+
+def clear_use_sets(function: ir.Operation) -> None:
+    """Remove the use-sets of arguments, and of operations other than assignments."""
+    view = FunctionView(function)
+    if view.arg_attrs:
+        view.arg_attrs = _without(list(view.arg_attrs), {USE_SET}, function.context)
+    for each in body_of(function).operations:
+        if each.operation.name not in (ASSIGN, UNASSIGN):
+            remove_discardable(each.operation, USE_SET)
+
+
+def _without(
+    listed: Sequence[ir.DictAttr], names: Collection[str], context: ir.Context
+) -> list[ir.Attribute]:
+    entries = (
+        {each.name: each.attr for each in given if each.name not in names} for given in listed
+    )
+    return list(dictionaries(entries, context))
 
 
 def operands_with_free_values(operation: ir.Operation) -> list[ir.Value]:

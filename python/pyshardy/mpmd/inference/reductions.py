@@ -58,7 +58,7 @@ def convert(function: ir.Operation, *, all_of_them: bool) -> None:
     for operation in reversed(operations_of(body_of(function))):
         kind = annotation_of(operation)
         users = [use.owner.operation for result in operation.results for use in result.uses]
-        if kind is None:
+        if kind is None or operation.name == _CONCATENATE:
             continue
         by_user = any(
             (each in marked and annotation_of(each) == kind)
@@ -86,12 +86,6 @@ def convert(function: ir.Operation, *, all_of_them: bool) -> None:
         operation.erase()
         if joined is not None and not list(joined.results[0].uses):
             joined.erase()
-    for operation in operations_of(body_of(function)):
-        if operation.name == REDUCE and reduction_of(operation) == MeshReduction.NONE:
-            made = operation.operands[0].owner
-            if not isinstance(made, ir.Block) and made.operation.name == REDUCE:
-                operation.results[0].replace_all_uses_with(operation.operands[0])
-                operation.erase()
     for operation in reversed(operations_of(body_of(function))):
         if operation.name == REDUCE and not list(operation.results[0].uses):
             operation.erase()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.attributes import mesh_tensor
-from mlir_sdy.mpmd.building import assign, fragment, return_
+from mlir_sdy.mpmd.building import assign, fragment, return_, unassign
 from mlir_sdy.mpmd.dialect import has_effects
 from mlir_sdy.mpmd.reading import (
     ASSIGN,
@@ -57,7 +57,7 @@ def _rewrite(operation: ir.Operation, max_clones: int) -> None:
         assert target is not None, "it is assigned"
         by_mesh.setdefault(target.mesh_name, []).append(user)
     consumers = {use.owner.operation: None for user in uses for use in user.results[0].uses}
-    are_fragments = all(each.name == FRAGMENT for each in consumers)
+    are_fragments = bool(consumers) and all(each.name == FRAGMENT for each in consumers)
     is_unary = len(operation.operands) == len(operation.results) == 1
     may_clone = (
         len(consumers) <= max(max_clones, 1)
@@ -71,7 +71,7 @@ def _rewrite(operation: ir.Operation, max_clones: int) -> None:
         for mesh, assigns in by_mesh.items():
             _wrap(operation, mesh, assigns)
     for user in list(dict.fromkeys(uses)):
-        if user.attached and not list(user.results[0].uses):
+        if user.attached and user.operands[0] in operation.results:
             user.erase()
     operation.erase()
 
@@ -121,13 +121,17 @@ def _wrap(operation: ir.Operation, mesh: str, assigns: list[ir.Operation] | None
     _without_sets(copy)
     for value, argument in zip(tensors, body.arguments, strict=True):
         replace_inside(copy, value, argument)
-    for user in assigns or ():
-        index = ir.OpResult(user.operands[0]).result_number
-        user.results[0].replace_all_uses_with(built.results[index])
+    with ir.InsertionPoint(operation), operation.location:
+        for index, result in enumerate(built.results):
+            users = [each for each in assigns or () if each.operands[0] == operation.results[index]]
+            if users:
+                tensor = unassign(result)
+                for user in users:
+                    user.operands[0] = tensor
 
 
 def _without_sets(operation: ir.Operation) -> None:
-    remove_discardable(operation, SRC_SET, USE_SET, REDUCE)
+    remove_discardable(operation, SRC_SET, USE_SET)
 
 
 def _mesh_of(operation: ir.Operation) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.reading import (
+    ASSIGN,
     CALL,
     TRANSFER,
     UNASSIGN,
@@ -18,6 +19,7 @@ from mlir_sdy.mpmd.reading import (
 )
 from pyshardy.irtools.stablehlo_views import CallView, symbol_name
 from pyshardy.mpmd.inference.mesh_sets import (
+    BETWEEN_MESHES,
     SRC_SET,
     USE_SET,
     MeshSet,
@@ -26,13 +28,13 @@ from pyshardy.mpmd.inference.mesh_sets import (
     operands_with_free_values,
     read_set,
     read_set_of,
+    set_of_mesh,
     union,
     write_set_of,
     write_set_of_argument,
 )
 from pyshardy.mpmd.inference.reductions import (
     KINDS,
-    REDUCE,
     annotate,
     annotation_of,
     sum_of_slices,
@@ -76,9 +78,12 @@ class _SrcSets:
                     write_set_of_argument(argument, SRC_SET, found)
                     changed = True
         for operation in operations_of(body_of(function)):
-            if not is_meshless(operation):
+            if operation.name == ASSIGN:
+                found = src_set_of(operation.operands[0], self._functions)
+            elif is_meshless(operation):
+                found = self._of_operation(operation)
+            else:
                 continue
-            found = self._of_operation(operation)
             if found != read_set_of(operation, SRC_SET):
                 write_set_of(operation, SRC_SET, found)
                 changed = True
@@ -87,7 +92,7 @@ class _SrcSets:
     def _of_argument(self, function: ir.Operation, argument: ir.BlockArgument) -> MeshSet | None:
         if is_entry_point(function):
             used = read_set(argument, USE_SET)
-            return dict.fromkeys(used, frozenset([INFERRED_INPUT])) if used else None
+            return dict.fromkeys(used, (INFERRED_INPUT,)) if used else None
         calls = self._calls.get(symbol_name(function), ())
         return intersection(
             src_set_of(call.operands[argument.arg_number], self._functions) for call in calls
@@ -96,8 +101,10 @@ class _SrcSets:
     def _of_operation(self, operation: ir.Operation) -> MeshSet | None:
         if operation.name == UNASSIGN:
             return _of_unassign(operation)
-        if operation.name == "mpmd.broadcast":
+        if operation.name in BETWEEN_MESHES:
             return None
+        if operation.name == "stablehlo.concatenate" and annotation_of(operation) is not None:
+            return read_set_of(operation, SRC_SET)
         operands = operands_with_free_values(operation)
         sets = [src_set_of(operand, self._functions) for operand in operands]
         found = intersection(sets)
@@ -108,8 +115,6 @@ class _SrcSets:
             operands = list(joined.operands)
             sets = [src_set_of(operand, self._functions) for operand in operands]
             found = intersection(sets)
-        if operation.name == REDUCE:
-            return union(each for each in sets if each is not None) or None
         if kind is None or not all(sets):
             return found
         is_continued = any(
@@ -120,8 +125,12 @@ class _SrcSets:
         if found and not is_continued:
             annotate(operation, None)
             return found
+        meshes = union(each for each in sets if each is not None)
         annotate(operation, kind)
-        return union(each for each in sets if each is not None)
+        if slices is not None:
+            annotate(slices[0], kind)
+            write_set_of(slices[0], SRC_SET, meshes)
+        return meshes
 
 
 def _of_unassign(operation: ir.Operation) -> MeshSet:
@@ -129,13 +138,13 @@ def _of_unassign(operation: ir.Operation) -> MeshSet:
     own = mesh_type(source)
     assert own is not None, "it is unassigned"
     origin = text_of(operation, "origin")
-    found: MeshSet = {own.mesh_name: frozenset([origin] if origin else [])}
+    found = set_of_mesh(own.mesh_name, origin)
     for user in reversed(users_of(source)):
         if user.name == TRANSFER:
             target = mesh_type(user.results[0])
             assert target is not None, "it is transferred"
-            found.setdefault(target.mesh_name, frozenset())
+            found.setdefault(target.mesh_name, ("transfer",))
     if isinstance(source, ir.BlockArgument) and is_entry_point(source.owner.owner.operation):
-        for mesh in read_set_of(operation, USE_SET) or {}:
-            found.setdefault(mesh, frozenset([INFERRED_INPUT]))
+        used = read_set_of(operation, USE_SET) or {}
+        found = union((found, dict.fromkeys(used, (INFERRED_INPUT,))))
     return found

@@ -5,18 +5,29 @@ from __future__ import annotations
 
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir
-from mlir_sdy.mpmd.reading import ASSIGN, CALL, body_of, is_entry_point, mesh_type, operations_of
+from mlir_sdy.mpmd.reading import (
+    ASSIGN,
+    CALL,
+    body_of,
+    is_entry_point,
+    mesh_type,
+    operations_of,
+    returned_values,
+)
 from pyshardy.irtools.stablehlo_views import CallView, symbol_name
 from pyshardy.mpmd.inference.mesh_sets import (
+    BETWEEN_MESHES,
     USE_SET,
     MeshSet,
     in_block,
     is_meshless,
     read_set,
     read_set_of,
+    set_of_mesh,
     union,
     write_set_of,
     write_set_of_argument,
+    write_set_of_result,
 )
 from pyshardy.mpmd.rewriting.functions import calls_by_callee, mpmd_functions
 
@@ -31,6 +42,9 @@ def populate(module: ir.Module) -> None:
         changed = [found.update(function) for function in reversed(mpmd_functions(module))]
         if not any(changed):
             break
+    for function in mpmd_functions(module):
+        if not is_entry_point(function):
+            found.write_results(function)
 
 
 def uses_of(value: ir.Value) -> list[ir.Operation]:
@@ -47,6 +61,12 @@ def uses_of(value: ir.Value) -> list[ir.Operation]:
     return ordered
 
 
+def _of_assign(operation: ir.Operation) -> MeshSet:
+    target = mesh_type(operation.results[0])
+    assert target is not None, "it is assigned"
+    return set_of_mesh(target.mesh_name, text_of(operation, "origin"))
+
+
 class _UseSets:
     def __init__(self, module: ir.Module):
         self._calls = calls_by_callee(module)
@@ -57,30 +77,42 @@ class _UseSets:
         changed = False
         block = body_of(function)
         for operation in reversed(operations_of(block)):
-            if not is_meshless(operation):
+            if operation.name == ASSIGN:
+                found = _of_assign(operation)
+            elif is_meshless(operation):
+                found = union(map(self._of_value, operation.results))
+            else:
                 continue
-            found = union(map(self._of_value, operation.results))
-            if found != (read_set_of(operation, USE_SET) or {}):
+            known = read_set_of(operation, USE_SET) or {}
+            found = union((known, found))
+            if found != known:
                 write_set_of(operation, USE_SET, found)
                 changed = True
         for argument in block.arguments:
             if mesh_type(argument) is not None:
                 continue
-            found = self._of_value(argument)
-            if found != (read_set(argument, USE_SET) or {}):
+            known = read_set(argument, USE_SET) or {}
+            found = union((known, self._of_value(argument)))
+            if found != known:
                 write_set_of_argument(argument, USE_SET, found)
                 changed = True
         return changed
+
+    def write_results(self, function: ir.Operation) -> None:
+        """Set the sets of the results of a function that is called."""
+        calls = self._calls.get(symbol_name(function), ())
+        for index in range(len(returned_values(function))):
+            found = union(self._of_value(call.results[index]) for call in calls)
+            write_set_of_result(function, index, USE_SET, found)
 
     def _of_value(self, value: ir.Value) -> MeshSet:
         return union(self._of_user(user, value) for user in uses_of(value))
 
     def _of_user(self, user: ir.Operation, value: ir.Value) -> MeshSet:
         if user.name == ASSIGN:
-            target = mesh_type(user.results[0])
-            assert target is not None, "it is assigned"
-            origin = text_of(user, "origin")
-            return {target.mesh_name: frozenset([origin] if origin else [])}
+            return _of_assign(user)
+        if user.name in BETWEEN_MESHES:
+            return {}
         if user.name == CALL:
             callee = self._functions[CallView(user).callee]
             arguments = body_of(callee).arguments

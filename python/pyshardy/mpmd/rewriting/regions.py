@@ -190,23 +190,6 @@ def drop_unused_results(operation: ir.Operation) -> ir.Operation:
     return with_values(operation, range(len(operation.operands)), results)
 
 
-def without_duplicates(operation: ir.Operation) -> ir.Operation:
-    """Remove operands that equal earlier ones, and results whose values are returned before.
-
-    Their arguments and results must be unused.
-    """
-    operands = _first_of_each(list(operation.operands))
-    values = zip(returned_values(operation), [each.type for each in operation.results], strict=True)
-    return with_values(operation, operands, _first_of_each(list(values)))
-
-
-def _first_of_each(values: Sequence[object]) -> list[int]:
-    first: dict[object, int] = {}
-    for index, value in enumerate(values):
-        first.setdefault(value, index)
-    return sorted(first.values())
-
-
 def erase_dead(block: ir.Block) -> None:
     """Erase unused operations of a block without effects, the last one first."""
     for operation in reversed(operations_of(block)[:-1]):

@@ -6,7 +6,6 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.reading import TRANSFER, body_of, mesh_type, operations_of, producer
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
-from pyshardy.mpmd.rewriting.transfers import erase_unused
 from pyshardy.pipeline import register_pass
 
 
@@ -14,14 +13,14 @@ from pyshardy.pipeline import register_pass
 def remove_transfer_cycles(module: ir.Module) -> None:
     """Replace transfers to a mesh where the value has been by the value there.
 
-    Only chains of transfers between the memories of devices are considered.
+    Only chains of transfers between the memories of devices are considered. Transfers that are
+    unused then are left to canonicalization.
     """
     for function in mpmd_functions(module):
         block = body_of(function)
         for operation in operations_of(block):
             if operation.name == TRANSFER and (earlier := _earlier(operation)) is not None:
                 operation.results[0].replace_all_uses_with(earlier)
-        erase_unused(block, TRANSFER)
 
 
 def _earlier(operation: ir.Operation) -> ir.Value | None:

@@ -31,7 +31,8 @@ def split_bwd_fragments(module: ir.Module) -> None:
     A fragment with transpose count 1 becomes two: the first one computes the results that are
     transferred, the gradients to send, and is marked `split_keep_transferred`. The second one,
     right after it, has all other operations, and is marked `split_drop_transferred`. What it needs
-    of the first one is passed as further results. A fragment stays as it is if none of its results
+    of the first one, or of its arguments, is passed as further results; canonicalization and
+    `mpmd-fragment-dce` drop what isn't needed. A fragment stays as it is if none of its results
     are transferred, or if all operations are needed for these.
     """
     for function in mpmd_functions(module):
@@ -61,24 +62,17 @@ def _split(whole: ir.Operation) -> None:
     others = [index for index in range(len(returned)) if index not in sent]
     if not sent or not (moved or others):
         return
-    used = _used([returned[index] for index in others], moved)
-    residuals = [each for each in used if not isinstance(each, ir.BlockArgument)]
+    residuals = _used([returned[index] for index in others], moved)
     attributes = attributes_of(whole)
     mesh = mesh_name_of(whole)
     types = [whole.results[index].type for index in sent]
     types += [mesh_tensor(value.type, mesh) for value in residuals]
     with ir.InsertionPoint(whole), whole.location:
         first = fragment(mesh, types, list(whole.operands), origins_of(whole), attributes)
-        passed = dict(zip(residuals, list(first.results)[len(sent) :], strict=True))
         second = fragment(
             mesh,
             [whole.results[index].type for index in others],
-            [
-                whole.operands[each.arg_number]
-                if isinstance(each, ir.BlockArgument)
-                else passed[each]
-                for each in used
-            ],
+            [*whole.operands, *list(first.results)[len(sent) :]],
             origins_of(whole),
             attributes,
         )
@@ -92,7 +86,7 @@ def _split(whole: ir.Operation) -> None:
     )
     _fill(
         second,
-        list(zip(used, body_of(second).arguments, strict=True)),
+        list(zip(residuals, list(body_of(second).arguments)[len(whole.operands) :], strict=True)),
         moved,
         [returned[index] for index in others],
     )

@@ -24,7 +24,7 @@ def insert_nameless_clone_of_negligible_ops(module: ir.Module) -> None:
         ):
             producer = negligible_producer(value)
             uses = [use for use in result.uses if use.owner.operation.name != "func.return"]
-            if producer is None or not uses:
+            if producer is None:
                 continue
             copy = producer.clone(ip=ir.InsertionPoint.after(computation)).operation
             for use in uses:

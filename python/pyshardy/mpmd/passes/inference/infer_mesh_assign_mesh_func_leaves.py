@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.mpmd.inference import leaves, use_sets
-from pyshardy.mpmd.inference.mesh_sets import USE_SET, clear_sets
+from pyshardy.mpmd.inference import leaves
+from pyshardy.mpmd.inference.mesh_sets import clear_use_sets
 from pyshardy.mpmd.options import ErrorLimit, InferTransfers
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.pipeline import register_pass
@@ -19,12 +19,11 @@ def infer_mesh_assign_mesh_func_leaves(
 
     Operands of reductions and broadcasts are assigned, too. The mesh is the first one that a value
     can be on and is used on, else the first one that it can be on, else the first one of its uses,
-    else of the topology. Afterwards, the use-sets are found again.
+    else of the topology. The use-sets have to be found again afterwards.
 
     Raises:
         PassError: a value can be on no mesh.
     """
     leaves.assign_leaves(module, infer_transfers=infer_transfers, error_limit=error_limit)
     for function in mpmd_functions(module):
-        clear_sets(function, USE_SET)
-    use_sets.populate(module)
+        clear_use_sets(function)

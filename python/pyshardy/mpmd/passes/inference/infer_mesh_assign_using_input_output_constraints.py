@@ -103,7 +103,7 @@ def _place(function: ir.Operation, argument: ir.BlockArgument, mesh: str) -> Non
         tensor = unassign(argument, CONSTRAINED_INPUT)
     argument.replace_all_uses_except(tensor, [tensor.owner.operation])
     others = {name: origins for name, origins in possible.items() if name != mesh}
-    found = {mesh: frozenset([CONSTRAINED_INPUT]), **others}
+    found = {mesh: (CONSTRAINED_INPUT,), **others}
     write_set_of(tensor.owner.operation, SRC_SET, found)
     write_set_of(tensor.owner.operation, USE_SET, used)
     for name in (SRC_SET, USE_SET):

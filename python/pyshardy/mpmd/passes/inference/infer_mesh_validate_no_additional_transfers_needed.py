@@ -5,20 +5,17 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.mpmd.inference import conflicts
-from pyshardy.mpmd.options import ErrorLimit, InferTransfers
+from pyshardy.mpmd.options import ErrorLimit
 from pyshardy.pipeline import register_pass
 
 
 @register_pass("mpmd-infer-mesh-validate-no-additional-transfers-needed", release="0.10.2")
 def infer_mesh_validate_no_additional_transfers_needed(
-    module: ir.Module, *, infer_transfers: InferTransfers = False, error_limit: ErrorLimit = 5
+    module: ir.Module, *, error_limit: ErrorLimit = 5
 ) -> None:
     """Check that each operation can be on the meshes that use it.
-
-    Nothing is checked if transfers are inferred.
 
     Raises:
         PassError: an operation is used on a mesh where it cannot be.
     """
-    if not infer_transfers:
-        conflicts.check_use_sets(module, error_limit)
+    conflicts.check_use_sets(module, error_limit)

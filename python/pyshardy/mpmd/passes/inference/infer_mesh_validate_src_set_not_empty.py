@@ -5,20 +5,17 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.mpmd.inference import conflicts
-from pyshardy.mpmd.options import ErrorLimit, InferTransfers
+from pyshardy.mpmd.options import ErrorLimit
 from pyshardy.pipeline import register_pass
 
 
 @register_pass("mpmd-infer-mesh-validate-src-set-not-empty", release="0.10.2")
 def infer_mesh_validate_src_set_not_empty(
-    module: ir.Module, *, infer_transfers: InferTransfers = False, error_limit: ErrorLimit = 5
+    module: ir.Module, *, error_limit: ErrorLimit = 5
 ) -> None:
     """Check that each operation can be on a mesh.
-
-    Nothing is checked if transfers are inferred.
 
     Raises:
         PassError: the operands of an operation are on conflicting meshes.
     """
-    if not infer_transfers:
-        conflicts.check_src_sets(module, error_limit)
+    conflicts.check_src_sets(module, error_limit)
