@@ -104,7 +104,7 @@ BUDGETS = {
     "local_program": 1_370,
     "lsp": 1_840,
     "mcp": 920,
-    "mpmd": 10_820,
+    "mpmd": 10_910,
     "partition": 17_620,
     "passes": 14_990,
     "pipeline": 2_570,

@@ -51,7 +51,7 @@ CASES = {
     "merge rule": (
         NAMED,
         "mpmd-rule-based-merge{rules=FragmentScheduleRule()}",
-        "expected a rule such as 'FragmentMergeRule(sources=[A,B],target=C)'",
+        "expected 'FragmentMergeRule(sources=[', got 'FragmentScheduleRule",
     ),
     "reserved memory": (NAMED, "mpmd-mark-fragment-reserved-memory", "neither a fragment nor"),
     "error limit": (NAMED, "mpmd-infer-mesh-pipeline{error-limit=0}", "must be positive, or -1"),

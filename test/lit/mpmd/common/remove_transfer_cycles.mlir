@@ -8,6 +8,7 @@
 
 // CHECK-LABEL: func.func @cycle(%arg0: !mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> (!mpmd.mesh_tensor<"m1", tensor<4xf32>>, !mpmd.mesh_tensor<"m2", tensor<4xf32>>)
 // CHECK-NEXT: %[[V0:.*]] = mpmd.transfer %arg0 : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
+// CHECK-NEXT: %[[V1:.*]] = mpmd.transfer %[[V0]] : (!mpmd.mesh_tensor<"m2", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m3", tensor<4xf32>>
 // CHECK-NEXT: return %arg0, %[[V0]]
 func.func @cycle(%a: !m1) -> (!m1, !m2) attributes {topology = #topology} {
   %0 = mpmd.transfer %a : (!m1) -> !m2

@@ -2,9 +2,9 @@
 
 #topology = #mpmd.topology<<"m1" : <["m1_x"=2]>>, <"m2" : <["m2_x"=2, "m2_y"=2]>>>
 
-// CHECK:      sdy.mesh @m1 = <["m1_x"=2]>
+// CHECK:      sdy.mesh @empty_mesh = <[]>
+// CHECK-NEXT: sdy.mesh @m1 = <["m1_x"=2]>
 // CHECK-NEXT: sdy.mesh @m2 = <["m2_x"=2, "m2_y"=2]>
-// CHECK-NEXT: sdy.mesh @empty_mesh = <[]>
 // CHECK-NEXT: sdy.mesh @one = <[], device_ids=[0]>
 sdy.mesh @mesh = <["m1_x"=2, "m2_x"=2, "m2_y"=2]>
 sdy.mesh @one = <[], device_ids=[0]>

@@ -38,12 +38,15 @@ func.func @chain(%a: !m1) -> (!m3, !m2) attributes {topology = #topology} {
 // CHECK-LABEL: func.func @sum(%arg0: !mpmd.mesh_tensor<"m1", tensor<4xf32>>, %arg1: !mpmd.mesh_tensor<"m2", tensor<4xf32>>, %arg2: !mpmd.mesh_tensor<"m3", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m3", tensor<4xf32>>
 // CHECK-NEXT: %[[V0:.*]] = mpmd.transfer %arg0 : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m3", tensor<4xf32>>
 // CHECK-NEXT: %[[V1:.*]] = mpmd.transfer %arg1 : (!mpmd.mesh_tensor<"m2", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m3", tensor<4xf32>>
-// CHECK-NEXT: %[[V2:.*]] = mpmd.fragment<mesh="m3", origin=[]> (%[[V0]], %[[V1]], %arg2) (%arg3: tensor<4xf32>, %arg4: tensor<4xf32>, %arg5: tensor<4xf32>) {
-// CHECK-NEXT: %[[V3:.*]] = stablehlo.add %arg3, %arg4
-// CHECK-NEXT: %[[V4:.*]] = stablehlo.add %[[V3]], %arg5
+// CHECK-NEXT: %[[V2:.*]] = mpmd.fragment<mesh="m3", origin=[]> (%[[V0]], %[[V1]]) {mpmd.inferred_by = ["introduce_transfers"]} (%arg3: tensor<4xf32>, %arg4: tensor<4xf32>) {
+// CHECK-NEXT: %[[V4:.*]] = stablehlo.add %arg3, %arg4
 // CHECK-NEXT: mpmd.return %[[V4]]
-// CHECK-NEXT: }
-// CHECK-NEXT: return %[[V2]]
+// CHECK-NEXT: } : (!mpmd.mesh_tensor<"m3", tensor<4xf32>>, !mpmd.mesh_tensor<"m3", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m3", tensor<4xf32>>
+// CHECK-NEXT: %[[V3:.*]] = mpmd.fragment<mesh="m3", origin=[]> (%[[V2]], %arg2) {mpmd.inferred_by = ["introduce_transfers"]} (%arg3: tensor<4xf32>, %arg4: tensor<4xf32>) {
+// CHECK-NEXT: %[[V4:.*]] = stablehlo.add %arg3, %arg4
+// CHECK-NEXT: mpmd.return %[[V4]]
+// CHECK-NEXT: } : (!mpmd.mesh_tensor<"m3", tensor<4xf32>>, !mpmd.mesh_tensor<"m3", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m3", tensor<4xf32>>
+// CHECK-NEXT: return %[[V3]]
 func.func @sum(%a: !m1, %b: !m2, %c: !m3) -> !m3 attributes {topology = #topology} {
   %0 = mpmd.unassign %a : (!m1) -> tensor<4xf32>
   %1 = mpmd.unassign %b : (!m2) -> tensor<4xf32>
@@ -65,8 +68,8 @@ func.func private @callee(%a: tensor<4xf32>) -> !m2 attributes {topology = #topo
 
 // CHECK-LABEL: func.func @caller(%arg0: !mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> (!mpmd.mesh_tensor<"m2", tensor<4xf32>>, !mpmd.mesh_tensor<"m2", tensor<4xf32>>)
 // CHECK-NEXT: %[[V0:.*]] = mpmd.unassign %arg0 : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> tensor<4xf32>
-// CHECK-NEXT: %[[V1:.*]] = mpmd.call @callee(%[[V0]])
-// CHECK-NEXT: %[[V2:.*]] = mpmd.call @callee(%[[V0]])
+// CHECK-NEXT: %[[V1:.*]] = mpmd.call @callee(%[[V0]]) : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
+// CHECK-NEXT: %[[V2:.*]] = mpmd.call @callee(%[[V0]]) : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
 // CHECK-NEXT: return %[[V1]], %[[V2]]
 func.func @caller(%a: !m1) -> (!m2, !m2) attributes {topology = #topology} {
   %0 = mpmd.unassign %a : (!m1) -> tensor<4xf32>

@@ -5,19 +5,18 @@
 !m3 = !mpmd.mesh_tensor<"m3", tensor<4xf32>>
 #topology = #mpmd.topology<<"m1" : <["x"=2]>>, <"m2" : <["x"=2]>>, <"m3" : <["x"=2]>>>
 
-// CHECK-LABEL: func.func @leaves(%arg0: tensor<4xf32> {mpmd.use_set = #mpmd.meshes_with_origins<"m1"["inferred_out"]>}, %arg1: tensor<4xf32> {mpmd.use_set = #mpmd.meshes_with_origins<"m1"["inferred_unused"]>}, %arg2: !mpmd.mesh_tensor<"m2", tensor<4xf32>>) -> (!mpmd.mesh_tensor<"m2", tensor<4xf32>>, !mpmd.mesh_tensor<"m1", tensor<4xf32>>)
-// CHECK-NEXT: %[[V0:.*]] = mpmd.assign {origin = "inferred_unused"} %arg1 : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
-// CHECK-NEXT: %[[V1:.*]] = mpmd.unassign {mpmd.src_set = #mpmd.meshes_with_origins<"m2">, mpmd.use_set = #mpmd.meshes_with_origins<"m2"["inferred_out", "inferred_unused"]>} %arg2 : (!mpmd.mesh_tensor<"m2", tensor<4xf32>>) -> tensor<4xf32>
-// CHECK-NEXT: %[[V2:.*]] = stablehlo.tanh %[[V1]] {mpmd.src_set = #mpmd.meshes_with_origins<"m2">, mpmd.use_set = #mpmd.meshes_with_origins<"m2"["inferred_out"]>}
-// CHECK-NEXT: %[[V3:.*]] = stablehlo.tanh %arg0 {mpmd.use_set = #mpmd.meshes_with_origins<"m1"["inferred_out"]>}
-// CHECK-NEXT: %[[V4:.*]] = stablehlo.tanh %[[V1]] {mpmd.src_set = #mpmd.meshes_with_origins<"m2">, mpmd.use_set = #mpmd.meshes_with_origins<"m2"["inferred_unused"]>}
-// CHECK-NEXT: %[[V5:.*]] = mpmd.assign {origin = "inferred_unused"} %[[V4]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
-// CHECK-NEXT: %[[V6:.*]] = mpmd.assign %[[V1]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
-// CHECK-NEXT: %[[V7:.*]] = mpmd.unassign %[[V6]] : (!mpmd.mesh_tensor<"m2", tensor<4xf32>>) -> tensor<4xf32>
-// CHECK-NEXT: %[[V8:.*]] = mpmd.broadcast %[[V7]]
-// CHECK-NEXT: %[[V9:.*]] = mpmd.assign {origin = "inferred_out"} %[[V2]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
-// CHECK-NEXT: %[[V10:.*]] = mpmd.assign {origin = "inferred_out"} %[[V3]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
-// CHECK-NEXT: return %[[V9]], %[[V10]]
+// CHECK-LABEL: func.func @leaves(%arg0: tensor<4xf32>, %arg1: !mpmd.mesh_tensor<"m1", tensor<4xf32>>, %arg2: !mpmd.mesh_tensor<"m2", tensor<4xf32>>) -> (!mpmd.mesh_tensor<"m2", tensor<4xf32>>, !mpmd.mesh_tensor<"m1", tensor<4xf32>>)
+// CHECK-NEXT: %[[V0:.*]] = mpmd.unassign {mpmd.src_set = #mpmd.meshes_with_origins<"m2">} %arg2 : (!mpmd.mesh_tensor<"m2", tensor<4xf32>>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V1:.*]] = stablehlo.tanh %[[V0]] {mpmd.src_set = #mpmd.meshes_with_origins<"m2">} : tensor<4xf32>
+// CHECK-NEXT: %[[V2:.*]] = stablehlo.tanh %arg0
+// CHECK-NEXT: %[[V3:.*]] = stablehlo.tanh %[[V0]] {mpmd.src_set = #mpmd.meshes_with_origins<"m2">} : tensor<4xf32>
+// CHECK-NEXT: %[[V4:.*]] = mpmd.assign {origin = "inferred_unused"} %[[V3]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
+// CHECK-NEXT: %[[V5:.*]] = mpmd.assign {origin = "broadcast"} %[[V0]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
+// CHECK-NEXT: %[[V6:.*]] = mpmd.unassign %[[V5]] : (!mpmd.mesh_tensor<"m2", tensor<4xf32>>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V7:.*]] = mpmd.broadcast %[[V6]] : tensor<4xf32>
+// CHECK-NEXT: %[[V8:.*]] = mpmd.assign {origin = "inferred_out"} %[[V1]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
+// CHECK-NEXT: %[[V9:.*]] = mpmd.assign {origin = "inferred_out"} %[[V2]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
+// CHECK-NEXT: return %[[V8]], %[[V9]]
 func.func @leaves(%a: tensor<4xf32>, %unused: tensor<4xf32>, %b: !m2) -> (tensor<4xf32>, tensor<4xf32>) attributes {topology = #topology} {
   %0 = mpmd.unassign %b : (!m2) -> tensor<4xf32>
   %1 = stablehlo.tanh %0 : tensor<4xf32>

@@ -9,8 +9,8 @@
 // CHECK-NEXT: %[[V0:.*]] = mpmd.unassign {mpmd.src_set = #mpmd.meshes_with_origins<"m1">} %arg0 : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> tensor<4xf32>
 // CHECK-NEXT: %[[V1:.*]] = mpmd.unassign {mpmd.src_set = #mpmd.meshes_with_origins<"m2">} %arg1 : (!mpmd.mesh_tensor<"m2", tensor<4xf32>>) -> tensor<4xf32>
 // CHECK-NEXT: %[[V2:.*]] = mpmd.unassign {mpmd.src_set = #mpmd.meshes_with_origins<"m1">} %arg2 : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> tensor<4xf32>
-// CHECK-NEXT: %[[V3:.*]] = mpmd.reduce<add> %[[V0]], %[[V1]], %[[V2]] {mpmd.src_set = #mpmd.meshes_with_origins<"m1", "m2">}
-// CHECK-NEXT: %[[V4:.*]] = stablehlo.add %[[V0]], %[[V2]] {mpmd.src_set = #mpmd.meshes_with_origins<"m1">}
+// CHECK-NEXT: %[[V3:.*]] = mpmd.reduce<add> {mpmd.src_set = #mpmd.meshes_with_origins<"m1", "m2">} %[[V0]], %[[V1]], %[[V2]] : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V4:.*]] = stablehlo.add %[[V0]], %[[V2]] {mpmd.src_set = #mpmd.meshes_with_origins<"m1">} : tensor<4xf32>
 // CHECK-NEXT: return %[[V3]], %[[V4]]
 func.func @reductions(%a: !m1, %b: !m2, %c: !m1) -> (tensor<4xf32>, tensor<4xf32>) attributes {topology = #topology} {
   %0 = mpmd.unassign %a : (!m1) -> tensor<4xf32>
@@ -25,8 +25,9 @@ func.func @reductions(%a: !m1, %b: !m2, %c: !m1) -> (tensor<4xf32>, tensor<4xf32
 // CHECK-LABEL: func.func @of_user(%arg0: !mpmd.mesh_tensor<"m1", tensor<4xf32>>, %arg1: !mpmd.mesh_tensor<"m2", tensor<4xf32>>) -> tensor<4xf32>
 // CHECK-NEXT: %[[V0:.*]] = mpmd.unassign {mpmd.src_set = #mpmd.meshes_with_origins<"m1">} %arg0 : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> tensor<4xf32>
 // CHECK-NEXT: %[[V1:.*]] = mpmd.unassign {mpmd.src_set = #mpmd.meshes_with_origins<"m2">} %arg1 : (!mpmd.mesh_tensor<"m2", tensor<4xf32>>) -> tensor<4xf32>
-// CHECK-NEXT: %[[V2:.*]] = mpmd.reduce<add> %[[V0]], %[[V1]] {mpmd.src_set = #mpmd.meshes_with_origins<"m1", "m2">}
-// CHECK-NEXT: return %[[V2]]
+// CHECK-NEXT: %[[V2:.*]] = mpmd.reduce<add> {mpmd.src_set = #mpmd.meshes_with_origins<"m1", "m2">} %[[V0]], %[[V1]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V3:.*]] = mpmd.reduce<none> %[[V2]] : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: return %[[V3]]
 func.func @of_user(%a: !m1, %b: !m2) -> tensor<4xf32> attributes {topology = #topology} {
   %0 = mpmd.unassign %a : (!m1) -> tensor<4xf32>
   %1 = mpmd.unassign %b : (!m2) -> tensor<4xf32>
@@ -38,12 +39,12 @@ func.func @of_user(%a: !m1, %b: !m2) -> tensor<4xf32> attributes {topology = #to
 // CHECK-LABEL: func.func @slices(%arg0: !mpmd.mesh_tensor<"m1", tensor<4xf32>>, %arg1: !mpmd.mesh_tensor<"m2", tensor<4xf32>>) -> tensor<4xf32>
 // CHECK-NEXT: %[[V0:.*]] = mpmd.unassign {mpmd.src_set = #mpmd.meshes_with_origins<"m1">} %arg0 : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> tensor<4xf32>
 // CHECK-NEXT: %[[V1:.*]] = mpmd.unassign {mpmd.src_set = #mpmd.meshes_with_origins<"m2">} %arg1 : (!mpmd.mesh_tensor<"m2", tensor<4xf32>>) -> tensor<4xf32>
-// CHECK-NEXT: %[[V2:.*]] = stablehlo.reshape %[[V0]] {mpmd.src_set = #mpmd.meshes_with_origins<"m1">}
-// CHECK-NEXT: %[[V3:.*]] = stablehlo.reshape %[[V1]] {mpmd.src_set = #mpmd.meshes_with_origins<"m2">}
+// CHECK-NEXT: %[[V2:.*]] = stablehlo.reshape %[[V0]] {mpmd.src_set = #mpmd.meshes_with_origins<"m1">} : (tensor<4xf32>) -> tensor<1x4xf32>
+// CHECK-NEXT: %[[V3:.*]] = stablehlo.reshape %[[V1]] {mpmd.src_set = #mpmd.meshes_with_origins<"m2">} : (tensor<4xf32>) -> tensor<1x4xf32>
 // CHECK-NEXT: %[[CST:.*]] = stablehlo.constant dense<0.000000e+00>
-// CHECK-NEXT: %[[V4:.*]] = stablehlo.reshape %[[V2]] {mpmd.src_set = #mpmd.meshes_with_origins<"m1">}
-// CHECK-NEXT: %[[V5:.*]] = stablehlo.reshape %[[V3]] {mpmd.src_set = #mpmd.meshes_with_origins<"m2">}
-// CHECK-NEXT: %[[V6:.*]] = mpmd.reduce<max> %[[V4]], %[[V5]] {mpmd.src_set = #mpmd.meshes_with_origins<"m1", "m2">}
+// CHECK-NEXT: %[[V4:.*]] = stablehlo.reshape %[[V2]] {mpmd.src_set = #mpmd.meshes_with_origins<"m1">} : (tensor<1x4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V5:.*]] = stablehlo.reshape %[[V3]] {mpmd.src_set = #mpmd.meshes_with_origins<"m2">} : (tensor<1x4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V6:.*]] = mpmd.reduce<max> {mpmd.src_set = #mpmd.meshes_with_origins<"m1", "m2">} %[[V4]], %[[V5]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 // CHECK-NEXT: return %[[V6]]
 func.func @slices(%a: !m1, %b: !m2) -> tensor<4xf32> attributes {topology = #topology} {
   %0 = mpmd.unassign %a : (!m1) -> tensor<4xf32>

@@ -7,10 +7,10 @@
 
 // CHECK-LABEL: func.func @uses(%arg0: tensor<4xf32> {mpmd.use_set = #mpmd.meshes_with_origins<"m2"["g"], "m1"["f"]>}, %arg1: !mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> tensor<4xf32>
 // CHECK-NEXT: %[[V0:.*]] = mpmd.unassign {mpmd.use_set = #mpmd.meshes_with_origins<"m1"["f"]>} %arg1 : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> tensor<4xf32>
-// CHECK-NEXT: %[[V1:.*]] = stablehlo.tanh %arg0 {mpmd.use_set = #mpmd.meshes_with_origins<"m2"["g"], "m1"["f"]>}
-// CHECK-NEXT: %[[V2:.*]] = stablehlo.add %[[V1]], %[[V0]] {mpmd.use_set = #mpmd.meshes_with_origins<"m1"["f"]>}
-// CHECK-NEXT: %[[V3:.*]] = mpmd.assign {origin = "f"} %[[V2]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
-// CHECK-NEXT: %[[V4:.*]] = mpmd.assign {origin = "g"} %[[V1]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
+// CHECK-NEXT: %[[V1:.*]] = stablehlo.tanh %arg0 {mpmd.use_set = #mpmd.meshes_with_origins<"m2"["g"], "m1"["f"]>} : tensor<4xf32>
+// CHECK-NEXT: %[[V2:.*]] = stablehlo.add %[[V1]], %[[V0]] {mpmd.use_set = #mpmd.meshes_with_origins<"m1"["f"]>} : tensor<4xf32>
+// CHECK-NEXT: %[[V3:.*]] = mpmd.assign {mpmd.use_set = #mpmd.meshes_with_origins<"m1"["f"]>, origin = "f"} %[[V2]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
+// CHECK-NEXT: %[[V4:.*]] = mpmd.assign {mpmd.use_set = #mpmd.meshes_with_origins<"m2"["g"]>, origin = "g"} %[[V1]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
 // CHECK-NEXT: %[[V5:.*]] = stablehlo.tanh %[[V1]]
 // CHECK-NEXT: return %[[V5]]
 func.func @uses(%a: tensor<4xf32>, %b: !m1) -> tensor<4xf32> attributes {topology = #topology} {
@@ -24,8 +24,8 @@ func.func @uses(%a: tensor<4xf32>, %b: !m1) -> tensor<4xf32> attributes {topolog
 }
 
 // CHECK-LABEL: func.func @caller(%arg0: tensor<4xf32> {mpmd.use_set = #mpmd.meshes_with_origins<"m1"["f"]>})
-// CHECK-NEXT: %[[V0:.*]] = mpmd.call @callee(%arg0)
-// CHECK-NEXT: %[[V1:.*]] = mpmd.assign {origin = "f"} %[[V0]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
+// CHECK-NEXT: %[[V0:.*]] = mpmd.call @callee(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V1:.*]] = mpmd.assign {mpmd.use_set = #mpmd.meshes_with_origins<"m1"["f"]>, origin = "f"} %[[V0]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
 // CHECK-NEXT: return
 func.func @caller(%a: tensor<4xf32>) -> () attributes {topology = #topology} {
   %0 = mpmd.call @callee(%a) : (tensor<4xf32>) -> tensor<4xf32>
@@ -33,8 +33,8 @@ func.func @caller(%a: tensor<4xf32>) -> () attributes {topology = #topology} {
   return
 }
 
-// CHECK-LABEL: func.func private @callee(%arg0: tensor<4xf32> {mpmd.use_set = #mpmd.meshes_with_origins<"m1"["f"]>}) -> tensor<4xf32>
-// CHECK-NEXT: %[[V0:.*]] = stablehlo.tanh %arg0 {mpmd.use_set = #mpmd.meshes_with_origins<"m1"["f"]>}
+// CHECK-LABEL: func.func private @callee(%arg0: tensor<4xf32> {mpmd.use_set = #mpmd.meshes_with_origins<"m1"["f"]>}) -> (tensor<4xf32> {mpmd.use_set = #mpmd.meshes_with_origins<"m1"["f"]>})
+// CHECK-NEXT: %[[V0:.*]] = stablehlo.tanh %arg0 {mpmd.use_set = #mpmd.meshes_with_origins<"m1"["f"]>} : tensor<4xf32>
 // CHECK-NEXT: return %[[V0]]
 func.func private @callee(%a: tensor<4xf32>) -> tensor<4xf32> attributes {topology = #topology} {
   %0 = stablehlo.tanh %a : tensor<4xf32>

@@ -14,7 +14,7 @@
 // CHECK-NEXT: %[[V5:.*]] = stablehlo.add %arg2, %arg3
 // CHECK-NEXT: %[[V6:.*]] = stablehlo.tanh %[[V5]]
 // CHECK-NEXT: mpmd.return %[[V6]]
-// CHECK-NEXT: }
+// CHECK-NEXT: } : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>, !mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
 // CHECK-NEXT: return %[[V4]]
 func.func @into_fragment(%a: !m1, %b: !m1) -> !m1 attributes {topology = #topology} {
   %0 = mpmd.unassign %a : (!m1) -> tensor<4xf32>
@@ -35,13 +35,13 @@ func.func @into_fragment(%a: !m1, %b: !m1) -> !m1 attributes {topology = #topolo
 // CHECK-NEXT: %[[V5:.*]] = stablehlo.tanh %arg1
 // CHECK-NEXT: %[[V6:.*]] = stablehlo.tanh %[[V5]]
 // CHECK-NEXT: mpmd.return %[[V6]]
-// CHECK-NEXT: }
+// CHECK-NEXT: } : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
 // CHECK-NEXT: %[[V3:.*]] = mpmd.assign %[[V0]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
 // CHECK-NEXT: %[[V4:.*]] = mpmd.fragment<mesh="m2", origin=["g"]> (%[[V3]]) (%arg1: tensor<4xf32>) {
 // CHECK-NEXT: %[[V5:.*]] = stablehlo.tanh %arg1
 // CHECK-NEXT: %[[V6:.*]] = stablehlo.tanh %[[V5]]
 // CHECK-NEXT: mpmd.return %[[V6]]
-// CHECK-NEXT: }
+// CHECK-NEXT: } : (!mpmd.mesh_tensor<"m2", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m2", tensor<4xf32>>
 // CHECK-NEXT: return %[[V2]], %[[V4]]
 func.func @copied(%a: !m1) -> (!m1, !m2) attributes {topology = #topology} {
   %0 = mpmd.unassign %a : (!m1) -> tensor<4xf32>
@@ -65,14 +65,17 @@ func.func @copied(%a: !m1) -> (!m1, !m2) attributes {topology = #topology} {
 // CHECK-NEXT: %[[V2:.*]] = mpmd.assign %[[V0]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
 // CHECK-NEXT: %[[V3:.*]] = mpmd.assign %[[V1]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
 // CHECK-NEXT: %[[V4:.*]] = mpmd.fragment<mesh="m1", origin=[]> (%[[V2]], %[[V3]]) {mpmd.inferred_by = ["infer_mesh_wrap_meshless_ops"]} (%arg2: tensor<4xf32>, %arg3: tensor<4xf32>) {
-// CHECK-NEXT: %[[V6:.*]] = stablehlo.add %arg2, %arg3
-// CHECK-NEXT: mpmd.return %[[V6]]
-// CHECK-NEXT: }
-// CHECK-NEXT: %[[V5:.*]] = mpmd.fragment<mesh="m1", origin=["f"]> (%[[V4]]) (%arg2: tensor<4xf32>) {
-// CHECK-NEXT: %[[V6:.*]] = stablehlo.tanh %arg2
-// CHECK-NEXT: mpmd.return %[[V6]]
-// CHECK-NEXT: }
-// CHECK-NEXT: return %[[V5]], %[[V4]]
+// CHECK-NEXT: %[[V9:.*]] = stablehlo.add %arg2, %arg3
+// CHECK-NEXT: mpmd.return %[[V9]]
+// CHECK-NEXT: } : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>, !mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
+// CHECK-NEXT: %[[V5:.*]] = mpmd.unassign %[[V4]] : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V6:.*]] = mpmd.assign %[[V5]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
+// CHECK-NEXT: %[[V7:.*]] = mpmd.assign %[[V5]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
+// CHECK-NEXT: %[[V8:.*]] = mpmd.fragment<mesh="m1", origin=["f"]> (%[[V6]]) (%arg2: tensor<4xf32>) {
+// CHECK-NEXT: %[[V9:.*]] = stablehlo.tanh %arg2
+// CHECK-NEXT: mpmd.return %[[V9]]
+// CHECK-NEXT: } : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
+// CHECK-NEXT: return %[[V8]], %[[V7]]
 func.func @own_fragment(%a: !m1, %b: !m1) -> (!m1, !m1) attributes {topology = #topology} {
   %0 = mpmd.unassign %a : (!m1) -> tensor<4xf32>
   %1 = mpmd.unassign %b : (!m1) -> tensor<4xf32>

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 from mlir_sdy.attributes import value_of
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.attributes import MeshTensorType, mesh_tensor
 from mlir_sdy.mpmd.building import transfer
@@ -16,15 +17,17 @@ from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.mpmd.rewriting.regions import add_operands, with_results
 from pyshardy.pipeline import register_pass
 
+_MARK = "concat_transfer"
+
 _Key = tuple[ir.Operation, ir.Operation, ir.Type]
 
 
 @register_pass("mpmd-merge-transfers", release="0.12")
 def merge_transfers(module: ir.Module) -> None:
-    """Transfer all values of one element between the same two fragments at once.
+    """Transfer all values of one element and type between the same two fragments at once.
 
     These are replicated values on devices that only the second fragment uses. The first fragment
-    concatenates them, and the second one takes them apart. Unused results are left to
+    concatenates them, and the second one takes them apart. What is unused then is left to
     `mpmd-fragment-dce`.
     """
     for function in mpmd_functions(module):
@@ -34,8 +37,8 @@ def merge_transfers(module: ir.Module) -> None:
             made = producer(operation.operands[0], FRAGMENT)
             if made is None or len(users) != 1 or users[0].name != FRAGMENT or _stays(operation):
                 continue
-            element = MeshTensorType(operation.results[0].type).global_type.element_type
-            groups.setdefault((made, users[0], element), []).append(operation)
+            moved = MeshTensorType(operation.results[0].type).global_type
+            groups.setdefault((made, users[0], moved), []).append(operation)
         for transfers in [each for each in groups.values() if len(each) > 1]:
             _merge(transfers)
 
@@ -68,13 +71,14 @@ def _merge(transfers: list[ir.Operation]) -> None:
     built = with_results(made, [value], [mesh_tensor(together, source.mesh_name)])
     with ir.InsertionPoint.after(built), built.location:
         moved = transfer(built.results[len(returned)], mesh_tensor(together, target.mesh_name))
-    passed: dict[ir.Value, int] = {each.results[0]: index for index, each in enumerate(transfers)}
-    kept = [each for each in user.operands if each not in passed]
-    dropped = [index for index, each in enumerate(user.operands) if each in passed]
-    numbers = [passed[user.operands[index]] for index in dropped]
-    taker, arguments = add_operands(user, kept, [moved], dropped)
-    with ir.InsertionPoint.at_block_begin(body_of(taker)), taker.location:
-        for argument, number in zip(arguments.dropped, numbers, strict=True):
+    set_discardable(moved.owner.operation, _MARK, ir.UnitAttr.get(built.context))
+    numbers: dict[ir.Value, int] = {each.results[0]: index for index, each in enumerate(transfers)}
+    taker, arguments = add_operands(user, list(user.operands), [moved], ())
+    body = body_of(taker)
+    with ir.InsertionPoint.at_block_begin(body), taker.location:
+        for operand, argument in zip(taker.operands, body.arguments, strict=True):
+            if (number := numbers.get(operand)) is None:
+                continue
             bounds = {
                 name: ir.DenseI64ArrayAttr.get([each])
                 for name, each in (
@@ -85,12 +89,8 @@ def _merge(transfers: list[ir.Operation]) -> None:
             }
             one = ir.RankedTensorType.get([1], element)
             part = _built("slice", one, [arguments.new[0]], **bounds)
-            argument.replace_all_uses_with(
-                _reshaped(part, ir.RankedTensorType(argument.type).shape)
-            )
-    arguments.erase_dropped()
-    for each in transfers:
-        each.erase()
+            shape = ir.RankedTensorType(argument.type).shape
+            argument.replace_all_uses_with(_reshaped(part, shape))
 
 
 def _reshaped(value: ir.Value, shape: list[int]) -> ir.Value:

@@ -13,14 +13,15 @@ from pyshardy.pipeline import register_pass
 def remove_transfer_cycles(module: ir.Module) -> None:
     """Replace transfers to a mesh where the value has been by the value there.
 
-    Only chains of transfers between the memories of devices are considered. Transfers that are
-    unused then are left to canonicalization.
+    Only chains of transfers between the memories of devices are considered. Transfers in between
+    that are unused then are left to canonicalization.
     """
     for function in mpmd_functions(module):
         block = body_of(function)
         for operation in operations_of(block):
             if operation.name == TRANSFER and (earlier := _earlier(operation)) is not None:
                 operation.results[0].replace_all_uses_with(earlier)
+                operation.erase()
 
 
 def _earlier(operation: ir.Operation) -> ir.Value | None:

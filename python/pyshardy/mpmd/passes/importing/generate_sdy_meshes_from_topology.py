@@ -65,9 +65,8 @@ def generate_sdy_meshes_from_topology(module: ir.Module) -> None:
             operation = mesh_operation(module.operation, name)
             assert operation is not None, "it is known"
             operation.erase()
-    declared = {each.name: each.mesh for each in meshes.meshes}
-    if _EMPTY in used and _EMPTY not in old:
-        declared[_EMPTY] = Mesh(())
+    declared = {_EMPTY: Mesh(())} if _EMPTY in used and _EMPTY not in old else {}
+    declared |= {each.name: each.mesh for each in meshes.meshes}
     with ir.InsertionPoint.at_block_begin(module.body), module.operation.location:
         for name, mesh in declared.items():
             MeshOp(name, attribute_of(mesh))

@@ -3,7 +3,8 @@
 
 1. An argument of a callee that all callers pass from one mesh, and that the callee assigns, is put
    on this mesh in the callee.
-2. A sum of unassigned values that is assigned to a mesh becomes a fragment there.
+2. A sum of unassigned values that is assigned to a mesh becomes fragments there, one for each
+   addition.
 3. Assignments of unassigned values become transfers.
 """
 
@@ -14,6 +15,7 @@ from mlir_sdy.mpmd.attributes import mesh_tensor
 from mlir_sdy.mpmd.building import assign, fragment, return_, unassign
 from mlir_sdy.mpmd.reading import ASSIGN, body_of, mesh_type, operations_of, producer
 from pyshardy.mpmd.rewriting.functions import called_functions, calls_by_callee, mpmd_functions
+from pyshardy.mpmd.rewriting.marks import mark_inferred
 from pyshardy.mpmd.rewriting.transfers import (
     resolve_assignments,
     unassigned_source,
@@ -22,6 +24,7 @@ from pyshardy.mpmd.rewriting.transfers import (
 from pyshardy.pipeline import register_pass
 
 _ADD = "stablehlo.add"
+_MARK = "introduce_transfers"
 
 
 @register_pass("mpmd-introduce-transfers", release="0.10.2")
@@ -29,8 +32,8 @@ def introduce_transfers(module: ir.Module) -> None:
     """Convert assignments of values that are on meshes to transfers.
 
     An assignment to the mesh of the value vanishes. A value that is assigned to several other
-    meshes is passed from mesh to mesh. The assignment of a sum of values on meshes becomes a
-    fragment that adds on the mesh of the assignment.
+    meshes is passed from mesh to mesh. The assignment of a sum of values on meshes becomes
+    fragments that add on the mesh of the assignment.
     """
     _assign_arguments(module)
     for function in mpmd_functions(module):
@@ -64,39 +67,33 @@ def _mesh(value: ir.Value) -> str | None:
 
 
 def _add_on_mesh(operation: ir.Operation) -> None:
-    """Convert the assignment of a sum of unassigned values to a fragment."""
-    sums: list[ir.Operation] = []
-    leaves: list[ir.Value] = []
-    if not _collect(operation.operands[0], sums, leaves) or not sums:
+    """Convert the assignment of a sum of unassigned values to a fragment for each addition."""
+    addition = producer(operation.operands[0], _ADD)
+    if addition is None or not _is_sum(operation.operands[0]):
         return
-    target = mesh_type(operation.results[0])
-    assert target is not None, "it is assigned"
-    given = list(dict.fromkeys(leaves))
+    target = operation.results[0].type
+    mesh = _mesh(operation.results[0])
+    assert mesh is not None, "it is assigned"
     with ir.InsertionPoint(operation), operation.location:
-        operands = [assign(each, mesh_tensor(each.type, target.mesh_name)) for each in given]
-        built = fragment(target.mesh_name, [operation.results[0].type], operands)
-        arguments = dict(zip(given, body_of(built).arguments, strict=True))
+        operands = [assign(each, mesh_tensor(each.type, mesh)) for each in addition.operands]
+        built = fragment(mesh, [target], operands)
+        mark_inferred(built, _MARK)
         with ir.InsertionPoint(body_of(built)):
-            return_([operation.operands[0]])
-        terminator = operations_of(body_of(built))[-1]
+            copy = addition.clone().operation
+            return_(list(copy.results))
+    for index, argument in enumerate(body_of(built).arguments):
+        copy.operands[index] = argument
     operation.results[0].replace_all_uses_with(built.results[0])
     operation.erase()
-    for each in sums:
-        each.move_before(terminator)
-        for index, operand in enumerate(each.operands):
-            if operand in arguments:
-                each.operands[index] = arguments[operand]
+    addition.erase()
+    for each in operands:
+        _add_on_mesh(each.owner.operation)
 
 
-def _collect(value: ir.Value, sums: list[ir.Operation], leaves: list[ir.Value]) -> bool:
-    """Collect the additions of a sum, inner ones first, and its leaves; whether it can be moved."""
+def _is_sum(value: ir.Value) -> bool:
+    """Whether a value is unassigned, or an addition of such values that nothing else uses."""
     if unassigned_source(value) is not None:
-        leaves.append(value)
         return True
     addition = producer(value, _ADD)
-    if addition is None or len(list(value.uses)) != 1:
-        return False
-    if not all(_collect(operand, sums, leaves) for operand in addition.operands):
-        return False
-    sums.append(addition)
-    return True
+    is_used_once = addition is not None and len(list(value.uses)) == 1
+    return is_used_once and all(map(_is_sum, addition.operands))

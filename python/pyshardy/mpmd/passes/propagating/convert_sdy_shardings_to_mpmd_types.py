@@ -15,6 +15,7 @@ from mlir_sdy.values import (
     OWN_SHARDING,
     SHARDING,
     argument_shardings,
+    body_argument_shardings,
     result_shardings_of,
     set_argument_shardings,
     set_result_shardings,
@@ -25,11 +26,19 @@ from pyshardy.pipeline import register_pass
 
 @register_pass("mpmd-convert-sdy-shardings-to-mpmd-types", release="0.10.2")
 def convert_sdy_shardings_to_mpmd_types(module: ir.Module) -> None:
-    """Put the shardings of values on meshes into their types, instead of attributes."""
+    """Put the shardings of values on meshes into their types, instead of attributes.
+
+    An argument of the function without a sharding has that with which fragments take it.
+    """
     cache = AttributeCache(module.context)
     for function in mpmd_functions(module):
         arguments = list(body_of(function).arguments)
-        _set_types(arguments, argument_shardings(function), cache)
+        given = argument_shardings(function)
+        _set_types(
+            arguments,
+            [each or _taken(argument) for each, argument in zip(given, arguments, strict=True)],
+            cache,
+        )
         for operation in top_level_operations(function):
             _set_types(list(operation.results), result_shardings_of(operation), cache)
             if operation.name == FRAGMENT:
@@ -42,6 +51,15 @@ def convert_sdy_shardings_to_mpmd_types(module: ir.Module) -> None:
         for operation, name in named_operations_in(function):
             if name not in OWN_SHARDING:
                 remove_discardable(operation, SHARDING)
+
+
+def _taken(argument: ir.BlockArgument) -> TensorSharding | None:
+    """Return the sharding with which fragments take an argument, if any has one."""
+    for use in argument.uses:
+        user = use.owner.operation
+        if user.name == FRAGMENT and (shardings := body_argument_shardings(user)):
+            return shardings[use.operand_number]
+    return None
 
 
 def _set_types(

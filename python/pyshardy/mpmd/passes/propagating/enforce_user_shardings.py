@@ -12,7 +12,6 @@ from mlir_sdy.model import TensorSharding
 from mlir_sdy.mpmd.reading import FRAGMENT, body_of, returned_values
 from mlir_sdy.values import (
     argument_shardings,
-    body_argument_shardings,
     result_shardings,
     set_argument_shardings,
     set_body_argument_shardings,
@@ -33,9 +32,6 @@ def enforce_user_shardings(module: ir.Module) -> None:
     for function in mpmd_functions(module):
         arguments = _without_sub_axes(function, "argument", argument_shardings(function))
         results = _without_sub_axes(function, "result", result_shardings(function))
-        for argument in body_of(function).arguments:
-            if arguments[argument.arg_number] is None:
-                arguments[argument.arg_number] = _taken(argument)
         set_argument_shardings(function, arguments, cache)
         set_result_shardings(function, results, cache)
         returned = returned_values(function)
@@ -50,15 +46,6 @@ def enforce_user_shardings(module: ir.Module) -> None:
                 user = use.owner.operation
                 if sharding is not None and user.name == FRAGMENT:
                     set_body_argument_shardings(user, {use.operand_number: sharding}, cache)
-
-
-def _taken(argument: ir.BlockArgument) -> TensorSharding | None:
-    """Return the sharding with which fragments take an argument, if any has one."""
-    for use in argument.uses:
-        user = use.owner.operation
-        if user.name == FRAGMENT and (shardings := body_argument_shardings(user)):
-            return shardings[use.operand_number]
-    return None
 
 
 def _without_sub_axes(

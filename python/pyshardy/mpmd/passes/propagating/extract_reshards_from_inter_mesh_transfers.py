@@ -224,12 +224,12 @@ def _at_producer(
     made = producer(source, FRAGMENT)
     if made is None:
         with ir.InsertionPoint(transfer), transfer.location:
-            transfer.operands[0] = _resharded(source, before, after, cache)
+            transfer.operands[0] = _resharded(source, after, cache)
         return
     set_sharding(source, after, cache)
     if len(list(source.uses)) > 1:
         with ir.InsertionPoint.after(made), made.location:
-            copy = _resharded(source, after, before, cache)
+            copy = _resharded(source, before, cache)
         source.replace_all_uses_except(copy, [copy.owner.operation, transfer])
 
 
@@ -261,16 +261,13 @@ def _at_consumers(
             others.append((user, use.operand_number))
     if others:
         with ir.InsertionPoint.after(transfer), transfer.location:
-            copy = _resharded(target, before, after, cache)
+            copy = _resharded(target, after, cache)
         for user, index in others:
             user.operands[index] = copy
 
 
-def _resharded(
-    value: ir.Value, before: TensorSharding, after: TensorSharding, cache: AttributeCache
-) -> ir.Value:
+def _resharded(value: ir.Value, sharding: TensorSharding, cache: AttributeCache) -> ir.Value:
     """Build a fragment that returns a value with another sharding."""
     (copy,) = copies([value], MeshTensorType(value.type).mesh_name, _MARK)
-    set_body_argument_shardings(copy.owner.operation, {0: before}, cache)
-    set_result_shardings_of(copy.owner.operation, {0: after}, cache)
+    set_result_shardings_of(copy.owner.operation, {0: sharding}, cache)
     return copy

@@ -21,10 +21,15 @@ def populate_unreduced_out_sharding(module: ir.Module) -> None:
     """
     for fragment in operations_named({FRAGMENT}, module):
         changed: dict[int, TensorSharding] = {}
-        results = zip(result_shardings_of(fragment), returned_values(fragment), strict=False)
-        for index, (sharding, value) in enumerate(results):
+        values = returned_values(fragment)
+        given = result_shardings_of(fragment) or [None] * len(values)
+        for index, (sharding, value) in enumerate(zip(given, values, strict=True)):
             inner = get_sharding(value)
-            if inner is not None and inner.unreduced_axes and not sharding.unreduced_axes:
+            if inner is None or not inner.unreduced_axes:
+                continue
+            if sharding is None:
+                changed[index] = inner
+            elif not sharding.unreduced_axes:
                 changed[index] = replace(
                     sharding,
                     unreduced_axes=inner.unreduced_axes,
