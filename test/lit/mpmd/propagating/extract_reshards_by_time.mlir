@@ -45,7 +45,7 @@ func.func @on_another_mesh(%a: !m1) -> !m3 attributes {topology = #topology} {
 // A result of the program keeps its sharding; a fragment gathers the shards that are sent.
 // CHECK-LABEL: func.func @consumers
 // CHECK-NEXT: %[[V0:.*]] = mpmd.transfer {mpmd.way = "consumers", sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}, {}]>]>} %arg0
-// CHECK-NEXT: %[[V1:.*]] = mpmd.fragment<mesh="m2", origin=[], in_shardings=[<@mesh, [{"x", "y"}, {}]>], out_shardings=[<@mesh, [{}, {}]>]> (%[[V0]]) {mpmd.inferred_by = ["extract_reshards"]}
+// CHECK-NEXT: %[[V1:.*]] = mpmd.fragment<mesh="m2", origin=[], out_shardings=[<@mesh, [{}, {}]>]> (%[[V0]])
 // CHECK: return %[[V1]]
 // EQUAL-LABEL: func.func @consumers
 // EQUAL-NEXT: mpmd.transfer {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} %arg0
